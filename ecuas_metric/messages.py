@@ -294,7 +294,6 @@ ADVICE = {  # sentences of their own
         "it is wrong: {other_arguments}."
     ),
     "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? columns={columns}.",
-    "name_per_cent": "Is it this, in per cent? {arguments}.",
     "name_classes": "With columns={columns} a confidence is one of these.",
     "name_chosen_or_true": (
         "If {truth!r} is the true one, {chosen!r} that of the system, and {of_column!r} how sure it is: {arguments}; "

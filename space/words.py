@@ -170,7 +170,6 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "“{of_column}” is 1 for answers that are surely wrong."
     ),
     "name_doubt": "Is “{of_column}” 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
-    "name_per_cent": "Is it this, in per cent? Enter {pairs} under Options, “Columns”.",
     "name_classes": "With {pairs} under Options, “Columns”, a confidence is one of these.",
     "name_chosen_or_true": (
         "Under Options, “Columns”, enter {pairs} if “{truth}” is the true one, “{chosen}” that of the system, and "

@@ -41,8 +41,6 @@ class Sure:
     @property
     def advice(self) -> str:
         """Return the id of the advice to take it as confidences."""
-        if self.scale == 100:
-            return "name_per_cent"
         is_known = self.is_named or self.scale != 1
         return "name_seeming" if is_known else "name_probability"
 

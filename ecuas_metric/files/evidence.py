@@ -480,9 +480,7 @@ def _refuse_sorted(rows: _Rows) -> None:
     columns = rows.recipe.predictions
     if rows.recipe.classes is not None:
         return
-    # of lists, also as text, or of mappings
-    is_list = len(columns) == 1
-    values = lists_of_numbers(rows.head, columns[0]) if is_list else _posteriors_of(rows)
+    values = _posteriors_of(rows)
     if values is None or len(values) < _ENOUGH or values.shape[1] < _FEW_CLASSES:
         return
     steps = np.diff(values, axis=1)
@@ -497,18 +495,20 @@ def _check_predicted(rows: _Rows) -> Note | None:
 
     FileError beside the probability of class 1, which may be the confidence in the class that was chosen.
     """
-    if rows.reading.predictions_are == "logits":
+    predicted = rows.named("predicted")
+    is_margin = rows.reading.predictions_are == "logits" and rows.recipe.form == "positive"
+    values = _posteriors_of(rows) if predicted and not is_margin else None
+    if values is None:
         return None
-    for predicted in rows.named("predicted"):
-        values = _posteriors_of(rows)
-        chosen = _classes_in(rows.head, rows.recipe, predicted)
-        of_chosen = np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]
-        differ = (chosen >= 0) & (of_chosen < values.max(axis=1))
-        if differ.any() and rows.recipe.form == "positive":
-            raise _contradicted(rows.head, rows.recipe.predictions[0], predicted, differ)
-        fields = {"column": predicted, "count": np.count_nonzero(differ), "total": len(differ)}
-        return Note("not_the_likeliest", fields) if differ.any() else None
-    return None
+    chosen = _classes_in(rows, predicted[0], values.shape[1])
+    of_chosen = np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]
+    differ = (chosen >= 0) & (of_chosen < values.max(axis=1))
+    if not differ.any():
+        return None
+    if rows.recipe.form == "positive":
+        raise _contradicted(rows.head, rows.recipe.predictions[0], predicted[0], differ)
+    fields = {"column": predicted[0], "count": np.count_nonzero(differ), "total": len(differ)}
+    return Note("not_the_likeliest", fields)
 
 
 def _contradicted(head: Sheet, name: str, predicted: str, differ: Bools) -> FileError:
@@ -517,10 +517,13 @@ def _contradicted(head: Sheet, name: str, predicted: str, differ: Bools) -> File
     return head.error(name, "contradicted", differ, advice="name_chosen_class", **fields)
 
 
-def _posteriors_of(rows: _Rows) -> Floats:
-    """Return the posteriors (N, K) of the first rows, which are in as many columns, or those of two classes in one."""
+def _posteriors_of(rows: _Rows) -> Floats | None:
+    """Return the posteriors (N, K) of the first rows: in columns, in lists, or of two classes; None of mappings."""
     recipe = rows.recipe
     is_share = recipe.scale == 1
+    if recipe.form == "posteriors" and len(recipe.predictions) == 1:
+        name = recipe.predictions[0]
+        return lists_of_numbers(rows.head, name) if recipe.classes is None else None
     columns = [numbers_in(rows.head, name, share=is_share) for name in recipe.predictions]
     values = on_unit_scale(np.stack(columns, axis=1), recipe.scale)
     return values if len(columns) > 1 else np.hstack([1 - values, values])
@@ -541,10 +544,10 @@ def _refuse_confidences(rows: _Rows) -> None:
         raise rows.sheet.error(name, "never_below_half", advice="name_positive", columns=columns)
 
 
-def _classes_in(sheet: Sheet, recipe: Recipe, column: str) -> Ints:
-    """Return the numbers (N,) of the classes in a column, -1 where it has none of them."""
-    words, codes = _coded(sheet, column)
-    names = recipe.classes or map(str, range(max(2, len(recipe.predictions))))
+def _classes_in(rows: _Rows, column: str, count: int) -> Ints:
+    """Return the numbers (N,) of the classes in the first rows of a column, -1 where it has none of them."""
+    words, codes = _coded(rows.head, column)
+    names = rows.recipe.classes or map(str, range(count))
     places = {name.lower(): place for place, name in enumerate(names)}
     return np.array([*(places.get(word, -1) for word in words), -1])[codes]
 

@@ -31,6 +31,7 @@ from .candidates import (
     are_two_names,
     classes_among,
     distinct_texts,
+    rises,
     rises_surely,
 )
 from .cells import classes_of, lists_of_numbers, row_of_numbers
@@ -155,9 +156,8 @@ class _Posteriors:
     count: int
     names: tuple[str, ...] = ()  # of the classes, or nothing where only their places count
     are_names_said: bool = False  # by the columns, or by what is in them
-    first: int | None = (
-        0  # the number of the first one, or None where nothing but the order of columns tells
-    )
+    # the number of the first one, or None where nothing but the order of columns tells
+    first: int | None = 0
     form: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -165,19 +165,19 @@ def _labels_beside(
     source: Callable[[Candidates], Iterable[_Posteriors]], table: Candidates
 ) -> Iterator[Proposal]:
     """Yield posteriors with the labels that go with the likeliest classes."""
-    for posteriors, label in product(source(table), table.may_be_labels()):
+    pairs = [(one, label) for one in source(table) for label in table.may_be_labels(one.count)]
+    for posteriors, label in pairs:
         texts = table.texts(label)
         names = posteriors.names
         advice = "name_found"
         if not names:
             advice, names = _names_by_place(texts, posteriors)
         is_surely = advice == "name_in_order" and table.named("label")
-        if not is_surely and not _go_with(table, texts, names, posteriors):
-            continue
-        columns = {**table.missing(label=label), **posteriors.columns}
-        are_usual = names == _numbers(0, posteriors.count) and not posteriors.names
-        labels = () if posteriors.are_names_said or are_usual else names
-        yield Proposal(advice, columns, labels, **posteriors.form)
+        if is_surely or _go_with(table, texts, names, posteriors):
+            columns = {**table.missing(label=label), **posteriors.columns}
+            are_usual = names == _numbers(0, posteriors.count) and not posteriors.names
+            labels = () if posteriors.are_names_said or are_usual else names
+            yield Proposal(advice, columns, labels, **posteriors.form)
 
 
 def _go_with(
@@ -231,27 +231,22 @@ def _are_most_frequent(classes: Sequence[str], labels: Array, chosen: Array) -> 
 def _numbered(table: Candidates) -> Iterator[_Posteriors]:
     """Yield columns that are numbered from 0 or 1 and have one sum."""
     for (prefix, suffix), group in _by_number(table.numbers).items():
-        numbers = sorted(group)
-        first = numbers[0]
-        form = _form_of(table, [group[number] for number in numbers])
-        if first > 1 or numbers != list(range(first, first + len(numbers))) or form is None:
+        first = min(group)
+        names = [group[number] for number in sorted(group)]
+        form = _form_of(table, names)
+        if first > 1 or max(group) - first != len(names) - 1 or form is None:
             continue
-        columns = "+".join(group[number] for number in numbers)
+        columns = "+".join(names)
         if first == 0 and not suffix and re.fullmatch(r"[\w.-]*[^\W_]_?", prefix):
             columns = prefix
-        if columns == prefix or len(numbers) <= _MOST_LABELS:
-            yield _by_place(table, list(map(group.__getitem__, numbers)), columns, first, form)
-
-
-def _by_place(
-    table: Candidates,
-    names: Sequence[str],
-    columns: str,
-    first: int | None,
-    form: Mapping[str, Any],
-) -> _Posteriors:
-    chosen = table.likeliest(names)
-    return _Posteriors({"posteriors": columns}, chosen, len(names), first=first, form=form)
+        if columns == prefix or len(names) <= _MOST_LABELS:
+            yield _Posteriors(
+                {"posteriors": columns},
+                table.likeliest(names),
+                len(names),
+                first=first,
+                form=form,
+            )
 
 
 def _by_number(names: Iterable[str]) -> dict[tuple[str, str], dict[int, str]]:
@@ -286,15 +281,14 @@ def _patterns(
     Classes that are never true are among them, if only then they sum to the whole.
     """
     for name, start in _places(table.numbers, classes[0]):
-        before = name[:start]
-        after = name[start + len(classes[0]) :]
-        between = _between(table.numbers, before, after)
-        own = {one: between.get(one.lower(), "") for one in classes}
+        around = name[:start], name[start + len(classes[0]) :]
+        between = _between(table.numbers, *around)
+        by_lower = {text.lower(): column for text, column in between.items()}
+        own = {one: by_lower.get(one.lower(), "") for one in classes}
         if "" in own.values():
             continue
-        further = set() if name == classes[0] else {*between.values()} - {*own.values()}
-        end = -len(after) or None
-        others = {one[len(before) : end]: one for one in table.numbers if one in further}
+        further = between if any(around) else {}
+        others = {text: one for text, one in further.items() if one not in own.values()}
         for by_class in (own, own | others):
             form = _form_of(table, list(by_class.values()))
             if form is not None:
@@ -303,10 +297,10 @@ def _patterns(
 
 
 def _between(names: Iterable[str], before: str, after: str) -> dict[str, str]:
-    """Return the columns whose names begin and end so, in any case, by what is between, in lower case."""
+    """Return the columns whose names begin and end so, in any case, by what is between."""
     pattern = rf"{re.escape(before)}(.+){re.escape(after)}"
     matches = {name: re.fullmatch(pattern, name, re.IGNORECASE) for name in names}
-    return {match[1].lower(): name for name, match in matches.items() if match}
+    return {match[1]: name for name, match in matches.items() if match}
 
 
 def _places(names: Iterable[str], part: str) -> Iterator[tuple[str, int]]:
@@ -359,7 +353,8 @@ def _in_place(table: Candidates) -> Iterator[_Posteriors]:
     names = table.shares()
     is_whole = 2 < len(names) <= _MOST_LABELS and _form_of(table, names) == {"scale": 1}
     if is_whole and table.named("label"):
-        yield _by_place(table, names, "+".join(names), None, {})
+        columns = {"posteriors": "+".join(names)}
+        yield _Posteriors(columns, table.likeliest(names), len(names), first=None)
 
 
 def _two_classes(table: Candidates) -> Iterator[Proposal]:
@@ -621,7 +616,8 @@ def _is_of_chosen(sure: Sure, true: Array, chosen: Array) -> bool:
     """Return whether confidences are of the chosen one (N,), which is often right, and of two not of class 1."""
     lowest = on_unit_scale(sure.values, sure.scale).min()
     are_several = len({*true, *chosen}) > 2 or lowest >= 0.5
-    return bool(are_several and agree(true, chosen) and rises_surely(sure.values, true == chosen))
+    rule = rises if sure.scale == 1 or sure.is_named else rises_surely
+    return bool(are_several and agree(true, chosen) and rule(sure.values, true == chosen))
 
 
 def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:

@@ -116,7 +116,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "wrong: {other_flags}."
     ),
     "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? --columns {pairs}.",
-    "name_per_cent": "Is it this, in per cent? {flags}.",
     "name_classes": "With --columns {pairs} a confidence is one of these.",
     "name_chosen_or_true": (
         "If {truth!r} is the true one, {chosen!r} that of the system, and {of_column!r} how sure it is: {flags}; if "

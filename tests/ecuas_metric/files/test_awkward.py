@@ -245,7 +245,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         ),
         "a list as NumPy prints it": (
             "a.csv",
-            pd.DataFrame({"label": LABEL, "probabilities": [*map(str, FOUR)]}),
+            pd.DataFrame({"label": LABEL, "pred": LABEL, "probabilities": [*map(str, FOUR)]}),
         ),
         "a list as JSON": (
             "a.csv",
@@ -269,7 +269,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         },
         "a mapping of classes": (
             "a.jsonl",
-            pd.DataFrame({"label": CLASSES[LABEL], "probs": by_class()}),
+            pd.DataFrame({"label": CLASSES[LABEL], "probs": by_class(), "pred": "cat"}),
         ),
         "mappings and labels in another order": (
             "a.csv --labels ship,horse,dog,cat",
