@@ -176,7 +176,8 @@ def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
         return
     levels = np.unique(values[~np.isnan(values)])
     is_small = len(levels) <= MOST_LEVELS and np.abs(levels).max() < MOST_LEVELS
-    if is_small and (levels % 0.5 == 0).all():
+    step = 0.5 if len(levels) > 2 else 1
+    if is_small and (levels % step == 0).all():
         name = recipe.predictions[0]
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
         raise sheet.error(name, "rating", values > 1, advice="map_rating", **limits)
@@ -649,7 +650,7 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
         count = count_distinct(texts)
         is_part = 2 <= count <= most and count < len(texts)
         if is_part and are_unique([keys, texts]):
-            several = {"id": f"{ids}+{name}"}
+            several = {"id": "+".join([ids, name])}
             raise rows.sheet.error(
                 ids,
                 "ids_of_other",
@@ -671,28 +672,24 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     ids = rows.recipe.of("id")
     if rows.recipe.systems or not all(count_up(_numbers_of(rows.head, name)) for name in ids):
         return ()
-    sizes = {name: _sizes_of_parts(rows.sheet, name) for name in rows.few}
-    return tuple(_like_systems(name, of_parts) for name, of_parts in sizes.items() if of_parts.size)
+    notes = [_note_parts(rows.sheet, name) for name in rows.few]
+    return tuple(filter(None, notes))
 
 
-def _like_systems(name: str, sizes: Ints) -> Note:
-    """Return the note on a column whose values may name systems with so many rows."""
-    fields = {"column": name, "values": len(sizes), "size": int(sizes.min())}
-    fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
-    return Note("like_systems", fields, "name_system")
-
-
-def _sizes_of_parts(sheet: Sheet, name: str) -> Ints:
-    """Return the numbers of rows of each value of a column, if they are as alike as those of systems, or nothing."""
-    nothing = np.zeros(0, np.int64)
+def _note_parts(sheet: Sheet, name: str) -> Note | None:
+    """Return a note on a column if the numbers of rows of each value are as alike as those of systems."""
     values, codes = encode(texts_in(sheet.column(name)))
     are_verdicts = set(map(_word, values)) == _CODES
     if are_verdicts or not 2 <= len(values) <= _MOST_PARTS or codes.min() < 0:
-        return nothing
+        return None
     sizes = np.bincount(codes)
     is_together = np.count_nonzero(np.diff(codes)) == len(values) - 1
-    least = max(_ENOUGH, sizes.max() * (_NEARLY if is_together else 1))
-    return sizes if sizes.min() >= least else nothing
+    size = int(sizes.min())
+    if size < max(_ENOUGH, sizes.max() * (_NEARLY if is_together else 1)):
+        return None
+    fields: dict[str, Any] = {"column": name, "values": len(values), "size": size}
+    fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
+    return Note("like_systems", fields, "name_system")
 
 
 _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (

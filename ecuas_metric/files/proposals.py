@@ -156,8 +156,7 @@ class _Posteriors:
     count: int
     names: tuple[str, ...] = ()  # of the classes, or nothing where only their places count
     are_names_said: bool = False  # by the columns, or by what is in them
-    # the number of the first one, or None where nothing but the order of columns tells
-    first: int | None = 0
+    first: int = 0  # the number of the first one
     form: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -187,7 +186,7 @@ def _go_with(
 
     Where columns have the names, in no fewer; but a column of the likeliest class in all rows was chosen by them.
     """
-    if not names or posteriors.first is None or not {*distinct_texts(labels)} <= {*names}:
+    if not {*distinct_texts(labels)} <= {*names}:
         return False
     likeliest = np.array(names)[posteriors.chosen]
     are_named = table.named("label") or posteriors.names
@@ -204,11 +203,10 @@ def _names_by_place(labels: Array, posteriors: _Posteriors) -> tuple[str, tuple[
     the likeliest.
     """
     classes = classes_among(labels)
-    if posteriors.first is not None:
-        for start in (posteriors.first, 1 - posteriors.first):
-            numbers = _numbers(start, posteriors.count)
-            if {*classes} <= {*numbers}:
-                return "name_found", numbers
+    for start in (posteriors.first, 1 - posteriors.first):
+        numbers = _numbers(start, posteriors.count)
+        if {*classes} <= {*numbers}:
+            return "name_found", numbers
     is_each_chosen = {*posteriors.chosen} == {*range(len(classes))}
     is_listed = _are_listed(classes) and is_each_chosen
     if is_listed and _are_most_frequent(classes, labels, posteriors.chosen):
@@ -346,15 +344,6 @@ def _with_role(table: Candidates) -> Iterator[_Posteriors]:
     names = table.roles.get("posteriors", ())
     if len(names) > 1:
         yield _Posteriors({}, table.likeliest(names), len(names))
-
-
-def _in_place(table: Candidates) -> Iterator[_Posteriors]:
-    """Yield all columns of numbers from 0 to 1, if they sum to 1 and there are labels that may be their places."""
-    names = table.shares()
-    is_whole = 2 < len(names) <= _MOST_LABELS and _form_of(table, names) == {"scale": 1}
-    if is_whole and table.named("label"):
-        columns = {"posteriors": "+".join(names)}
-        yield _Posteriors(columns, table.likeliest(names), len(names), first=None)
 
 
 def _two_classes(table: Candidates) -> Iterator[Proposal]:
@@ -713,7 +702,7 @@ _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
     _side_by_side,
     *(
         partial(_labels_beside, source)
-        for source in (_numbered, _named_by_class, _lists, _with_role, _in_place)
+        for source in (_numbered, _named_by_class, _lists, _with_role)
     ),
     _chosen,
     _judged,

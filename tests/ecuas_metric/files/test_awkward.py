@@ -602,11 +602,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         '--columns "confidence=sure [0-1],correct=right (1=yes)"',
         "confidences",
     ),
-    "numbers of classes that have names": (
-        BY_NAME[CLASSES].assign(label=LABEL),
-        "--columns posteriors=cat+dog+horse+ship",
-        "posteriors",
-    ),
     "logarithms of probabilities by class": (
         np.log(BY_NAME[CLASSES]).add_prefix("log ").assign(truth=CLASSES[LABEL]),
         '--columns "label=truth,posteriors=log cat+log dog+log horse+log ship" --labels cat,dog,horse,ship '
