@@ -110,16 +110,9 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
 
 def _distinct_values(head: Sheet, recipe: Recipe) -> dict[str, int]:
-    """Return how many values each column has in the first rows that is not used."""
+    """Return how many values each column has in the first rows that is not used; of lists and the like all."""
     unused = {name for name, _ in recipe.unused}
-    counts = {}
-    for name, column in zip(head.names, head.table.itercolumns(), strict=True):
-        if name in unused:
-            try:
-                counts[name] = len(column.unique())
-            except pa.ArrowNotImplementedError:  # of lists and the like
-                counts[name] = len(column)
-    return counts
+    return {name: len(encode(head.column(name))[0]) for name in head.names if name in unused}
 
 
 def _notes_on(rows: _Rows) -> tuple[Note, ...]:

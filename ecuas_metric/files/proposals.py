@@ -384,29 +384,17 @@ def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
     classes = distinct_texts(labels)
     if not _are_classes(classes):
         return {}
-    if recipe.form == "positive":
-        proposal = _of_one_column(recipe.predictions[0], classes, labels, values)
-    else:
-        proposal = _of_columns(labels, values)
+    proposal = None
+    if recipe.form != "positive" and values.ndim > 1:
+        posteriors = _Posteriors({}, values.argmax(axis=1), values.shape[1])
+        advice, names = _names_by_place(labels, posteriors)
+        proposal = Proposal(advice, {}, names) if names else None
+    elif recipe.form == "positive" and len(classes) == 2:
+        higher = _higher_class(values, labels, classes)
+        proposal = _on_two_classes(recipe.predictions[0], classes, {}, higher)
     if proposal is None or not proposal.is_read_back():
         return {}
     return proposal.to_fields({})
-
-
-def _of_one_column(
-    column: str, classes: Sequence[str], labels: Array, values: Array
-) -> Proposal | None:
-    if len(classes) > 2:
-        return None
-    return _on_two_classes(column, classes, {}, _higher_class(values, labels, classes))
-
-
-def _of_columns(labels: Array, values: Array) -> Proposal | None:
-    if values.ndim < 2:
-        return None
-    posteriors = _Posteriors({}, values.argmax(axis=1), values.shape[1])
-    advice, names = _names_by_place(labels, posteriors)
-    return Proposal(advice, {}, names) if names else None
 
 
 def _higher_class(values: Floats, labels: Array, classes: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from ..errors import FileError, InputError
 from ..inputs import ROUNDED_SUM_TOLERANCE, grouped
+from .candidates import has_fractions
 from .cells import classes_of, parse_cells, row_of_numbers
 from .proposals import propose
 from .recipe import (
@@ -336,7 +337,7 @@ class _Matching:
 
     def _has_fractions(self, name: str) -> bool:
         cells = self._cells(name)
-        return is_numeric(cells.type) and bool((floats_in(cells) % 1 > 0).any())
+        return is_numeric(cells.type) and has_fractions(floats_in(cells))
 
     def _posteriors(self) -> list[str]:
         lists = [name for name in self._named("posteriors") if self._may_be_lists(name)]
