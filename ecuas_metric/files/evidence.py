@@ -378,15 +378,19 @@ def _check_codes(rows: _Rows, truth: Bools, others: Mapping[str, Bools]) -> Note
         right = truth == answers
         lead = _lead(confidence, truth, right)
         is_said = any((right == third).all() for third in others.values())
-        agree = not is_said and beyond_chance(truth, answers) * math.sqrt(len(truth)) > 1
-        is_like = agree or _is_named(other, "predicted")
+        agree = not is_said and _agree(truth, answers)
         error = _words_of_other(rows.sheet, name, other)
-        if lead > (_CHANCE if is_said else _SURELY) or (is_like and lead >= -_CHANCE):
+        least = -_CHANCE if agree or _is_named(other, "predicted") else _SURELY
+        if lead >= (min(least, _CHANCE) if is_said else least):
             raise error
         if agree or (is_said and lead >= -_CHANCE):
             fields = {**error.fields_of_sentences(), "column": name}
             notes.append(Note("like_right_answers", fields, error.advice))
-    return notes[0] if notes else None
+    return next(iter(notes), None)
+
+
+def _agree(first: Bools, second: Bools) -> bool:
+    return beyond_chance(first, second) * math.sqrt(len(first)) > _CHANCE
 
 
 def _check_classes(rows: _Rows) -> Note | None:

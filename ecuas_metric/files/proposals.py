@@ -159,6 +159,10 @@ class _Posteriors:
     first: int = 0  # the number of the first one
     form: Mapping[str, Any] = field(default_factory=dict)
 
+    def says(self, names: tuple[str, ...]) -> bool:
+        """Return whether no flag has to say these names of the classes."""
+        return self.are_names_said or (not self.names and names == _numbers(0, self.count))
+
 
 def _labels_beside(
     source: Callable[[Candidates], Iterable[_Posteriors]], table: Candidates
@@ -174,8 +178,7 @@ def _labels_beside(
         is_surely = advice == "name_in_order" and table.named("label")
         if is_surely or _go_with(table, texts, names, posteriors):
             columns = {**table.missing(label=label), **posteriors.columns}
-            are_usual = names == _numbers(0, posteriors.count) and not posteriors.names
-            labels = () if posteriors.are_names_said or are_usual else names
+            labels = () if posteriors.says(names) else names
             yield Proposal(advice, columns, labels, **posteriors.form)
 
 
@@ -353,22 +356,25 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
     is_judged = table.named("confidence") or table.named("correct")
     if label is None or share is None or is_judged:
         return
-    classes = table.classes(label)
+    if _are_classes_by_name(table, share, label):
+        yield _of_two_words(table, Sure(share, table.values(share)), label)
+
+
+def _of_two_words(table: Candidates, sure: Sure, label: str) -> Proposal:
+    """Return the advice on a probability beside two words, which may be verdicts on answers by what they mean."""
     verdict = table.verdict_known(label)
-    sure = Sure(share, table.values(share))
-    if not _are_classes_by_name(table, share, classes):
-        return
     if verdict is not None and not table.named("positive") and sure.is_higher(verdict):
-        yield _as_correct(table, sure, verdict)
-    else:
-        higher = _higher_class(sure.values, table.texts(label), classes)
-        yield _on_two_classes(share, classes, table.missing(label=label, positive=share), higher)
+        return _as_correct(table, sure, verdict)
+    classes = table.classes(label)
+    higher = _higher_class(sure.values, table.texts(label), classes)
+    columns = table.missing(label=label, positive=sure.name)
+    return _on_two_classes(sure.name, classes, columns, higher)
 
 
-def _are_classes_by_name(table: Candidates, share: str, classes: Sequence[str]) -> bool:
+def _are_classes_by_name(table: Candidates, share: str, label: str) -> bool:
     """Return whether names say that there are classes; or else two words may say which answers are right."""
     has_role = table.named("label") or table.named("positive")
-    return bool(has_role or _classes_in_name(share, classes))
+    return bool(has_role or _classes_in_name(share, table.classes(label)))
 
 
 def _classes_in_name(column: str, classes: Sequence[str]) -> list[str]:
@@ -501,21 +507,21 @@ def _sure(table: Candidates) -> list[Sure]:
 
 def _verdicts_beside(table: Candidates, sure: Sure) -> list[Verdict]:
     """Return what may be verdicts on answers with such confidences: labels of two classes, or any two words."""
-    truth = table.named("correct") or [
-        name for name in table.named("label") if len(table.classes(name)) == 2
-    ]
+    truth = table.named("correct") or _labels_of_two(table)
     known = list(filter(None, map(table.verdict_known, truth))) if truth else table.verdicts()
     if known:
         return known
     of_words = [table.verdict(name, sure) for name in truth or table.may_be_labels()]
-    verdicts = [verdict for verdict in of_words if verdict is not None]
-    if not table.named("positive") and (not sure.is_share or table.named("confidence")):
+    verdicts = list(filter(None, of_words))
+    is_of_answers = table.named("confidence") or not sure.is_share
+    if is_of_answers and not table.named("positive"):
         return verdicts
-    return [  # see `_two_classes`
-        verdict
-        for verdict in verdicts
-        if not _are_classes_by_name(table, sure.name, table.classes(verdict.name))
-    ]
+    return [one for one in verdicts if not _are_classes_by_name(table, sure.name, one.name)]
+
+
+def _labels_of_two(table: Candidates) -> list[str]:
+    """Return the column of labels, if it has one, and these are of two classes."""
+    return [name for name in table.named("label") if len(table.classes(name)) == 2]
 
 
 def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
