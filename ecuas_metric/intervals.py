@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -598,16 +598,20 @@ def _notes(
 ) -> tuple[Note, ...]:
     """Return why numbers have no interval, and what intervals assume or leave out."""
     bounded = [key for key, (low, _) in limits.items() if math.isfinite(low)]
-    defined = [key for key in limits if math.isfinite(float(values[key]))]
-    bare = [key for key in defined if key not in bounded]
-    notes = note_on("biased", [key for key in bare if key.is_biased])
-    notes += note_on("no_interval_known", [key for key in bare if not key.is_biased])
+    notes = _notes_without_interval(values, [key for key in limits if key not in bounded])
     fitted = [key for key in bounded if key.variant == "recalibrated"]
     if not answers.is_binary:
         largest = answers.dearest(np.ones(len(answers.groups.cost), np.bool_))
         assuming = [key for key in bounded if not key.is_plain_share]
         notes += note_on("assumed", assuming, largest=largest)
     return notes + note_on("recalibration_taken_as_given", fitted)
+
+
+def _notes_without_interval(values: Values, keys: Iterable[Key]) -> tuple[Note, ...]:
+    """Return why numbers have no interval, of those that are defined."""
+    defined = [key for key in keys if math.isfinite(float(values[key]))]
+    biased = note_on("biased", [key for key in defined if key.is_biased])
+    return biased + note_on("no_interval_known", [key for key in defined if not key.is_biased])
 
 
 def note_on(

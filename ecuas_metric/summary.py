@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -406,10 +407,7 @@ def _counted(note: Note, parts: Sequence[Summary]) -> Note:
     fields: dict[str, Any] = dict(note.fields)
     # What is counted may be values of which each row has several; rows that were dropped are no rows of a part.
     per_row = 1 if note.id == UNLABELLED else fields["total"] // first.rows
-    noted: list[dict[str, Any]] = []
-    for part in parts:
-        of_part = [dict(one.fields) for one in part.notes if one.id == note.id]
-        noted += of_part or [_nothing_counted(part, per_row)]
+    noted = list(chain.from_iterable(_fields_noted(note.id, part, per_row) for part in parts))
     fields |= _added_fields(noted, "count", "total")
     if note.id == UNLABELLED:
         weights = _added_fields(noted, "weight", "of_weight")
@@ -421,10 +419,12 @@ def _counted(note: Note, parts: Sequence[Summary]) -> Note:
     return replace(note, fields=fields)
 
 
-def _nothing_counted(part: Summary, per_row: int) -> dict[str, Any]:
-    """Return the fields of a note on no row of a part."""
+def _fields_noted(rule: str, part: Summary, per_row: int) -> list[dict[str, Any]]:
+    """Return the fields of a part's notes of an id, or those of one that counts none of its rows."""
+    noted = [dict(note.fields) for note in part.notes if note.id == rule]
     weight = float(part.groups.sums["weight"].sum())
-    return {"count": 0, "total": per_row * part.rows, "weight": 0.0, "of_weight": weight}
+    none = {"count": 0, "total": per_row * part.rows, "weight": 0.0, "of_weight": weight}
+    return noted or [none]
 
 
 def _added_fields(noted: Sequence[Mapping[str, Any]], *names: str) -> dict[str, Any]:
@@ -690,16 +690,27 @@ def _order_bounds(
         ends = sorted(float(compute(at_parameter(order, key))) for order in data)
         bounds[key] = (ends[0], ends[1])
     if any(key.variant for key in values):
-        # The value of the bins is the highest, since one uncertainty for all rows of a bin is among the maps.
-        highest = recalibrated_values(ties, summary.none, summary.options)
-        lowest = recalibrated_values(orders[0], summary.none, summary.options)
-        for key, value in highest.items():
-            apart = max(value - lowest[key], 0.0)
-            loss = key.of("calibration_loss")
-            if key in values:
-                bounds[key] = (values[key] - apart, values[key])
-            if loss in values:
-                bounds[loss] = (values[loss], values[loss] + apart)
+        bounds |= _recalibrated_bounds(summary, ties, orders[0], values)
+    return bounds
+
+
+def _recalibrated_bounds(
+    summary: Summary, ties: TieGroups, latest: TieGroups, values: Mapping[Key, float]
+) -> dict[Key, Limits]:
+    """Return the bounds of recalibrated values, lowest where costs come as late as can be, and of calibration losses.
+
+    The value of the bins is the highest, since one uncertainty for all rows of a bin is among the maps.
+    """
+    highest = recalibrated_values(ties, summary.none, summary.options)
+    lowest = recalibrated_values(latest, summary.none, summary.options)
+    bounds = {}
+    for key, value in highest.items():
+        apart = max(value - lowest[key], 0.0)
+        loss = key.of("calibration_loss")
+        if key in values:
+            bounds[key] = (values[key] - apart, values[key])
+        if loss in values:
+            bounds[loss] = (values[loss], values[loss] + apart)
     return bounds
 
 

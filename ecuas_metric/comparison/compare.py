@@ -303,8 +303,8 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     )
     shared = _shared_by_part(submissions, ids)
     return [
-        _keep(submission, positions_in(own, shared[submission.part]) >= 0)
-        for submission, own in zip(submissions, ids, strict=True)
+        _keep(submission, positions_in(of_system, shared[submission.part]) >= 0)
+        for submission, of_system in zip(submissions, ids, strict=True)
     ]
 
 
@@ -317,7 +317,7 @@ def _shared_by_part(
     num_systems = max(map(len, by_part.values()))
     shared = {}
     for part, of_part in by_part.items():
-        shared[part] = reduce(_shared, [own for _, own in of_part])
+        shared[part] = reduce(_shared, [of_system for _, of_system in of_part])
         if len(of_part) < num_systems or not len(shared[part]):
             got = f"none in {part}" if part else "none"
             raise InputError("in_common", "no_common_id", got=got, advice="name_other_ids")
@@ -399,13 +399,13 @@ def _where_classes_differ(one: System, other: System) -> str:
 
 def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
     """Return ids that can be joined: all whole numbers, or all text."""
-    found = [
+    arrays = [
         values if isinstance(values, pa.Array) else from_values(list(values)) for values in ids
     ]
-    kinds = {values.type for values in found}
+    kinds = {array.type for array in arrays}
     if kinds in ({pa.int64()}, {TEXT}):
-        return found
-    return [texts_in(values) for values in found]
+        return arrays
+    return [texts_in(array) for array in arrays]
 
 
 def _keep(submission: Submission, kept: Bools) -> Submission:

@@ -78,21 +78,8 @@ def unlabelled_bounds(
 
     Their correctness (N,) is 1, 0, or nan where unlabelled.
     """
-    same_length(predictions=confidence, references=correct)
-    missing = np.isnan(confidence)
-    require(
-        missing | ((confidence >= 0) & (confidence <= 1)),
-        confidence,
-        "predictions",
-        "out_of_unit_interval",
-    )
-    is_known = ~np.isnan(correct)
-    ok = ~is_known | (correct == 0) | (correct == 1)
-    require(ok, correct, "references", "not_0_or_1_or_unlabelled")
-    completions = []
-    for end in (0.0, 1.0) if missing.any() else (0.0,):
-        filled = np.where(missing, end, confidence)
-        completions += [_completed(filled, correct, label, options) for label in (1.0, 0.0)]
+    _check(confidence, correct)
+    completions = _completions(confidence, correct, options)
     decisions = completions[0].decisions
     weight = np.ones(len(correct)) if options.sample_weight is None else options.sample_weight
     bounds = {}
@@ -105,6 +92,25 @@ def unlabelled_bounds(
             low, high = limits
             bounds[key] = ValueBounds(float(low), float(high))
     return bounds
+
+
+def _check(confidence: Floats, correct: Floats) -> None:
+    """Raise InputError unless these (N,) are from 0 to 1, and 0 or 1, or missing."""
+    same_length(predictions=confidence, references=correct)
+    is_share = (confidence >= 0) & (confidence <= 1)
+    require(np.isnan(confidence) | is_share, confidence, "predictions", "out_of_unit_interval")
+    is_verdict = (correct == 0) | (correct == 1)
+    require(np.isnan(correct) | is_verdict, correct, "references", "not_0_or_1_or_unlabelled")
+
+
+def _completions(confidence: Floats, correct: Floats, options: Options) -> list[Data]:
+    """Return the answers (N,) with all unlabelled ones right, and all wrong; missing confidences 0, and then 1."""
+    missing = np.isnan(confidence)
+    completions = []
+    for end in (0.0, 1.0) if missing.any() else (0.0,):
+        filled = np.where(missing, end, confidence)
+        completions += [_completed(filled, correct, label, options) for label in (1.0, 0.0)]
+    return completions
 
 
 def _completed(

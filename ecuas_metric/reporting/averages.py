@@ -73,10 +73,7 @@ def _averages(
     for key in keys:
         values = [of_part.estimates[key].value for of_part, _ in parts]
         known = [inference[key] for inference in inferences if key in inference]
-        limits: tuple[float, ...] = ()
-        if level is not None:
-            has_all = len(known) == len(parts)
-            limits = average(known).limits(level) if has_all else NONE
+        limits = _limits(known, len(parts), level)
         averages[key] = Estimate(math.fsum(values) / len(values), *limits)
         missing = sum(map(math.isnan, values))
         if missing:
@@ -84,6 +81,13 @@ def _averages(
             notes.append(Note("average_undefined", fields))
     basis = replace(results.basis, num_samples=len(parts), part=None)
     return Results(averages, tuple(notes), basis)
+
+
+def _limits(known: Sequence[Inference], count: int, level: float | None) -> tuple[float, ...]:
+    """Return the limits of a mean of so many parts, if limits are asked for; none that are known of fewer."""
+    if level is None:
+        return ()
+    return average(known).limits(level) if len(known) == count else NONE
 
 
 def _inferences(results: Results, system: System) -> dict[Key, Inference]:

@@ -59,15 +59,12 @@ def score_files(
     parts = parts_of_patterns(patterns)
     addresses = {part.address for part in parts}
     size = sum(part.size for part in parts)
-    frames = [[part] for part in parts]
-    if engine == "spark":
-        frames = [*grouped(parts, lambda part: (part.name, part.prefix)).values()]
     read = [] if recipes is None else recipes
     saved = time.monotonic()
     bar = tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress)
     try:
         with _engine(engine) as frame_of, bar:
-            for together in frames:
+            for together in _files_of_frames(parts, engine):
                 recipe = _one_recipe(together, reading, read)
                 new = _new_among(together, recipe, done, addresses)
                 done = _with_parts(together, new, recipe, frame_of, options, done)
@@ -78,6 +75,13 @@ def score_files(
     finally:
         _save(state_file, done)
     return done
+
+
+def _files_of_frames(parts: Sequence[Part], engine: str) -> list[list[Part]]:
+    """Return the files that are one frame: for Spark all of one name, or else each by itself."""
+    if engine == "spark":
+        return [*grouped(parts, lambda part: (part.name, part.prefix)).values()]
+    return [[part] for part in parts]
 
 
 def _one_recipe(parts: Iterable[Part], reading: Reading, recipes: list[Recipe]) -> Recipe:

@@ -161,17 +161,9 @@ def digest_of_part(part: Part, recipe: Recipe) -> str:
     A file is known by it wherever it is; at an address by what the file system says of it.
     """
     folders = [folder for folder in part.path.split("/")[:-1] if "=" in folder]
-    own = part.prefix if recipe.systems else part.name
-    digest = hashlib.blake2b(
-        json.dumps(
-            [
-                own,
-                *folders,
-                stem(part.path),
-            ]
-        ).encode(),
-        digest_size=16,
-    )
+    name = part.prefix if recipe.systems else part.name
+    names = json.dumps([name, *folders, stem(part.path)])
+    digest = hashlib.blake2b(names.encode(), digest_size=16)
     if part.is_local:
         with open(part.path, "rb") as content:
             digest.update(hashlib.file_digest(content, "blake2b").digest())

@@ -121,18 +121,28 @@ def compare_in_memory(
     text = overview(grid, differences, screen_width(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
     if within is not None:
-        names = _names_of_strata(systems, submissions)
-        by_part = {
-            names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()
-        }
-        records: list[Record] = []
-        for part, of_part in by_part.items():
-            records += [{"within": part, **fields_of(row)} for row in of_part]
+        by_part = _differences_within(systems, submissions, keys)
         grid = within_grid(by_part, within, line, level=interval, digits=digits)
-        output.show_below(grid, records, "within")
+        output.show_below(grid, _records_of_parts(by_part), "within")
     if figures:
         print_paths(write_differences(differences, figures, alpha=alpha))
     return notes_of(systems) + list(compared.notes)
+
+
+def _differences_within(
+    systems: Mapping[str, System], submissions: Sequence[Submission], keys: Iterable[Key] | None
+) -> dict[str, Sequence[Comparison]]:
+    """Return the differences within each stratum, by the name that it has in the files."""
+    names = _names_of_strata(systems, submissions)
+    within = compare_within(systems, only=keys)
+    return {names[stratum]: rows for stratum, rows in within.items()}
+
+
+def _records_of_parts(by_part: Mapping[str, Iterable[Comparison]]) -> list[Record]:
+    records: list[Record] = []
+    for part, rows in by_part.items():
+        records += [{"within": part, **fields_of(row)} for row in rows]
+    return records
 
 
 def write_for_paper(

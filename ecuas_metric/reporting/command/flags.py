@@ -196,8 +196,8 @@ def _require_sense(
         if parameter.is_required and not arguments.get(parameter.name):
             raise UsageError(f"{parameter.text} is missing. {hint}")
         needs = [accepted[name] for name in parameter.flag.needs if name in accepted]
-        are_met = any(need.name in arguments or need.default for need in needs)
-        if parameter.name in arguments and needs and not are_met:
+        is_idle = needs and not any(need.name in arguments or need.default for need in needs)
+        if parameter.name in arguments and is_idle:
             flags = " or ".join(need.text for need in needs)
             raise UsageError(f"{parameter.text} has no effect without {flags}.")
 

@@ -70,9 +70,7 @@ def read_files(
         unlabelled=unlabelled,
         classes=classes,
     )
-    tasks = []
-    if rows.tasks is not None:
-        tasks = [task.strip() for task in rows.tasks.split(",")]
+    tasks = _list_of(rows.tasks)
     run = RunOptions(tasks or None, rows.filter, rows.choice_length, partial=rows.partial)
     submissions: list[Submission] = []
     stems: list[str] = []
@@ -236,6 +234,11 @@ def require_use(
         for name in names:
             if is_idle and name in are_set:
                 raise InputError(flag_of(name), rule)
+
+
+def _list_of(text: str | None) -> list[str]:
+    """Return the parts of a text between commas; none of no text."""
+    return [] if text is None else [part.strip() for part in text.split(",")]
 
 
 def _names_set(flags: NewRowFlags | FormOptions) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """`ecuas read`: how files would be read, without a number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -43,12 +43,17 @@ def show_recipes(
     for recipes in by_file.values():
         _show(list(recipes.values()))
     if output is not None:
-        ways = {tuple(recipes): list(recipes.values()) for recipes in by_file.values()}
-        if len(ways) > 1:
-            raise InputError("--output", "several_recipes", got=", ".join(by_file))
-        text = json_of(*ways.values())
-        Path(output).write_text(text + "\n", encoding="utf-8")
+        _write(output, by_file)
     return remarks + [(one.name, note) for one in submissions for note in one.notes]
+
+
+def _write(path: str, by_file: Mapping[str, Mapping[str, Recipe]]) -> None:
+    """Write the recipes that each file has, by what they say, to a file; InputError if files have others."""
+    ways = {tuple(recipes): list(recipes.values()) for recipes in by_file.values()}
+    if len(ways) > 1:
+        raise InputError("--output", "several_recipes", got=", ".join(by_file))
+    text = json_of(*ways.values())
+    Path(path).write_text(text + "\n", encoding="utf-8")
 
 
 def _read(
