@@ -386,9 +386,10 @@ class _Ids:
     @cached_property
     def hashes(self) -> Array:
         """A whole number for each id (N,), the same for the same text."""
+        if str(getattr(self.ids, "type", "")) == "large_string":  # of Arrow, which has them as bytes
+            return _hashes_of(*_bytes_in(self.ids))
         as_list = getattr(self.ids, "to_pylist", None)
-        texts = [str(value).encode() for value in (as_list() if as_list else self.ids)]
-        return _hashes_of(texts)
+        return _hashes_of(*_bytes_of(map(str, as_list() if as_list else self.ids)))
 
     def digest(self) -> str:
         """Return a digest of the ids, which does not depend on their order."""
@@ -401,24 +402,43 @@ class _Ids:
             return _of_sum(_mixed(_mixed(self.hashes) + bits))
 
 
-def _hashes_of(texts: Sequence[bytes]) -> Array:
-    """Return a whole number of 64 bits for each text (N,): its words of 8 bytes mixed one after the other."""
-    length = max(map(len, texts), default=0)
-    if length > _LONGEST_ID:
+def _bytes_in(texts: Any) -> tuple[Array, Array]:
+    """Return the bytes of an array of Arrow's large texts (N,), one after the other, and how many each has."""
+    _, offsets, content = texts.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    bytes_of_all = np.frombuffer(content or b"", np.uint8)
+    return bytes_of_all[bounds[0] : bounds[-1]], np.diff(bounds)
+
+
+def _bytes_of(texts: Iterable[str]) -> tuple[Array, Array]:
+    """Return the bytes of texts (N,), one after the other, and how many each has."""
+    encoded = [text.encode() for text in texts]
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    return np.frombuffer(b"".join(encoded), np.uint8), lengths
+
+
+def _hashes_of(content: Array, lengths: Array) -> Array:
+    """Return a whole number of 64 bits for each text (N,): its words of 8 bytes mixed one after the other.
+
+    Texts are bytes one after the other, of so many each.
+    """
+    longest = int(lengths.max(initial=1))
+    if longest > _LONGEST_ID:
+        texts = np.split(content, np.cumsum(lengths)[:-1])
         digests = [hashlib.blake2b(text, digest_size=8).digest() for text in texts]
         return np.frombuffer(b"".join(digests), np.dtype("<u8")).astype(np.uint64)
-    words = -(-max(length, 1) // 8)
-    padded = np.array(texts, dtype=f"S{8 * words}")
-    table = padded.view(np.dtype("<u8")).reshape(len(texts), words)
-    hashes = np.array([len(text) for text in texts], np.uint64)
-    for column in table.T:
-        hashes = _mixed(hashes * _ODD + column)
+    width = 8 * -(-longest // 8)
+    padded = np.zeros((len(lengths), width), np.uint8)
+    padded[np.arange(width) < lengths[:, None]] = content
+    hashes = lengths.astype(np.uint64)
+    for word in padded.view(np.dtype("<u8")).T:
+        hashes = _mixed(hashes * _ODD + word)
     return hashes
 
 
 def numbers_of_texts(texts: Iterable[str]) -> Floats:
     """Return a number for each text (N,), the same for the same text, that says nothing else."""
-    return _hashes_of([text.encode() for text in texts]).view(np.float64)
+    return _hashes_of(*_bytes_of(texts)).view(np.float64)
 
 
 def _mixed(numbers: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -267,9 +268,23 @@ def _count_up(array: pa.Array) -> bool:
     return bool(pc.all(rising, skip_nulls=False).as_py())
 
 
+def count_distinct_rows(columns: Sequence[pa.Array]) -> int:
+    """Return how many rows of columns (N,) differ, as text."""
+    texts = join_texts(columns, "\0")
+    if len(columns) == 1 or _count_up(texts):
+        return count_distinct(texts)
+    encoded = [texts_in(column).dictionary_encode() for column in columns]
+    sizes = [len(one.dictionary) + 1 for one in encoded]
+    if math.prod(sizes) >= 2**63:
+        return count_distinct(texts)
+    # the joined texts are all different as a rule, while those of a column are few
+    codes = np.ravel_multi_index([_places_in(one.indices) + 1 for one in encoded], sizes)
+    return count_distinct(from_numpy(codes))
+
+
 def are_unique(columns: Sequence[pa.Array]) -> bool:
     """Return whether no two rows are the same in all columns (N,), as text."""
-    return count_distinct(join_texts(columns, "\0")) == len(columns[0])
+    return count_distinct_rows(columns) == len(columns[0])
 
 
 def positions_in(values: pa.Array, known: pa.Array) -> Ints:
