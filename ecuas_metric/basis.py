@@ -386,7 +386,9 @@ class _Ids:
     @cached_property
     def hashes(self) -> Array:
         """A whole number for each id (N,), the same for the same text."""
-        if str(getattr(self.ids, "type", "")) == "large_string":  # of Arrow, which has them as bytes
+        if (
+            str(getattr(self.ids, "type", "")) == "large_string"
+        ):  # of Arrow, which has them as bytes
             return _hashes_of(*_bytes_in(self.ids))
         as_list = getattr(self.ids, "to_pylist", None)
         return _hashes_of(*_bytes_of(map(str, as_list() if as_list else self.ids)))
@@ -425,7 +427,7 @@ def _hashes_of(content: Array, lengths: Array) -> Array:
     longest = int(lengths.max(initial=1))
     if longest > _LONGEST_ID:
         texts = np.split(content, np.cumsum(lengths)[:-1])
-        digests = [hashlib.blake2b(text, digest_size=8).digest() for text in texts]
+        digests = [hashlib.blake2b(text.tobytes(), digest_size=8).digest() for text in texts]
         return np.frombuffer(b"".join(digests), np.dtype("<u8")).astype(np.uint64)
     width = 8 * -(-longest // 8)
     padded = np.zeros((len(lengths), width), np.uint8)

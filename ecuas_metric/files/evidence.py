@@ -36,6 +36,7 @@ from .values import (
     are_unique,
     as_text,
     count_distinct,
+    count_distinct_rows,
     encode,
     floats_in,
     from_numpy,
@@ -622,16 +623,14 @@ def _check_ids(rows: _Rows) -> tuple[Note, ...]:
     if not names:
         return ()
     columns = [sheet.column(name) for name in (*recipe.systems, *names)]
-    is_number = len(columns) == 1 and pa.types.is_integer(columns[0].type)
-    keys = columns[0] if is_number else join_texts(columns, "\0")
-    repeated = len(keys) - count_distinct(keys)
+    repeated = len(sheet.rows) - count_distinct_rows(columns)
     if not repeated:
         return ()
     if not recipe.of("group"):
-        _refuse_pooled(rows, keys)
+        _refuse_pooled(rows, join_texts(columns, "\0"))
     fields: dict[str, Any] = {
         "count": repeated,
-        "total": len(keys),
+        "total": len(sheet.rows),
         "column": "+".join(names),
     }
     note = Note("repeated_ids", fields, "" if recipe.of("group") else "group_repeated_ids")

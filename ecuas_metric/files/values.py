@@ -270,6 +270,8 @@ def _count_up(array: pa.Array) -> bool:
 
 def count_distinct_rows(columns: Sequence[pa.Array]) -> int:
     """Return how many rows of columns (N,) differ, as text."""
+    if len(columns) == 1 and types.is_integer(columns[0].type):
+        return count_distinct(columns[0])
     texts = join_texts(columns, "\0")
     if len(columns) == 1 or _count_up(texts):
         return count_distinct(texts)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from ecuas_metric import (
@@ -16,7 +17,16 @@ from ecuas_metric import (
     make_report,
     posterior_system,
 )
-from ecuas_metric.basis import FACTS, Basis, Digest, Origin, Purpose, differing, why_not_comparable
+from ecuas_metric.basis import (
+    FACTS,
+    Basis,
+    Digest,
+    Origin,
+    Purpose,
+    basis_of,
+    differing,
+    why_not_comparable,
+)
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.reporting.report import report_grid
 
@@ -132,6 +142,23 @@ def test_digests_follow_the_ids_and_not_the_order_of_the_rows(rng):
         values = np.array(["new", *rows["ids"][1:]]) if name == "ids" else rows[name][::-1]
         other = confidence_system(**rows | {name: values})
         assert len(why_not_comparable(basis, other.basis)) == 1, name
+
+
+@pytest.mark.parametrize(
+    "longest", ["", "q", "id of sixteen ...", "of more than all at once " * 20]
+)
+def test_digests_of_ids_of_arrow_and_of_python_are_one(longest):
+    """Also of a slice, of letters beyond ASCII, and of texts that differ in a last zero byte."""
+    texts = ["é", "b", "a\0", "a", "", longest]
+    system = confidence_system([1, 0, 1, 1, 0, 1], np.linspace(0, 1, 6))
+
+    def basis_with(ids):
+        return basis_of(system.decisions, system.options, ids=ids)
+
+    of_arrow = pa.array(["another", *texts], pa.large_string())[1:]
+    assert basis_with(of_arrow) == basis_with(texts)
+    assert basis_with(texts[::-1]) != basis_with([*texts[:-1], "other"])
+    assert basis_with(["a\0", "b"]) != basis_with(["a", "b"])
 
 
 UNLIKE = {

@@ -15,7 +15,7 @@ from ecuas_metric import (
     score_confidences,
 )
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.values import count_distinct
+from ecuas_metric.files.values import count_distinct, count_distinct_rows, from_texts
 from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.files.tables import BASE, CHOSEN, WRONG, C, N, P, Q, Y
 from tests.ecuas_metric.reporting.commanded import by_name, saved
@@ -205,6 +205,21 @@ def test_as_many_values_differ_as_a_set_has(kind):
         sample = chosen.choices(values if kind != pa.int64() else [1, 2, 3, None], k=size)
         for ordered in (sample, sorted(sample, key=lambda value: (len(str(value)), str(value)))):
             assert count_distinct(pa.array(ordered, kind)) == len(set(sample))
+
+
+@pytest.mark.parametrize("ordered", [list, sorted])
+def test_as_many_rows_differ_as_a_set_has(ordered):
+    """Of a column of texts, and of three, one of numbers, whose joined texts may be in order."""
+    chosen = random.Random(2)
+    for size in [1, 2, 3, 5, 8] * 100:
+        rows = ordered(
+            (chosen.choice(["a", "b"]), chosen.choice(["q9", "q10", "7"]), chosen.randrange(2))
+            for _ in range(size)
+        )
+        texts, ids, numbers = map(list, zip(*rows, strict=True))
+        columns = [*map(from_texts, (texts, ids)), pa.array(numbers, pa.int64())]
+        assert count_distinct_rows(columns) == len(set(rows))
+        assert count_distinct_rows(columns[:1]) == len(set(texts))
 
 
 @pytest.mark.parametrize("nothing", ["", None, "N/A", np.nan])
