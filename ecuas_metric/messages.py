@@ -218,6 +218,7 @@ ADVICE = {  # sentences of their own
         "lower or higher could be chosen."
     ),
     "name_by_class": "If column k is class k in each row all the same: columns={columns}.",
+    "widen_classes": "Make one row of the rows of each sample, with the true class and a column for each class.",
     "name_chosen_class": (
         "If it is of the class that was chosen: columns={columns}; if of class 1 all the same: "
         "columns={{'positive': {of_column!r}}}."
@@ -457,6 +458,24 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "hard_decisions": "All predictions are 0 or 1 and count as {what}.",
     "classes": "There are {count} classes in columns {label!r} and {predicted!r}, and K is {count}.",
     "labels_from_1": "Class 0 never occurs, and all other classes up to {last} do: are labels counted from 0?",
+    "of_other_numbers": (
+        "Classes are wrong in {share:.0%} of the first {total} rows; in another order they would be in {other:.0%}: "
+        "are they in the order of the columns, or counted as the true ones?"
+    ),
+    "verdicts_not_used": (
+        "Column {column!r} does not say whether the likeliest class is the true one in {count} of the first {total} "
+        "rows; the likeliest is scored."
+    ),
+    "divided_by_100": (
+        "All confidences are at most {highest:g}, and {share:.0%} of answers are right: were they divided by 100?"
+    ),
+    "apart_from_others": (
+        "{count} confidences are {code:g}, far from all others, and as often right as these."
+    ),
+    "of_one_class": (
+        "Column {other!r} is {low!r} in all rows with confidences below 1/2, and {high!r} above: is {column!r} the "
+        "probability of {high!r}?"
+    ),
     "one_confidence": "All {count:,} confidences are {value:g}: they tell no answer from another.",
     "perfect": (
         "Every right answer has a higher confidence than every wrong one: is one column computed from the other?"
@@ -552,6 +571,10 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
     "contradicted": "is not the probability of class 1, by column {other!r}",
     "footer": "must hold samples; the last rows are unlike all others",
+    "row_per_class": (
+        "sums to 1 in the rows of each value of column {other!r}, one of which is true: they are of its classes"
+    ),
+    "more_than_two": "has {values} classes, and column {other!r} one probability, not that of each",
     "ids_of_other": "repeats values, which are unique together with column {other!r} ({values} values)",
     "never_below_half": "is 0.5 or higher in every row, as of the class that was chosen",
     "one_row_unlike_others": "must hold samples; one row is unlike all others",

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note, pairs_of
-from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up
+from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, Ints, are_swapped, count_up
 from ..results import note_perfect
-from .candidates import are_within, beyond_chance, deviations
+from .candidates import are_within, beyond_chance, classes_among, deviations
 from .cells import (
     MOST_LEVELS,
     NOTHING,
@@ -27,7 +27,7 @@ from .cells import (
     said_words,
     truths_in,
 )
-from .proposals import Proposal
+from .proposals import Proposal, propose
 from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, name_of, on_unit_scale
 from .roles import DIFFERENT, resolve
 from .values import (
@@ -40,10 +40,12 @@ from .values import (
     encode,
     floats_in,
     from_numpy,
+    from_texts,
     is_in,
     is_numeric,
     join_texts,
     nulls_in,
+    positions_in,
     texts_in,
 )
 
@@ -52,6 +54,7 @@ MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
 _FOOTERS = 5  # rows below a table that may be sums and the like
 _SHAPES = 1000  # rows that say what ids look like
+_MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
 _MOST_PARTS = 20  # systems of a file that are noted, where only their numbers of rows tell
 _NEARLY = 0.9  # of the rows of one system that another one has, where rows of each are together
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
@@ -60,6 +63,9 @@ _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no 
 _CHANCE = 1  # deviation of a correlation that often is chance
 _SURELY = 3  # deviations of a correlation that are no chance
 _CODES = {"0", "1"}
+_GAP = 0.2  # between an end of the scale and all other confidences
+_OF_PER_CENT = 0.01  # the highest of fractions that were divided by 100
+_NOT_LIKELIEST = {"predicted": "not_the_likeliest", "correct": "verdicts_not_used"}  # notes
 _NAMES_OF_SUMS = (
     "total totals subtotal sum summe gesamt mean average avg mittelwert moyenne overall median "
     "min max count std"
@@ -238,9 +244,7 @@ def note_other_class(
     """Return a note if classes are never wrong, or more often than chance explains."""
     if not wrong and total >= _ENOUGH:
         return (Note("never_wrong", {"total": total, "label": recipe.truth}),)
-    chance = 1 - 1 / num_classes
-    deviation = math.sqrt(total * chance / num_classes)
-    if wrong <= total * chance + 2 * deviation:
+    if not _is_beyond(wrong, total, num_classes):
         return ()
     fields: dict[str, Any] = {"column": name_of(recipe.predictions), "share": wrong / total}
     columns = _of_classes_swapped(recipe)
@@ -248,6 +252,13 @@ def note_other_class(
         fields |= {"columns": columns, "pairs": pairs_of(columns)}
         return (Note("of_other_class", fields, "name_complement"),)
     return (Note("of_other_order", fields),) if num_classes > 2 else ()
+
+
+def _is_beyond(wrong: float, total: int, num_classes: int) -> bool:
+    """Return whether classes are wrong more often than chance explains."""
+    chance = 1 - 1 / num_classes
+    deviation = math.sqrt(total * chance / num_classes)
+    return wrong > total * chance + 2 * deviation
 
 
 def _of_classes_swapped(recipe: Recipe) -> dict[str, str]:
@@ -292,10 +303,16 @@ def refuse_positive(
     """Raise FileError if a confidence in the class that was chosen, one of two, is the probability of one of them."""
     pair = _classes_apart(chosen, values)
     if pair is not None:
-        columns = {"label": label, "positive": name}
-        proposal = Proposal("name_positive_class", columns, (as_text(pair[0]), as_text(pair[1])))
-        fields = {"low": pair[0], "high": pair[1], **proposal.to_fields({})}
-        raise sheet.error(name, "probability_of_one", **fields)
+        raise _probability_of_one(sheet, name, pair, label)
+
+
+def _probability_of_one(
+    sheet: Sheet, name: str, pair: tuple[object, object], label: str
+) -> FileError:
+    columns = {"label": label, "positive": name}
+    proposal = Proposal("name_positive_class", columns, (as_text(pair[0]), as_text(pair[1])))
+    fields = {"low": pair[0], "high": pair[1], **proposal.to_fields({})}
+    return sheet.error(name, "probability_of_one", **fields)
 
 
 def _classes_apart(chosen: pa.Array, values: Floats) -> tuple[object, object] | None:
@@ -474,6 +491,121 @@ def _lead(confidence: Floats, verdicts: Bools, others: Bools) -> float:
     return deviations(confidence, others) - max(deviations(confidence, verdicts), 0.0)
 
 
+def _note_unlike(rows: _Rows) -> Note | None:
+    """Return a note if confidences are far below the share of right answers, or 0 or 1 in rows like all others."""
+    try:
+        values = numbers_in(rows.head, rows.recipe.predictions[0], share=rows.recipe.scale == 1)
+    except FileError:
+        return None
+    values = on_unit_scale(values, rows.recipe.scale)
+    right = _right_in(rows)
+    is_known = ~np.isnan(values + right)
+    values, right = values[is_known], right[is_known]
+    if len(values) < _ENOUGH or not np.ptp(values):
+        return None
+    share = right.mean()
+    highest = values.max()
+    if values.min() >= 0 and highest <= _OF_PER_CENT and share > _ENOUGH * highest:
+        return Note("divided_by_100", {"highest": highest, "share": share})
+    for end in (0.0, 1.0):
+        if _is_apart(values, right, end):
+            code = limits_of(rows.recipe.scale)[int(end)]
+            fields = {"count": np.count_nonzero(values == end), "code": code}
+            return Note("apart_from_others", fields, "empty_if_missing")
+    return None
+
+
+def _right_in(rows: _Rows) -> Floats:
+    """Return which answers of the first rows are right (N,): 1, 0, or nan."""
+    recipe = rows.recipe
+    if recipe.form == "confidences":
+        verdicts = _verdicts_in(rows, recipe.truth)
+        if recipe.correct_from is None:
+            return verdicts
+        return np.where(np.isnan(verdicts), np.nan, verdicts >= recipe.correct_from)
+    columns = (recipe.truth, *recipe.of("predicted"))
+    return floats_in(pc.equal(*(texts_in(parse_cells(rows.head.column(name))) for name in columns)))
+
+
+def _is_apart(values: Floats, right: Floats, end: float) -> bool:
+    """Return whether many numbers (N,) are an end of the scale, far from all others, but right about as often."""
+    is_end = values == end
+    others = np.unique(values[~is_end])
+    if np.count_nonzero(is_end) < _ENOUGH or len(others) < _ENOUGH:
+        return False
+    gap = np.abs(others - end).min()
+    share = right[is_end].mean()
+    is_off = abs(share - end) > max(_GAP, 2 * abs(share - right[~is_end].mean()))
+    return bool(is_off and gap > max(_GAP, float(np.diff(others).max())))
+
+
+def _note_class_of_words(rows: _Rows) -> Note | None:
+    """Return a note if a column of two texts has one of them where confidences are below 1/2, the other one above."""
+    name = rows.recipe.predictions[0]
+    values = on_unit_scale(_numbers_of(rows.head, name), rows.recipe.scale)
+    two = {}
+    for one, count in rows.counts.items():
+        cells = parse_cells(rows.head.column(one))
+        if count == 2 and cells.type == TEXT and not cells.null_count:
+            two[one] = cells
+    for other, cells in two.items() if len(values) >= _ENOUGH else ():
+        pair = _classes_apart(cells, values)
+        if pair is None:
+            continue
+        alike = [
+            one for one in two if one != other and set(two[one].unique()) == set(cells.unique())
+        ]
+        fields: dict[str, Any] = {"column": name, "other": other, "low": pair[0], "high": pair[1]}
+        if len(alike) != 1:
+            return Note("of_one_class", fields)
+        error = _probability_of_one(rows.sheet, name, pair, alike[0])
+        return Note("of_one_class", {**error.fields_of_sentences(), **fields}, error.advice)
+    return None
+
+
+def _refuse_many_classes(rows: _Rows) -> None:
+    """Raise FileError if labels have more than two classes, and another column may judge what has a probability."""
+    if rows.reading.labels is not None:
+        return
+    label = rows.recipe.truth
+    share = rows.recipe.predictions[0]
+    words = _coded(rows.head, label)[0]
+    count = sum(not word.startswith("-") for word in words)  # as of rows that are ignored
+    roles = {role: names for role, names in rows.recipe.columns.items() if role != "positive"}
+    said = {role: name for role, name in rows.reading.columns.items() if role != "positive"}
+    for proposal in propose(rows.sheet, roles, said.keys()) if count > 2 else ():
+        if share in proposal.columns.values():
+            fields = proposal.to_fields(said) | {"values": count, "other": share}
+            raise rows.sheet.error(label, "more_than_two", **fields)
+
+
+def _refuse_rows_of_classes(rows: _Rows) -> None:
+    """Raise FileError if the first rows are of classes, several of one sample, the last of which may go on below."""
+    _refuse_row_per_class(rows, rows.head, [*rows.recipe.of("id"), *rows.counts])
+
+
+def _refuse_row_per_class(rows: _Rows, sheet: Sheet, names: Sequence[str]) -> None:
+    """Raise FileError if rows with one value of a column have probabilities that sum to 1, and one that is true."""
+    recipe = rows.recipe
+    if recipe.form not in ("confidences", "positive") or len(sheet.rows) < _ENOUGH:
+        return
+    words, truths = _coded(sheet, recipe.truth)
+    if "1" not in words:
+        return
+    is_true = truths == words.index("1")
+    shares = on_unit_scale(_numbers_of(sheet, recipe.predictions[0]), recipe.scale)
+    for name in names:
+        samples, codes = encode(sheet.column(name))
+        size = len(samples) if len(sheet.rows) == recipe.rows else len(samples) - 1
+        if codes.min() < 0 or not 1 < size <= len(codes) / 2:
+            continue
+        sums, trues = (np.bincount(codes, marks)[:size] for marks in (shares, is_true))
+        if (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all() and (trues == 1).all():
+            raise sheet.error(
+                recipe.predictions[0], "row_per_class", advice="widen_classes", other=name
+            )
+
+
 def _refuse_sorted(rows: _Rows) -> None:
     """Raise FileError if the probabilities of numbered classes are sorted in each row: the likeliest of each."""
     columns = rows.recipe.predictions
@@ -489,41 +621,117 @@ def _refuse_sorted(rows: _Rows) -> None:
         raise rows.sheet.error(columns[0], "sorted", advice="name_by_class", columns=named)
 
 
-def _check_predicted(rows: _Rows) -> Note | None:
-    """Return a note if a column named as predicted classes has less likely ones: the likeliest is scored.
+def _check_likeliest(rows: _Rows) -> Note | None:
+    """Return a note if predicted classes or verdicts, by the names of columns, contradict the likeliest: it is scored.
 
     FileError beside the probability of class 1, which may be the confidence in the class that was chosen.
     """
-    predicted = rows.named("predicted")
+    named = {role: name for role in ("predicted", "correct") for name in rows.named(role)[:1]}
     is_margin = rows.reading.predictions_are == "logits" and rows.recipe.form == "positive"
-    values = _posteriors_of(rows) if predicted and not is_margin else None
+    values = _posteriors_of(rows) if named and not is_margin else None
     if values is None:
         return None
-    chosen = _classes_in(rows, predicted[0], values.shape[1])
-    of_chosen = np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]
-    differ = (chosen >= 0) & (of_chosen < values.max(axis=1))
-    if not differ.any():
-        return None
-    if rows.recipe.form == "positive":
-        raise _contradicted(rows.head, rows.recipe.predictions[0], predicted[0], differ)
-    fields = {"column": predicted[0], "count": np.count_nonzero(differ), "total": len(differ)}
-    return Note("not_the_likeliest", fields)
+    highest = values.max(axis=1)
+    for role, name in named.items():
+        if role == "predicted":
+            chosen, of_chosen = _of_classes(rows, name, values)
+            differ = (chosen >= 0) & (of_chosen < highest)
+        else:
+            true, of_true = _of_classes(rows, rows.recipe.truth, values)
+            is_one = np.count_nonzero(highest == values.T, axis=0) == 1
+            is_wrong = np.abs(_verdicts_in(rows, name) - (of_true == highest)) == 1
+            differ = (true >= 0) & is_one & is_wrong
+        if differ.any() and rows.recipe.form == "positive":
+            raise _contradicted(rows.head, rows.recipe.predictions[0], role, name, differ)
+        if differ.any():
+            fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
+            return Note(_NOT_LIKELIEST[role], fields)
+    return None
 
 
-def _contradicted(head: Sheet, name: str, predicted: str, differ: Bools) -> FileError:
-    columns = {"confidence": name, "predicted": predicted}
-    fields = {"other": predicted, "of_column": name, "columns": columns}
+def _of_classes(rows: _Rows, column: str, values: Floats) -> tuple[Ints, Floats]:
+    """Return the numbers (N,) of the classes in a column, and their posteriors, of all (N, K)."""
+    classes = _classes_in(rows, column, values.shape[1])
+    return classes, np.take_along_axis(values, classes[:, None], axis=1)[:, 0]
+
+
+def _verdicts_in(rows: _Rows, name: str) -> Floats:
+    """Return what a column of the first rows says of answers (N,): 1, 0, or nan, also where that is refused."""
+    try:
+        return truths_in(rows.head, name, rows.reading.right)
+    except FileError:
+        return np.full(len(rows.head.rows), np.nan)
+
+
+def _contradicted(head: Sheet, name: str, role: str, other: str, differ: Bools) -> FileError:
+    fields = {"other": other, "of_column": name, "columns": {"confidence": name, role: other}}
     return head.error(name, "contradicted", differ, advice="name_chosen_class", **fields)
 
 
+def _check_numbers(rows: _Rows) -> Note | None:
+    """Return a note if classes numbered or ordered otherwise would surely be right more often, beyond chance.
+
+    Of classes that are wrong more often than by chance all rows tell, see `note_other_class`.
+    """
+    true, chosen, count = _classes_of_both(rows)
+    is_known = (true >= 0) & (chosen >= 0)
+    total = int(np.count_nonzero(is_known))
+    if not 2 < count <= len(rows.head.rows) or not total:
+        return None
+    cells = np.bincount(true[is_known] * count + chosen[is_known], minlength=count * count)
+    table = cells.reshape(count, count)
+    beyond = table - np.outer(table.sum(axis=1), table.sum(axis=0)) / total
+    wrong = total - np.trace(table)
+    places = np.arange(count)
+    orders = [places[::-1], *((places + step) % count for step in range(1, count))]
+    frequent = beyond.argmax(axis=0)
+    if len(np.unique(frequent)) == count:
+        orders.append(frequent)
+    best = max(orders, key=lambda order: table[order, places].sum())
+    moved = best != places
+    here, there = (
+        (table[order, places][moved], beyond[order, places][moved]) for order in (places, best)
+    )
+    lead = there[1].sum() - here[1].sum()
+    least = math.sqrt(_SURELY**2 + 2 * math.log(len(orders)))  # the best of so many by chance
+    if lead <= least * math.sqrt(here[0].sum() + there[0].sum()) or _is_beyond(wrong, total, count):
+        return None
+    other = 1 - table[best, places].sum() / total
+    return Note("of_other_numbers", {"share": wrong / total, "other": other, "total": total})
+
+
+def _classes_of_both(rows: _Rows) -> tuple[Ints, Ints, int]:
+    """Return the numbers (N,) of true and of chosen or likeliest classes, -1 where unknown, and how many there are."""
+    truth = rows.recipe.truth
+    if rows.recipe.form == "predicted":
+        columns = [
+            texts_in(parse_cells(rows.head.column(name)))
+            for name in (truth, *rows.recipe.of("predicted"))
+        ]
+        names = classes_among(np.array([text or "" for one in columns for text in one.to_pylist()]))
+        places = from_texts(names)
+        true, chosen = (positions_in(one, places) for one in columns)
+        return true, chosen, len(names) if do_recur(len(names), len(true)) else 0
+    values = _posteriors_of(rows)
+    if values is None:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), 0
+    return _classes_in(rows, truth, values.shape[1]), values.argmax(axis=1), values.shape[1]
+
+
 def _posteriors_of(rows: _Rows) -> Floats | None:
-    """Return the posteriors (N, K) of the first rows: in columns, in lists, or of two classes; None of mappings."""
+    """Return the posteriors (N, K) of the first rows: in columns, in lists, or of two classes.
+
+    None of mappings, and of what is refused later, by all rows.
+    """
     recipe = rows.recipe
     is_share = recipe.scale == 1
     if recipe.form == "posteriors" and len(recipe.predictions) == 1:
         name = recipe.predictions[0]
         return lists_of_numbers(rows.head, name) if recipe.classes is None else None
-    columns = [numbers_in(rows.head, name, share=is_share) for name in recipe.predictions]
+    try:
+        columns = [numbers_in(rows.head, name, share=is_share) for name in recipe.predictions]
+    except FileError:
+        return None
     values = on_unit_scale(np.stack(columns, axis=1), recipe.scale)
     return values if len(columns) > 1 else np.hstack([1 - values, values])
 
@@ -646,30 +854,59 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
         count = count_distinct(texts)
         is_part = 2 <= count <= most and count < len(texts)
         if is_part and are_unique([keys, texts]):
-            several = {"id": "+".join([ids, name])}
-            raise rows.sheet.error(
-                ids,
-                "ids_of_other",
-                advice="name_systems_or_groups",
-                columns={"system": "+".join([*rows.recipe.of("system"), name])},
-                other_arguments=f"columns={several}",
-                other_pairs=pairs_of(several),
-                other=name,
-                values=count,
-                ids=ids,
-            )
+            _refuse_row_per_class(rows, rows.sheet, rows.recipe.of("id"))
+            raise _told_apart(rows, ids, name, count)
+
+
+def _told_apart(rows: _Rows, ids: str, name: str, values: int) -> FileError:
+    """Return what says that a column tells rows of one id apart."""
+    several = {"id": "+".join([ids, name])}
+    return rows.sheet.error(
+        ids,
+        "ids_of_other",
+        advice="name_systems_or_groups",
+        columns={"system": "+".join([*rows.recipe.of("system"), name])},
+        other_arguments=f"columns={several}",
+        other_pairs=pairs_of(several),
+        other=name,
+        values=values,
+        ids=ids,
+    )
 
 
 def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
 
-    Ids that only count the rows tell nothing; others, none of which is repeated, are of as many questions.
+    FileError if another column has the questions: each of its values stands once beside each of theirs. Ids that only
+    count the rows tell nothing; others, none of which is repeated, are of as many questions.
     """
     ids = rows.recipe.of("id")
     if rows.recipe.systems or not all(count_up(_numbers_of(rows.head, name)) for name in ids):
         return ()
-    notes = [_note_parts(rows.sheet, name) for name in rows.few]
-    return tuple(filter(None, notes))
+    notes = {name: _note_parts(rows.sheet, name) for name in rows.few}
+    for name in (name for name, note in notes.items() if note):
+        _refuse_questions(rows, name)
+    return tuple(filter(None, notes.values()))
+
+
+def _refuse_questions(rows: _Rows, name: str) -> None:
+    """Raise FileError if another column has more values, each of which stands once beside each of one column.
+
+    Samples that several systems classified have one true class each.
+    """
+    sheet = rows.sheet
+    total = len(sheet.rows)
+    if total > _MOST_CROSSED:
+        return
+    system = texts_in(sheet.column(name))
+    values = count_distinct(system)
+    truth = [] if rows.recipe.form == "confidences" else [texts_in(sheet.column(rows.recipe.truth))]
+    for other, distinct in rows.counts.items():
+        question = texts_in(sheet.column(other))
+        count = count_distinct(question) if _ENOUGH <= distinct < total else 0
+        is_crossed = values < count < total <= count * values and are_unique([question, system])
+        if is_crossed and count_distinct(join_texts([question, *truth], "\0")) == count:
+            raise _told_apart(rows, other, name, values)
 
 
 def _note_parts(sheet: Sheet, name: str) -> Note | None:
@@ -691,11 +928,19 @@ def _note_parts(sheet: Sheet, name: str) -> Note | None:
 _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     # a form of input, a role that the user has not named, and what rows may say against its column
     ("confidences", "correct", _refuse_counts),
+    ("confidences", "", _refuse_rows_of_classes),  # whoever named the columns
     ("confidences", "correct", _check_answers),
     ("confidences", "correct", _check_classes),
+    ("confidences", "confidence", _note_class_of_words),
+    ("confidences", "", _note_unlike),
+    ("predicted", "", _note_unlike),
+    ("predicted", "", _check_numbers),
     ("posteriors", "posteriors", _refuse_sorted),
-    ("posteriors", "predicted", _check_predicted),
-    ("positive", "positive", _check_predicted),
+    ("posteriors", "predicted", _check_likeliest),
+    ("posteriors", "", _check_numbers),
+    ("positive", "", _refuse_rows_of_classes),
+    ("positive", "label", _refuse_many_classes),
+    ("positive", "positive", _check_likeliest),
     ("positive", "positive", _refuse_confidences),
     ("positive", "label", _check_label),
 )

@@ -55,6 +55,15 @@ VOTES = np.round(20 * (1 - P)).astype(int)
 CHOSEN_OF_TWO = pd.DataFrame({"label": Y, "pred": (P > 0.5) * 1, "prob": MAX})
 SENTIMENT = np.array(["negative", "positive"])
 AS_ROLES = {"cat": "negative", "dog": "neutral", "horse": "positive", "ship": "index"}
+ONE_IN_TEN = np.arange(N) % 10 == 0
+MOVED = np.where(np.arange(N) % 3 == 0, LABEL, (LABEL + 1) % 4)  # wrong less often than by chance
+SURE = 0.1 + 0.6 * np.eye(4)[LABEL]
+PER_CLASS = {
+    "item": np.repeat(np.arange(N), 4),
+    "class": np.tile(CLASSES, N),
+    "prob": FOUR.ravel(),
+    "label": np.eye(4, dtype=int)[LABEL].ravel(),
+}
 SYSTEMS = pd.concat([BASE.assign(method=name) for name in "AB"])
 
 
@@ -415,6 +424,29 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns confidence=prob,predicted=pred",
         "confidence of two",
     ),
+    **{
+        f"{whose} of systems in rows, beside a column that numbers the samples": (
+            pd.concat([table.assign(item=range(N), net=name) for name in "ab"]),
+            "--columns system=net",
+            whose,
+        )
+        for whose, table in (
+            ("posteriors", BY_NAME),
+            ("binary", BINARY),
+            ("one of four classes", CHOSEN),
+            ("confidences", BASE.drop(columns="id")),
+        )
+    },
+    "verdicts by their name beside probabilities and labels that contradict them": (
+        pd.DataFrame({"label": np.arange(N) % 2, "prob": Q, "is_correct": C}),
+        "--columns confidence=prob,correct=is_correct",
+        "confidences",
+    ),
+    "verdicts beside labels of more classes than have a probability": (
+        pd.DataFrame({"label": CLASSES[LABEL], "prob": Q, "ok": C}),
+        "--columns confidence=prob,correct=ok",
+        "confidences",
+    ),
     "P(spam) as confidence": (
         pd.DataFrame({"label": SPAM[Y], "predicted": SPAM[(P > 0.5) * 1], "confidence": P}),
         "--columns label=label,positive=confidence --labels ham,spam",
@@ -673,6 +705,15 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.DataFrame({"predictions": (3 + np.log(FOUR[::-1])).tolist(), "label_ids": LABEL}),
         "Name them: --columns posteriors=A+B",
     ),
+    **{
+        f"a row for each class, by {names}": (
+            pd.DataFrame(PER_CLASS).rename(
+                columns=dict(zip(PER_CLASS, names.split(), strict=True))
+            ),
+            "Make one row of the rows of each sample, with the true class and",
+        )
+        for names in ("item class prob label", "id class prob label", "id class confidence correct")
+    },
     "percentages of class 1": (
         BINARY.assign(y_prob=(1 + 98 * P).round()),
         "Percentages? --scale 100",
@@ -964,6 +1005,55 @@ NOTED = {  # a file, flags, and what is said beside the number
             ),
         )
     },
+    **{
+        f"{what} numbered otherwise in most rows": (
+            table,
+            "",
+            "of the first 200 rows; in another order they would be in 34%",
+        )
+        for what, table in (
+            ("predicted classes", CHOSEN.assign(label=LABEL, predicted=MOVED)),
+            ("predicted names", CHOSEN.assign(predicted=CLASSES[MOVED])),
+            ("labels", pd.DataFrame({"label": MOVED, "probs": map(str, SURE.tolist())})),
+        )
+    },
+    **{
+        f"verdicts that contradict {what}": (
+            table.assign(correct=np.where(SOME, WRONG, ~WRONG)),
+            "",
+            "'correct' does not say whether the likeliest class is the true one in 8 of the first 200",
+        )
+        for what, table in (
+            ("posteriors", POSTERIORS),
+            ("those of named classes", BY_NAME),
+            ("lists", pd.DataFrame({"label": LABEL, "probs": map(str, FOUR.tolist())})),
+        )
+    },
+    **{
+        f"{end} for no confidence": (
+            BASE.assign(confidence=np.where(ONE_IN_TEN, end, (1 - end) / 2 + Q / 2)),
+            "",
+            f"Is {end} a code for no confidence?",
+        )
+        for end in (0, 1)
+    },
+    "confidences that were divided by 100": (
+        BASE.assign(confidence=Q / 100),
+        "",
+        "divided by 100?",
+    ),
+    "P(spam) as confidence beside verdicts": (
+        pd.DataFrame({"truth": SPAM[Y], "choice": SPAM[(P > 0.5) * 1]}).assign(
+            confidence=P, correct=((P > 0.5) == Y) * 1
+        ),
+        "",
+        "of 'spam'? If it is: --columns label=truth,positive=confidence --labels ham,spam.",
+    ),
+    "confidences on one side of 1/2 by a word": (
+        BASE.assign(band=np.where(Q > 0.5, "high", "low")),
+        "",
+        "'band' is 'low' in all rows with confidences below 1/2, and 'high' above",
+    ),
     "labels beside answers": (
         pd.DataFrame({"prediction": BASE["id"], "prob": Q, "label": C}),
         "",
@@ -1001,6 +1091,11 @@ NOTED = {  # a file, flags, and what is said beside the number
         SYSTEMS.drop(columns="id"),
         "",
         "200 rows each, and all rows count as one system's. Does it",
+    ),
+    "as many words of each utterance": (
+        CHOSEN.assign(utterance=np.arange(N) // 10, word=np.arange(N) % 10),
+        "",
+        "--columns system=word.",
     ),
     "systems in rows that are numbered": (
         SYSTEMS.assign(id=range(2 * N)).sample(frac=1, random_state=0).sort_values("id"),

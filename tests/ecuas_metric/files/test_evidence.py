@@ -15,6 +15,9 @@ from ecuas_metric import (
     score_confidences,
 )
 from ecuas_metric.errors import InputError
+from ecuas_metric.files.evidence import recipe_of
+from ecuas_metric.files.read import sheet_of
+from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.values import count_distinct, count_distinct_rows, from_texts
 from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.files.tables import BASE, CHOSEN, WRONG, C, N, P, Q, Y
@@ -302,3 +305,39 @@ def test_the_order_of_columns_is_that_of_the_classes_and_is_said(columns, score)
 def test_a_row_is_a_repeated_header_where_all_its_cells_are_names(rows, advice, suffix, score):
     table = pd.DataFrame(2 * rows, columns=["confidence", "correct"])
     assert advice in score(f"a.{suffix}", table)[2]
+
+
+@pytest.mark.parametrize("ends", [[0, 0.25, 0.5, 0.75, 1], [0, 1], [0, *np.arange(50, 100) / 100]])
+def test_ends_of_the_scale_that_are_like_others_or_mostly_wrong_are_confidences(ends, score, rng):
+    confidence = rng.choice(ends, N, p=[0.3, *[0.7 / (len(ends) - 1)] * (len(ends) - 1)])
+    right = rng.random(N) < (confidence if len(ends) > 5 else 0.5)
+    table = pd.DataFrame({"confidence": confidence, "correct": right * 1})
+    code, _, said = score("a.csv", table)
+    assert (code, "code for no confidence" in said) == (0, False)
+
+
+@pytest.mark.parametrize("share", [0, 0.2, 0.5])
+@pytest.mark.parametrize("num_classes", [3, 10, 40])
+def test_weak_classifiers_are_not_said_to_number_classes_otherwise(share, num_classes):
+    said = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        frequency = rng.dirichlet(np.ones(num_classes))
+        true, other = rng.choice(num_classes, (2, 400), p=frequency)
+        chosen = np.where(rng.random(400) < share, true, other)
+        columns = {"label": true, "predicted": chosen, "confidence": rng.random(400)}
+        recipe = recipe_of(sheet_of(pd.DataFrame(columns)), Reading(), rows=400)
+        said += [note.id for note in recipe.notes]
+    assert "of_other_numbers" not in said
+
+
+@pytest.mark.parametrize("sizes", [(4, 4, 4), (2, 3, 4, 5)])
+def test_probabilities_that_sum_to_1_are_of_the_classes_of_a_sample_if_one_is_true(sizes, score):
+    """Several true ones, or none, are verdicts on several answers."""
+    questions = np.repeat(np.arange(len(sizes)), sizes)
+    share = np.concatenate([np.full(size, 1 / size) for size in sizes])
+    first = np.concatenate([np.arange(size) == 0 for size in sizes])
+    table = pd.DataFrame({"id": questions, "answer": range(len(share)), "confidence": share})
+    for truth, is_refused in ((first, True), (~first, False)):
+        said = score("a.csv", table.assign(correct=truth * 1))[2]
+        assert ("Make one row of the rows of each sample" in said) == is_refused
