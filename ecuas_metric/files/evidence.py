@@ -85,6 +85,9 @@ class _Rows:
     recipe: Recipe
     reading: Reading
     counts: Mapping[str, int]
+    posteriors: (
+        Floats | None
+    )  # (N, K) of the first rows; None of mappings, and of what is refused later
 
     @property
     def few(self) -> list[str]:
@@ -112,8 +115,24 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         right = said_words(sheet, column, recipe.right, is_whole=len(sheet.rows) == rows)
         recipe = replace(recipe, right=right)
     head = sheet.head(_SHAPES)
-    notes = _notes_on(_Rows(sheet, head, recipe, reading, _distinct_values(head, recipe)))
+    counts = _distinct_values(head, recipe)
+    notes = _notes_on(_Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe)))
     return replace(recipe, unused=(*recipe.unused, *sheet.beside), notes=notes)
+
+
+def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
+    """Return the posteriors (N, K) of the first rows: in columns, in lists, or of two classes; None of others."""
+    names = recipe.predictions
+    if recipe.form not in ("posteriors", "positive"):
+        return None
+    if recipe.form == "posteriors" and len(names) == 1:
+        return lists_of_numbers(head, names[0]) if recipe.classes is None else None
+    try:
+        columns = [numbers_in(head, name, share=recipe.scale == 1) for name in names]
+    except FileError:
+        return None
+    values = on_unit_scale(np.stack(columns, axis=1), recipe.scale)
+    return values if len(names) > 1 else np.hstack([1 - values, values])
 
 
 def _distinct_values(head: Sheet, recipe: Recipe) -> dict[str, int]:
@@ -530,8 +549,10 @@ def _right_in(rows: _Rows) -> Floats:
 def _is_apart(values: Floats, right: Floats, end: float) -> bool:
     """Return whether many numbers (N,) are an end of the scale, far from all others, but right about as often."""
     is_end = values == end
+    if np.count_nonzero(is_end) < _ENOUGH:
+        return False
     others = np.unique(values[~is_end])
-    if np.count_nonzero(is_end) < _ENOUGH or len(others) < _ENOUGH:
+    if len(others) < _ENOUGH:
         return False
     gap = np.abs(others - end).min()
     share = right[is_end].mean()
@@ -611,7 +632,7 @@ def _refuse_sorted(rows: _Rows) -> None:
     columns = rows.recipe.predictions
     if rows.recipe.classes is not None:
         return
-    values = _posteriors_of(rows)
+    values = rows.posteriors
     if values is None or len(values) < _ENOUGH or values.shape[1] < _FEW_CLASSES:
         return
     steps = np.diff(values, axis=1)
@@ -628,8 +649,8 @@ def _check_likeliest(rows: _Rows) -> Note | None:
     """
     named = {role: name for role in ("predicted", "correct") for name in rows.named(role)[:1]}
     is_margin = rows.reading.predictions_are == "logits" and rows.recipe.form == "positive"
-    values = _posteriors_of(rows) if named and not is_margin else None
-    if values is None:
+    values = rows.posteriors
+    if values is None or is_margin:
         return None
     highest = values.max(axis=1)
     for role, name in named.items():
@@ -683,17 +704,15 @@ def _check_numbers(rows: _Rows) -> Note | None:
     beyond = table - np.outer(table.sum(axis=1), table.sum(axis=0)) / total
     wrong = total - np.trace(table)
     places = np.arange(count)
-    orders = [places[::-1], *((places + step) % count for step in range(1, count))]
-    frequent = beyond.argmax(axis=0)
-    if len(np.unique(frequent)) == count:
-        orders.append(frequent)
-    best = max(orders, key=lambda order: table[order, places].sum())
+    steps = np.bincount((true[is_known] - chosen[is_known]) % count)
+    orders = [places[::-1], (places + steps.argmax()) % count, beyond.argmax(axis=0)]
+    best = max(orders, key=lambda one: (len(np.unique(one)) == count) * table[one, places].sum())
     moved = best != places
     here, there = (
         (table[order, places][moved], beyond[order, places][moved]) for order in (places, best)
     )
     lead = there[1].sum() - here[1].sum()
-    least = math.sqrt(_SURELY**2 + 2 * math.log(len(orders)))  # the best of so many by chance
+    least = math.sqrt(_SURELY**2 + 2 * math.log(count))  # the best of so many by chance
     if lead <= least * math.sqrt(here[0].sum() + there[0].sum()) or _is_beyond(wrong, total, count):
         return None
     other = 1 - table[best, places].sum() / total
@@ -712,28 +731,10 @@ def _classes_of_both(rows: _Rows) -> tuple[Ints, Ints, int]:
         places = from_texts(names)
         true, chosen = (positions_in(one, places) for one in columns)
         return true, chosen, len(names) if do_recur(len(names), len(true)) else 0
-    values = _posteriors_of(rows)
+    values = rows.posteriors
     if values is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), 0
     return _classes_in(rows, truth, values.shape[1]), values.argmax(axis=1), values.shape[1]
-
-
-def _posteriors_of(rows: _Rows) -> Floats | None:
-    """Return the posteriors (N, K) of the first rows: in columns, in lists, or of two classes.
-
-    None of mappings, and of what is refused later, by all rows.
-    """
-    recipe = rows.recipe
-    is_share = recipe.scale == 1
-    if recipe.form == "posteriors" and len(recipe.predictions) == 1:
-        name = recipe.predictions[0]
-        return lists_of_numbers(rows.head, name) if recipe.classes is None else None
-    try:
-        columns = [numbers_in(rows.head, name, share=is_share) for name in recipe.predictions]
-    except FileError:
-        return None
-    values = on_unit_scale(np.stack(columns, axis=1), recipe.scale)
-    return values if len(columns) > 1 else np.hstack([1 - values, values])
 
 
 def _refuse_confidences(rows: _Rows) -> None:
