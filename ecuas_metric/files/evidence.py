@@ -893,7 +893,7 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
 def _refuse_questions(rows: _Rows, name: str) -> None:
     """Raise FileError if another column has more values, each of which stands once beside each of one column.
 
-    Samples that several systems classified have one true class each.
+    Numbers may count rows within another thing, unless these have one true class each, as samples of several systems.
     """
     sheet = rows.sheet
     total = len(sheet.rows)
@@ -901,7 +901,9 @@ def _refuse_questions(rows: _Rows, name: str) -> None:
         return
     system = texts_in(sheet.column(name))
     values = count_distinct(system)
-    truth = [] if rows.recipe.form == "confidences" else [texts_in(sheet.column(rows.recipe.truth))]
+    is_number = is_numeric(parse_cells(sheet.column(name)).type)
+    has_classes = is_number and rows.recipe.form != "confidences"
+    truth = [texts_in(sheet.column(rows.recipe.truth))] if has_classes else []
     for other, distinct in rows.counts.items():
         question = texts_in(sheet.column(other))
         count = count_distinct(question) if _ENOUGH <= distinct < total else 0

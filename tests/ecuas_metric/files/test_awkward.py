@@ -425,8 +425,8 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "confidence of two",
     ),
     **{
-        f"{whose} of systems in rows, beside a column that numbers the samples": (
-            pd.concat([table.assign(item=range(N), net=name) for name in "ab"]),
+        f"{whose} of systems {names} in rows, beside a column that numbers the samples": (
+            pd.concat([table.assign(item=range(N), net=name) for name in names]),
             "--columns system=net",
             whose,
         )
@@ -436,7 +436,15 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             ("one of four classes", CHOSEN),
             ("confidences", BASE.drop(columns="id")),
         )
+        for names in ("ab", "12")
     },
+    "named systems of which each has samples of its own, numbered": (
+        pd.concat(
+            [BY_NAME.assign(item=range(N), net="a"), BY_NAME[::-1].assign(item=range(N), net="b")]
+        ),
+        "--columns system=net",
+        "posteriors",
+    ),
     "verdicts by their name beside probabilities and labels that contradict them": (
         pd.DataFrame({"label": np.arange(N) % 2, "prob": Q, "is_correct": C}),
         "--columns confidence=prob,correct=is_correct",
