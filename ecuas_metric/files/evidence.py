@@ -325,16 +325,14 @@ def refuse_positive(
         raise _probability_of_one(sheet, name, pair, label)
 
 
-def _probability_of_one(
-    sheet: Sheet, name: str, pair: tuple[object, object], label: str
-) -> FileError:
+def _probability_of_one(sheet: Sheet, name: str, pair: tuple[Any, Any], label: str) -> FileError:
     columns = {"label": label, "positive": name}
     proposal = Proposal("name_positive_class", columns, (as_text(pair[0]), as_text(pair[1])))
     fields = {"low": pair[0], "high": pair[1], **proposal.to_fields({})}
     return sheet.error(name, "probability_of_one", **fields)
 
 
-def _classes_apart(chosen: pa.Array, values: Floats) -> tuple[object, object] | None:
+def _classes_apart(chosen: pa.Array, values: Floats) -> tuple[Any, Any] | None:
     """Return the two classes that were chosen, if numbers (N,) are below 1/2 in rows of the first alone."""
     classes, codes = encode(chosen)
     low = np.unique(codes[values < 0.5])
@@ -564,24 +562,26 @@ def _note_class_of_words(rows: _Rows) -> Note | None:
     """Return a note if a column of two texts has one of them where confidences are below 1/2, the other one above."""
     name = rows.recipe.predictions[0]
     values = on_unit_scale(_numbers_of(rows.head, name), rows.recipe.scale)
-    two = {}
-    for one, count in rows.counts.items():
-        cells = parse_cells(rows.head.column(one))
-        if count == 2 and cells.type == TEXT and not cells.null_count:
-            two[one] = cells
-    for other, cells in two.items() if len(values) >= _ENOUGH else ():
+    texts = _columns_of_two_texts(rows) if len(values) >= _ENOUGH else {}
+    for other, cells in texts.items():
         pair = _classes_apart(cells, values)
-        if pair is None:
-            continue
-        alike = [
-            one for one in two if one != other and set(two[one].unique()) == set(cells.unique())
-        ]
-        fields: dict[str, Any] = {"column": name, "other": other, "low": pair[0], "high": pair[1]}
-        if len(alike) != 1:
-            return Note("of_one_class", fields)
-        error = _probability_of_one(rows.sheet, name, pair, alike[0])
-        return Note("of_one_class", {**error.fields_of_sentences(), **fields}, error.advice)
+        if pair is not None:
+            alike = [one for one in texts if one != other and is_in(texts[one], pair).all()]
+            error = _probability_of_one(rows.sheet, name, pair, "".join(alike[:1]))
+            fields = {**error.fields_of_sentences(), "column": name, "other": other}
+            return Note("of_one_class", fields, error.advice if len(alike) == 1 else "")
     return None
+
+
+def _columns_of_two_texts(rows: _Rows) -> dict[str, pa.Array]:
+    """Return the columns that are not used and have one of two texts in each of the first rows."""
+    pairs = [name for name, count in rows.counts.items() if count == 2]
+    columns = {name: parse_cells(rows.head.column(name)) for name in pairs}
+    return {
+        name: cells
+        for name, cells in columns.items()
+        if cells.type == TEXT and not cells.null_count
+    }
 
 
 def _refuse_many_classes(rows: _Rows) -> None:
@@ -608,10 +608,8 @@ def _refuse_rows_of_classes(rows: _Rows) -> None:
 def _refuse_row_per_class(rows: _Rows, sheet: Sheet, names: Sequence[str]) -> None:
     """Raise FileError if rows with one value of a column have probabilities that sum to 1, and one that is true."""
     recipe = rows.recipe
-    if recipe.form not in ("confidences", "positive") or len(sheet.rows) < _ENOUGH:
-        return
     words, truths = _coded(sheet, recipe.truth)
-    if "1" not in words:
+    if "1" not in words or len(truths) < _ENOUGH:
         return
     is_true = truths == words.index("1")
     shares = on_unit_scale(_numbers_of(sheet, recipe.predictions[0]), recipe.scale)
@@ -652,22 +650,26 @@ def _check_likeliest(rows: _Rows) -> Note | None:
     values = rows.posteriors
     if values is None or is_margin:
         return None
-    highest = values.max(axis=1)
     for role, name in named.items():
-        if role == "predicted":
-            chosen, of_chosen = _of_classes(rows, name, values)
-            differ = (chosen >= 0) & (of_chosen < highest)
-        else:
-            true, of_true = _of_classes(rows, rows.recipe.truth, values)
-            is_one = np.count_nonzero(highest == values.T, axis=0) == 1
-            is_wrong = np.abs(_verdicts_in(rows, name) - (of_true == highest)) == 1
-            differ = (true >= 0) & is_one & is_wrong
+        differ = _differ(rows, role, name, values)
         if differ.any() and rows.recipe.form == "positive":
             raise _contradicted(rows.head, rows.recipe.predictions[0], role, name, differ)
         if differ.any():
             fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
             return Note(_NOT_LIKELIEST[role], fields)
     return None
+
+
+def _differ(rows: _Rows, role: str, name: str, values: Floats) -> Bools:
+    """Return where predicted classes, or verdicts on the likeliest (N,), are surely not those by posteriors (N, K)."""
+    highest = values.max(axis=1)
+    if role == "predicted":
+        chosen, of_chosen = _of_classes(rows, name, values)
+        return np.asarray((chosen >= 0) & (of_chosen < highest))
+    true, of_true = _of_classes(rows, rows.recipe.truth, values)
+    is_one = np.count_nonzero(highest == values.T, axis=0) == 1
+    is_wrong = np.abs(_verdicts_in(rows, name) - (of_true == highest)) == 1
+    return np.asarray((true >= 0) & is_one & is_wrong)
 
 
 def _of_classes(rows: _Rows, column: str, values: Floats) -> tuple[Ints, Floats]:
@@ -855,7 +857,8 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
         count = count_distinct(texts)
         is_part = 2 <= count <= most and count < len(texts)
         if is_part and are_unique([keys, texts]):
-            _refuse_row_per_class(rows, rows.sheet, rows.recipe.of("id"))
+            if rows.recipe.form in ("confidences", "positive"):
+                _refuse_row_per_class(rows, rows.sheet, rows.recipe.of("id"))
             raise _told_apart(rows, ids, name, count)
 
 
