@@ -218,7 +218,10 @@ ADVICE = {  # sentences of their own
         "lower or higher could be chosen."
     ),
     "name_by_class": "If column k is class k in each row all the same: columns={columns}.",
-    "widen_classes": "Make one row of the rows of each sample, with the true class and a column for each class.",
+    "widen_classes": (
+        "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
+        "an answer of its own: columns={{'group': {other!r}}}."
+    ),
     "name_chosen_class": (
         "If it is of the class that was chosen: columns={columns}; if of class 1 all the same: "
         "columns={{'positive': {of_column!r}}}."

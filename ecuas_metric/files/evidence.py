@@ -609,7 +609,7 @@ def _refuse_row_per_class(rows: _Rows, sheet: Sheet, names: Sequence[str]) -> No
     """Raise FileError if rows with one value of a column have probabilities that sum to 1, and one that is true."""
     recipe = rows.recipe
     words, truths = _coded(sheet, recipe.truth)
-    if "1" not in words or len(truths) < _ENOUGH:
+    if "1" not in words or len(truths) < _ENOUGH or "group" in rows.reading.columns:
         return
     is_true = truths == words.index("1")
     shares = on_unit_scale(_numbers_of(sheet, recipe.predictions[0]), recipe.scale)

@@ -65,6 +65,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "
         "lower or higher could be chosen."
     ),
+    "widen_classes": (
+        "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
+        "an answer of its own: --columns group={other}."
+    ),
     "name_by_class": "If column k is class k in each row all the same: --columns {pairs}.",
     "name_chosen_class": (
         "If it is of the class that was chosen: --columns {pairs}; if of class 1 all the same: "
