@@ -50,8 +50,8 @@ _POINT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 # a number from 0 to 1, which no separator of thousands is in
 _UNIT_COMMA = re.compile(r"[01](,\d+)?")
-_PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
-_RATIO = re.compile(r"\d+(\.\d+)? ?/ ?[1-9]\d*")
+_PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%|% ?\d+([.,]\d+)?")
+_RATIO = re.compile(r"\d+(\.\d+)? ?(/|out of) ?[1-9]\d*")
 # numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]
 _PRINTED_NUMBERS = r"(?:np\.\w+|tensor|array)\(([^()'\"]*?)(?:,\s*\w+=[^()]*)?\)"
 _PRINTED = (
@@ -120,7 +120,7 @@ def numbers_in(
 ) -> Floats:
     """Return a column (N,) as float64, NaN where empty; of "1-NAME" what is missing to the whole.
 
-    Of a `share`, cells may also be 85%, 0,85 or 17/20.
+    Of a `share`, cells may also be 85%, %85, 0,85, 17/20 or 17 out of 20.
     """
     column = sheet.stored(name)
     if column != name:
@@ -174,7 +174,7 @@ def truths_in(
 
 def _number_in(text: str) -> float:
     """Return the number of a text that is written in one of the ways, per cent as they are."""
-    number, _, whole = text.rstrip("% ").replace(",", ".").partition("/")
+    number, _, whole = text.strip("% ").replace(",", ".").replace("out of", "/").partition("/")
     return float(number) / float(whole or 1)
 
 

@@ -383,7 +383,7 @@ def _csv_of_older_encoding(content: pa.Buffer, error: UnicodeDecodeError) -> She
         sheet = _csv_of(pa.py_buffer(text.encode()))
     except ValueError:
         raise error from None
-    beside = (*sheet.beside, ("letters beyond ASCII", "not UTF-8"))
+    beside = (*sheet.beside, ("letters beyond ASCII", "not UTF-8: save it as UTF-8 to use these"))
     return replace(sheet, is_utf_8=False, beside=beside)
 
 

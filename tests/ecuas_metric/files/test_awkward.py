@@ -149,6 +149,14 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv",
             BASE.assign(confidence=[f"{round(10_000 * q)}/10000" for q in Q]),
         ),
+        "ratios in words": (
+            "a.csv",
+            BASE.assign(confidence=[f"{round(10_000 * q)} out of 10000" for q in Q]),
+        ),
+        "a percent sign before each number": (
+            "a.csv",
+            BASE.assign(confidence=[f"%{100 * q:.2f}" for q in Q]),
+        ),
         "tensors, and lists of one": (
             "a.csv",
             BASE.assign(
@@ -841,6 +849,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE.assign(id="\u00e9" + BASE["id"]).to_csv(index=False).encode("cp1252"),
         "column 'id' must be in ASCII where it is used, since the file is not UTF-8 text; got 'éq000' in row 2 (200 "
         "of 200). Save it as UTF-8.",
+    ),
+    "an older encoding of columns without a role": (
+        pd.DataFrame({"Höhe": range(N), "größe": np.arange(N) % 7}).to_csv().encode("cp1252"),
+        "beside them: letters beyond ASCII (not UTF-8: save it as UTF-8 to use these). Name them with",
     ),
     "the complement of logarithms": (
         BASE.assign(confidence=np.log(Q)),
