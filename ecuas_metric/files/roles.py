@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError
-from ..inputs import ROUNDED_SUM_TOLERANCE, grouped
+from ..inputs import ROUNDED_SUM_TOLERANCE, Floats, grouped
 from .candidates import has_fractions
-from .cells import classes_of, parse_cells, row_of_numbers
+from .cells import classes_of, lists_of_numbers, parse_cells, row_of_numbers
 from .proposals import propose
 from .recipe import (
     COLUMNS_SHOWN,
@@ -332,15 +332,22 @@ class _Matching:
         return [name for name in names if self._is_free(name)]
 
     def _predicted(self) -> list[str]:
-        """Return the column of predicted classes, which are no fractions, as probabilities by that name are."""
-        return [name for name in self._named("predicted") if not self._has_fractions(name)][:1]
+        """Return the column of predicted classes, no fractions and no fields, as probabilities by that name are."""
+        named = self._named("predicted")
+        classes = [name for name in named if classes_of(first_of(self.sheet.table[name])) is None]
+        return [name for name in classes if not self._has_fractions(name)][:1]
 
     def _has_fractions(self, name: str) -> bool:
+        """Return whether cells are numbers with fractions, or lists of such that sum to 1."""
         cells = self._cells(name)
-        return is_numeric(cells.type) and has_fractions(floats_in(cells))
+        if is_numeric(cells.type):
+            return has_fractions(floats_in(cells))
+        values = lists_of_numbers(self.sheet, name) if self._may_be_lists(name) else None
+        return values is not None and has_fractions(values) and _sum_to_1(values.T)
 
     def _posteriors(self) -> list[str]:
-        lists = [name for name in self._named("posteriors") if self._may_be_lists(name)]
+        lists = [*self._named("posteriors"), *filter(self._has_fractions, self._named("predicted"))]
+        lists = [*filter(self._may_be_lists, lists)]
         return lists[:1] or self._numbered(NUMBERED) or self._named_by_class()
 
     def _positive(self) -> list[str]:
@@ -411,8 +418,7 @@ class _Matching:
         numbers = {name: floats_in(one) for name, one in cells.items() if is_numeric(one.type)}
         true = {name: numbers[name] for known, name in names.items() if known in classes}
         for columns in (true, numbers):
-            sums = np.sum(list(columns.values()), axis=0)
-            if np.all(np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE):
+            if _sum_to_1(list(columns.values())):
                 return list(columns)
         further = numbers.keys() - true.keys()
         self.doubtful = [name for name in further if pa.types.is_floating(cells[name].type)]
@@ -550,6 +556,11 @@ class _Matching:
     def _texts(self, name: str) -> set[str]:
         """Return the distinct values of a column as text."""
         return set(map(as_text, encode(self._cells(name))[0]))
+
+
+def _sum_to_1(columns: Floats | Sequence[Floats]) -> bool:
+    """Return whether the numbers of all classes (K, N) sum to 1 in each row."""
+    return bool(np.all(np.abs(np.sum(columns, axis=0) - 1) <= ROUNDED_SUM_TOLERANCE))
 
 
 def class_in(name: str) -> str:

@@ -296,6 +296,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.jsonl",
             pd.DataFrame({"text": "?", "label": CLASSES[LABEL], "scores": SCORES}),
         ),
+        "lists of probabilities by a name of predicted classes": (
+            "a.jsonl",
+            pd.DataFrame({"label": LABEL, "prediction": FOUR.tolist()}),
+        ),
         "BigQuery's probabilities": (
             "a.jsonl",
             pd.DataFrame({"label": CLASSES[LABEL], "probs": PROBS}),
@@ -336,6 +340,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
     },
     "one of four classes": {
         "predicted and true class": ("a.csv", CHOSEN),
+        "several true classes in a row, and as many predicted ones": (
+            "a.csv",
+            CHOSEN.replace({name: f"[{k}, 1]" for k, name in enumerate(CLASSES)}),
+        ),
         "a class called NA": ("a.csv", CHOSEN.replace({"cat": "NA"})),
         "a pipeline's output": (
             "a.csv --columns label=true,predicted=label,confidence=score",
@@ -406,6 +414,14 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "a pipeline's output": (
         CHOSEN.set_axis(["gold", "label", "score"], axis=1),
         "--columns predicted=label,confidence=score,label=gold",
+        "one of four classes",
+    ),
+    "classes and confidences within objects that are called predictions": (
+        "\n".join(
+            json.dumps({"truth": true, "prediction": {"class": chosen, "p": q}})
+            for true, chosen, q in CHOSEN.itertuples(index=False)
+        ),
+        "--columns label=truth,predicted=prediction.class,confidence=prediction.p",
         "one of four classes",
     ),
     "lists of logits": (
