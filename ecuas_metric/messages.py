@@ -414,6 +414,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Columns {column!r} and {other!r} have the same words: does {column!r} hold the right answers, and {other!r} "
         "those of the system?"
     ),
+    "classes_left_out": (
+        "{count} of {total} rows name not all classes, and sum to 1 without these, which are taken as 0."
+    ),
     "classes_not_used": (
         "Columns {label!r} and {predicted!r} have {count} classes and are not used: confidences are taken for those of "
         "free text."
@@ -589,7 +592,10 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "sorted": "is sorted with the columns of the other classes in each row: the likeliest classes, whichever they are",
     "words_of_other": "has the words of column {other!r}: it may hold the right answers",
     # ---- classes and systems ----
-    "classes_differ_between_rows": "must name the same classes in each row, {classes}",
+    "classes_differ_between_rows": (
+        "must name the same classes in each row, {classes}, or leave out those whose probability is 0; missing there, "
+        "or too many: {others}"
+    ),
     "classes_differ_in_case": (
         "and column {other!r} have classes that differ in upper and lower case only, or in how spaces, quotes and "
         "letters are encoded"

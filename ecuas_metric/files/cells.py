@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -200,6 +200,11 @@ def row_of_numbers(value: object) -> object:
     return value
 
 
+def are_numbers(row: Iterable[object]) -> bool:
+    """Return whether the parts of a cell are all numbers."""
+    return all(isinstance(part, float | int) for part in row)
+
+
 def lists_of_numbers(sheet: Sheet, name: str) -> Floats | None:
     """Return the lists of K numbers in the cells of a column, see `row_of_numbers`, as (N, K); None of others."""
     rows = list(map(row_of_numbers, sheet.column(name).to_pylist()))
@@ -207,17 +212,17 @@ def lists_of_numbers(sheet: Sheet, name: str) -> Floats | None:
 
 
 def classes_of(value: object) -> dict[str, object] | None:
-    """Return the numbers of a cell by the names of their classes, or None if it does not name them.
+    """Return the numbers of a cell by the names of the classes that have one, or None if it does not name them.
 
     It may be a mapping, or a list of ``{"label": ..., "score": ...}``, as pipelines of transformers return it.
     """
     if isinstance(value, str) and value.strip().startswith(("{", "[{")):
         value = _literal(value)
     if isinstance(value, dict):
-        return {as_text(name): part for name, part in value.items()}
+        return {as_text(name): part for name, part in value.items() if part is not None}
     parts = value if isinstance(value, list) else []
     scores = [score for score in map(_score_in, parts) if score is not None]
-    return dict(scores) if parts and len(scores) == len(parts) else None
+    return classes_of(dict(scores)) if parts and len(scores) == len(parts) else None
 
 
 def _score_in(part: object) -> tuple[str, object] | None:

@@ -34,7 +34,7 @@ from .candidates import (
     rises,
     rises_surely,
 )
-from .cells import classes_of, lists_of_numbers, row_of_numbers
+from .cells import are_numbers, classes_of, lists_of_numbers, row_of_numbers
 from .recipe import Recipe, labels_in, on_unit_scale, pairs_in
 from .values import Sheet
 
@@ -334,7 +334,7 @@ def _likeliest_in(cells: Sequence[object]) -> Array | None:
     for cell in cells:
         by_class = classes_of(cell)
         row = row_of_numbers(cell)
-        if not by_class or not isinstance(row, list) or not _are_numbers(row):
+        if not by_class or not isinstance(row, list) or not are_numbers(row):
             return None
         if not _are_probabilities(np.array(row, np.float64)):
             return None
@@ -680,10 +680,6 @@ def _form_of(table: Candidates, names: Sequence[str]) -> dict[str, Any] | None:
 
 def _are_near(sums: Floats, whole: int) -> bool:
     return bool((np.abs(sums - whole) <= whole * ROUNDED_SUM_TOLERANCE).all())
-
-
-def _are_numbers(row: Sequence[object]) -> bool:
-    return len(row) > 1 and all(isinstance(part, float | int) for part in row)
 
 
 def _are_probabilities(row: Floats) -> bool:

@@ -279,8 +279,10 @@ class _Matching:
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
         if len(names) == 1:
-            by_class = classes_of(first_of(self.sheet.table[names[0]]))
-            return None if by_class is None else tuple(sorted(by_class))
+            if classes_of(first_of(self.sheet.table[names[0]])) is None:
+                return None
+            cells = self.sheet.column(names[0]).to_pylist()
+            return tuple(sorted(set().union(*(classes_of(cell) or {} for cell in cells))))
         (label,) = self.roles["label"]
         classes = tuple(map(class_in, names))
         are_numbers = classes == tuple(map(str, range(len(names))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from ..basis import numbers_of_texts
 from ..errors import UNLABELLED, FileError, InputError, Note, fields_of_unlabelled
 from ..inputs import (
     IGNORED,
+    ROUNDED_SUM_TOLERANCE,
     Array,
     Bools,
     Floats,
@@ -31,6 +32,7 @@ from ..inputs import (
 from ..options import check_number
 from ..results import note_first_class, note_hard
 from .cells import (
+    are_numbers,
     classes_of,
     numbers_in,
     parse_cells,
@@ -590,7 +592,11 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         references=references,
         ids=_ids_in(sheet, recipe),
         per_sample=_per_sample(sheet, recipe),
-        notes=notes + _notes_on(predictions, references, recipe, num_classes),
+        notes=(
+            *notes,
+            *_note_left_out(sheet, recipe, predictions),
+            *_notes_on(predictions, references, recipe, num_classes),
+        ),
         predictions_are="logits" if is_margin else None,
         unlabelled=unlabelled,
         num_classes=num_classes,
@@ -602,7 +608,7 @@ def _arrays_of(
     sheet: Sheet, truth: Floats, recipe: Recipe, *, predictions_are: str | None
 ) -> tuple[Array, Array]:
     """Return predictions and references as the metric takes them; FileError with the place of what it does not take."""
-    values = values_in(sheet, recipe)
+    values = values_in(sheet, recipe, are_zeros_left_out=True)
     try:
         _require_one_scale(values, recipe)
         return checked(values, truth, sheet, recipe, predictions_are=predictions_are)
@@ -661,11 +667,17 @@ def _per_sample(
     return columns
 
 
-def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
-    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
+def values_in(
+    sheet: Sheet, recipe: Recipe, *, are_zeros_left_out: bool = False
+) -> Array | list[object]:
+    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes.
+
+    Of mappings that sum to 1, classes may be left out whose numbers are 0, which a note has to say.
+    """
     names = recipe.predictions
     if recipe.form == "posteriors" and len(names) == 1:
-        return _lists_of(sheet, names[0], recipe.classes or ())
+        classes = recipe.classes or ()
+        return _lists_of(sheet, names[0], classes, are_zeros_left_out=are_zeros_left_out)
     if recipe.scale == LOG and any(map(complement_of, names)):
         raise sheet.error(names[0], "complement_of_logarithms")
     whole = sum(limits_of(recipe.scale))
@@ -677,6 +689,8 @@ def _lists_of(
     sheet: Sheet,
     name: str,
     classes: Sequence[str],
+    *,
+    are_zeros_left_out: bool,
 ) -> Array | list[object]:
     """Return the lists of numbers in the cells of a column, or those of mappings in the order of the classes."""
     cells = sheet.column(name)
@@ -689,12 +703,37 @@ def _lists_of(
     values = cells.to_pylist()
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
+    known = set(classes)
     rows = [classes_of(value) or {} for value in values]
-    wrong = [row.keys() != set(classes) for row in rows]
+    wrong = [
+        row.keys() != known
+        and not (are_zeros_left_out and row.keys() < known and _sum_to_1(row.values()))
+        for row in rows
+    ]
     if any(wrong):
-        row = int(sheet.rows[wrong][0])
-        raise sheet.error(name, "classes_differ_between_rows", row=row, classes=list(classes[:20]))
-    return [row_of_numbers([row[one] for one in classes]) for row in rows]
+        first = wrong.index(True)
+        others = sorted(rows[first].keys() ^ known)[:_CLASSES_SHOWN]
+        shown = list(classes[:20])
+        fields: dict[str, Any] = {"row": int(sheet.rows[first]), "classes": shown, "others": others}
+        raise sheet.error(name, "classes_differ_between_rows", **fields)
+    return [row_of_numbers([row.get(one, 0.0) for one in classes]) for row in rows]
+
+
+def _sum_to_1(values: Iterable[object]) -> bool:
+    row: Any = row_of_numbers(list(values))
+    return are_numbers(row) and abs(sum(row) - 1) <= ROUNDED_SUM_TOLERANCE
+
+
+def _note_left_out(sheet: Sheet, recipe: Recipe, posteriors: Array) -> tuple[Note, ...]:
+    """Return a note if mappings leave out classes, by the rows (N, K) with numbers of 0."""
+    if recipe.form != "posteriors" or len(recipe.predictions) > 1 or recipe.classes is None:
+        return ()
+    with_zeros = sheet.select((posteriors == 0).any(axis=1))
+    cells = with_zeros.column(recipe.predictions[0]).to_pylist()
+    by_class = [row for row in map(classes_of, cells) if row is not None]
+    are_short = [len(row) < len(recipe.classes) for row in by_class]
+    fields = {"count": sum(are_short), "total": len(posteriors)}
+    return (Note("classes_left_out", fields),) if any(are_short) else ()
 
 
 def _require_one_scale(values: Array | list[object], recipe: Recipe) -> None:

@@ -731,6 +731,14 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
 }
 GOLD = np.arange(N) % 2
+SPARSE = [  # posteriors without those of 0, by class
+    {
+        name: share / 10
+        for name, share in (("a", k % 4), ("b", k % 3), ("c", 10 - k % 4 - k % 3))
+        if share
+    }
+    for k in range(N)
+]
 COUNTED = BASE.assign(confidence=Q.round(1)).value_counts(["confidence", "correct"])
 REFUSED = {  # a file, what the refusal says, and flags
     "lists beside labels that have nothing to do with them": (
@@ -983,6 +991,14 @@ REFUSED = {  # a file, what the refusal says, and flags
         "must name the same classes",
         "--labels 0,1,2,3",
     ),
+    "the likeliest classes by name": (
+        pd.DataFrame({"label": CLASSES[LABEL], "probs": by_class()}).assign(
+            probs=lambda table: [
+                {name: q for name, q in row.items() if q > 0.1} for row in table["probs"]
+            ]
+        ),
+        "cat, dog, horse, ship, or leave out those whose probability is 0; missing there, or too many: ship in row",
+    ),
     "several classes in a row": (
         POSTERIORS.assign(label=[f"[{k}, {(k + 1) % 4}]" for k in LABEL]),
         "one column has the probability of B.\n",
@@ -1100,6 +1116,11 @@ NOTED = {  # a file, flags, and what is said beside the number
         pd.concat([BASE, BASE]),
         "--interval 0.95",
         "200 of 400 ids in column 'id' occur more than once. Samples of one id depend on each other: without --groups",
+    ),
+    "a class that some rows leave out": (
+        pd.DataFrame({"label": [*"abbc" * 50], "probs": SPARSE}),
+        "",
+        f"{sum(len(row) < 3 for row in SPARSE)} of 200 rows name not all classes, and sum to 1 without these",
     ),
     "inverted": (
         BASE.assign(confidence=1 - Q),
