@@ -21,6 +21,8 @@ _VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
 _OF_ANSWERS = [pair for pair in TRUTHS if pair.keys() & {"correct", "right", "pass", "passed"}]
 _DEEPEST = 10  # of nested objects
 _SURELY = 3  # deviations that are no chance; a coin has the largest, of 1/2
+# two whole numbers in the name of a column, such as 1-5 or 0..10
+_RANGE = re.compile(r"(?<![\d.])(\d+) ?(?:-|_|\.\.|to|/|\N{EN DASH}) ?(\d+)(?![\d.])")
 _NOT_IN_FLAGS = re.compile(r"[\"+]|,\s*\w+\s*=")
 
 
@@ -152,9 +154,15 @@ class Candidates:
         ]
 
     def _scale_of(self, name: str, values: Floats) -> int | str | None:
-        """Return what numbers (N,) of a column may be on, but 0 to 1, or None: also the total of which they count."""
+        """Return what numbers (N,) of a column may be on, but 0 to 1, or None: also the total of which they count.
+
+        A range in its name is that scale.
+        """
         if are_logarithms(values):
             return LOG
+        low, high = range_in(name)
+        if low < high > 1 and are_within(values, low, high):
+            return high if low == 0 else f"{low}:{high}"
         totals = [
             other
             for one, other in self.numbers.items()
@@ -274,6 +282,12 @@ def classes_among(texts: Array) -> list[str]:
     distinct = distinct_texts(texts)
     are_numbers = all(map(str.isdecimal, distinct))
     return sorted(distinct, key=int) if are_numbers else distinct
+
+
+def range_in(name: str) -> tuple[int, int]:
+    """Return the two whole numbers that a name has, as "sure (1-5)", or 0 and 0 if it has none, or several such."""
+    ranges = _RANGE.findall(name)
+    return (int(ranges[0][0]), int(ranges[0][1])) if len(ranges) == 1 else (0, 0)
 
 
 def are_shares(values: Floats) -> bool:
