@@ -308,6 +308,10 @@ ADVICE = {  # sentences of their own
         "is? {arguments}."
     ),
     "name_side_by_side": "Are these systems? {arguments}. One of them alone: name it.",
+    "number_true_class": (
+        "A 1 for the true class, and 0 for the others? Write its number instead, from 0 in the order of the "
+        "posteriors, or its name, in one column of labels."
+    ),
     "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",

@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from os.path import commonprefix
 from typing import Any, TypeVar
 
@@ -132,7 +132,8 @@ def propose(
     """Yield what may be the columns that roles lack, the surest first; those that were said are kept."""
     table = Candidates(sheet.head(_ROWS), roles)
     for rule in _RULES:
-        proposal = _only(list(rule(table)))
+        proposals = list(rule(table))
+        proposal = _only(proposals) or _of_systems(proposals)
         if proposal is None or said & proposal.columns.keys():
             continue
         if proposal.is_read_back():
@@ -142,6 +143,32 @@ def propose(
 def _only(fitting: Collection[_T]) -> _T | None:
     """Return what fits if nothing else does."""
     return next(iter(fitting)) if len(fitting) == 1 else None
+
+
+def _of_systems(proposals: Sequence[Proposal]) -> Proposal | None:
+    """Return posteriors that are proposed beside one truth as those of systems, if all else is the same, or None."""
+    if len(proposals) < 2:
+        return None
+    first = proposals[0]
+    sets = [one.columns.get("posteriors", "").split("+") for one in proposals]
+    names = _differences([columns[0] for columns in sets])
+    are_others = len({*chain.from_iterable(sets)}) == sum(map(len, sets))
+    are_alike = all(
+        replace(one, columns=first.columns) == first
+        and one.columns.get("label") == first.columns.get("label")
+        for one in proposals
+    )
+    if not are_others or not are_alike or "" in names or len({*names}) < len(names):
+        return None
+    systems = {name: one.columns for name, one in zip(names, proposals, strict=True)}
+    return replace(first, advice="name_side_by_side", columns={}, systems=systems)
+
+
+def _differences(texts: Sequence[str]) -> list[str]:
+    """Return what texts have but their common beginning and end, without words that these begin within."""
+    begin = len(_BEGUN_WORD.sub("", commonprefix(texts)))  # noqa: RUF071 - of names, not of paths
+    end = len(_BEGUN_WORD.sub("", commonprefix([text[::-1] for text in texts])))  # noqa: RUF071
+    return [text[begin : len(text) - end].strip(_AROUND_NAMES) for text in texts]
 
 
 # ---- classes -----------------------------------------------------------------------------------------------------
@@ -613,27 +640,78 @@ def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:
     return combinations(free, 2)
 
 
+def _of_each_class(table: Candidates) -> Iterator[Proposal]:
+    """Yield what to write for columns of 1 for the true class, one of each, beside the posteriors of these."""
+    shares = table.shares()
+    verdicts = table.verdicts()
+    if (
+        _is_one_right(verdicts)
+        and len(shares) == len(verdicts)
+        and _form_of(table, shares) == {"scale": 1}
+    ):
+        yield Proposal("number_true_class", {})
+
+
+def _is_one_right(verdicts: Sequence[Verdict]) -> bool:
+    """Return whether in each row exactly one of several columns says that something is right."""
+    rights = [verdict.right for verdict in verdicts]
+    return len(rights) > 1 and bool((np.sum(rights, axis=0) == 1).all())
+
+
 def _side_by_side(table: Candidates) -> Iterator[Proposal]:
     """Yield the columns of several systems: alike in their names, or all confidences beside one truth."""
-    systems = _by_system(table) or _of_one_truth(table)
+    systems = _by_system(table) or _of_one_truth(table) or _by_choice(table)
     if 2 <= len(systems) <= _MOST_LABELS:
         yield Proposal("name_side_by_side", {}, systems=systems)
 
 
 def _by_system(table: Candidates) -> dict[str, dict[str, str]]:
     """Return verdicts, each with the confidences whose name is most alike, by what both names begin and end with."""
-    names = [sure.name for sure in table.sure()]
-    systems = {}
-    for verdict in table.verdicts() if names else ():
-        alike = {name: _ends_of_both(verdict.name, name) for name in names}
-        nearest = max(names, key=lambda name: len("".join(alike[name])))
+    verdicts = table.verdicts()
+    if _is_one_right(verdicts):
+        return {}
+    names = [verdict.name for verdict in verdicts]
+    return _each_once(
+        (system, {"confidence": confidence, "correct": name})
+        for system, name, confidence in _named_alike(names, table.sure())
+    )
+
+
+def _by_choice(table: Candidates) -> dict[str, dict[str, str]]:
+    """Return chosen classes beside one column of true ones, each with the confidences whose name is most alike."""
+    sure = {one.name: one for one in table.sure()}
+    free = [name for name in table.free if table.may_be_classes(name)] if len(sure) > 1 else []
+    fitting = []
+    for truth in table.named("label") or free:
+        others = [name for name in free if name != truth]
+        systems = _each_once(
+            (system, {"label": truth, "predicted": chosen, "confidence": name})
+            for system, chosen, name in _named_alike(others, sure.values())
+            if _is_of_chosen(sure[name], table.texts(truth), table.texts(chosen))
+        )
+        if len(systems) > 1:
+            fitting.append(systems)
+    return _only(fitting) or {}
+
+
+def _each_once(pairs: Iterable[tuple[str, dict[str, str]]]) -> dict[str, dict[str, str]]:
+    """Return the columns of systems, or nothing if two of these are called alike, or have the same confidences."""
+    named = list(pairs)
+    systems = dict(named)
+    confidences = {columns["confidence"] for columns in systems.values()}
+    return systems if len(confidences) == len(systems) == len(named) else {}
+
+
+def _named_alike(names: Iterable[str], sure: Iterable[Sure]) -> Iterator[tuple[str, str, str]]:
+    """Yield columns with the confidences whose names are most alike, and what both names begin and end with."""
+    confidences = [one.name for one in sure]
+    for name in names if confidences else ():
+        alike = {one: _ends_of_both(name, one) for one in confidences}
+        nearest = max(confidences, key=lambda one: len("".join(alike[one])))
         begin, end = alike[nearest]
-        name = _BEGUN_WORD.sub("", begin) + _BEGUN_WORD.sub("", end[::-1])[::-1]
-        columns = {"confidence": nearest, "correct": verdict.name}
-        systems[name.strip(_AROUND_NAMES)] = columns
-    systems.pop("", None)
-    are_others = len({columns["confidence"] for columns in systems.values()}) == len(systems)
-    return systems if are_others else {}
+        system = _BEGUN_WORD.sub("", begin) + _BEGUN_WORD.sub("", end[::-1])[::-1]
+        if system.strip(_AROUND_NAMES):
+            yield system.strip(_AROUND_NAMES), name, nearest
 
 
 def _ends_of_both(one: str, other: str) -> tuple[str, str]:
@@ -689,6 +767,7 @@ def _are_probabilities(row: Floats) -> bool:
 
 
 _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
+    _of_each_class,
     _side_by_side,
     *(
         partial(_labels_beside, source)

@@ -804,8 +804,16 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     return np.where(missing, np.nan, numbers_of_classes)
 
 
+def _is_one_hot(text: object) -> bool:
+    """Return whether the text of a list has one 1, and else 0."""
+    row = row_of_numbers(text)
+    return isinstance(row, list) and row.count(1) == 1 and row.count(0) == len(row) - 1 > 0
+
+
 def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, Any]:
-    """Return the fields of an error that say how to name the classes in labels (N,)."""
+    """Return the fields of an error that say how to name the classes in labels (N,), or to number them."""
+    if all(map(_is_one_hot, encode(labels)[0])):
+        return {"advice": "number_true_class"}
     try:
         values = numbers(values_in(sheet, recipe), "predictions")
     except InputError:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from ecuas_metric import prepare_submissions, read_submissions
-from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.errors import FileError, InputError, quoted
 from ecuas_metric.files.evidence import recipe_of
 from ecuas_metric.files.read import sheet_of
 from ecuas_metric.files.recipe import Reading, Recipe, json_of
@@ -64,6 +64,7 @@ PER_CLASS = {
     "prob": FOUR.ravel(),
     "label": np.eye(4, dtype=int)[LABEL].ravel(),
 }
+SAID = {"says": "predicted", "p": "confidence"}
 SYSTEMS = pd.concat([BASE.assign(method=name) for name in "AB"])
 
 
@@ -406,6 +407,18 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns confidence=votes --scale 4",
         "rated",
     ),
+    **{
+        f"a range in a name, as {name}": (
+            named("confidence", name, RATING - low),
+            f"--columns {quoted(f'confidence={name}')} --scale {scale}",
+            "rated",
+        )
+        for name, low, scale in (
+            ("sure_1_5", 0, "1:5"),
+            ("sure: 0..4", 1, "4"),
+            ("1 to 5", 0, "1:5"),
+        )
+    },
     "chosen and true classes beside percentages": (
         CHOSEN.set_axis(["gold", "choice", "max"], axis=1).assign(max=100 * CHOSEN["confidence"]),
         "--columns label=gold,predicted=choice,confidence=max --scale 100",
@@ -714,6 +727,33 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns gpt:confidence=gpt_confidence,correct=gpt_correct --columns b:confidence=conf.b,correct=correct.b",
         "confidences",
     ),
+    "posteriors of systems side by side": (
+        BY_NAME[CLASSES]
+        .add_prefix("net_")
+        .join(BY_NAME[CLASSES].add_prefix("tree_"))
+        .assign(truth=CLASSES[LABEL]),
+        "--columns net:label=truth,posteriors=net_cat+net_dog+net_horse+net_ship "
+        "--columns tree:label=truth,posteriors=tree_cat+tree_dog+tree_horse+tree_ship --labels cat,dog,horse,ship",
+        "posteriors",
+    ),
+    "posteriors of systems side by side, by numbers": (
+        POSTERIORS.add_prefix("a.").join(POSTERIORS[[*POSTERIORS][:4]].add_prefix("b.")),
+        "--columns a:label=a.label,posteriors=a.prob_ --columns b:label=a.label,posteriors=b.prob_",
+        "posteriors",
+    ),
+    "chosen classes of systems side by side": (
+        pd.DataFrame({"key": CHOSEN["label"]}).assign(
+            **{f"{name} {what}": CHOSEN[one] for name in "AB" for what, one in SAID.items()}
+        ),
+        '--columns "A:label=key,predicted=A says,confidence=A p" '
+        '--columns "B:label=key,predicted=B says,confidence=B p"',
+        "one of four classes",
+    ),
+    "probabilities of systems side by side": (
+        pd.DataFrame({"label": Y, "p a": P, "p b": P}),
+        '--columns "p a:positive=p a" --columns "p b:positive=p b"',
+        "binary",
+    ),
     "two tables of lists": (
         json.dumps({"gpt": {"confidence": [0.5], "correct": [1]}, "llama": {"correct": [1]}}),
         "rows=gpt",
@@ -998,6 +1038,16 @@ REFUSED = {  # a file, what the refusal says, and flags
             ]
         ),
         "cat, dog, horse, ship, or leave out those whose probability is 0; missing there, or too many: ship in row",
+    ),
+    "lists of 1 for the true class": (
+        POSTERIORS.assign(label=[str(row) for row in np.eye(4)[LABEL]]),
+        "r the others? Write its number instead, from 0 in the order of the posteriors",
+    ),
+    "columns of 1 for the true class": (
+        BY_NAME[CLASSES]
+        .add_suffix(" (p)")
+        .join(pd.DataFrame(np.eye(4, dtype=int)[LABEL], columns=CLASSES)),
+        "A 1 for the true class, and 0 for the others? Write its number instead, from 0",
     ),
     "several classes in a row": (
         POSTERIORS.assign(label=[f"[{k}, {(k + 1) % 4}]" for k in LABEL]),
