@@ -14,13 +14,16 @@ from ..errors import FileError
 from ..inputs import LEAST_PER_CENT, Array, Bools, Floats, count_up
 from .cells import TRUTHS, numbers_in, parse_cells, words_to_say
 from .recipe import LOG, NAMES, column_in
-from .values import Sheet, as_text, encode, first_of, parsed_json, with_fields
+from .values import Sheet, as_text, encode, first_of, parsed_json, texts_in, with_fields
 
 RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
 _VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
 _OF_ANSWERS = [pair for pair in TRUTHS if pair.keys() & {"correct", "right", "pass", "passed"}]
 _DEEPEST = 10  # of nested objects
 _SURELY = 3  # deviations that are no chance; a coin has the largest, of 1/2
+MOST_PARTS = 20  # systems of a file that are noted, where only their numbers of rows tell
+_NEARLY = 0.9  # of the rows of one system that another one has, where rows of each are together
+_FEWEST_ROWS = 10  # of a system that only these numbers tell
 # two whole numbers in the name of a column, such as 1-5 or 0..10
 _RANGE = re.compile(r"(?<![\d.])(\d+) ?(?:-|_|\.\.|to|/|\N{EN DASH}) ?(\d+)(?![\d.])")
 _NOT_IN_FLAGS = re.compile(r"[\"+]|,\s*\w+\s*=")
@@ -288,6 +291,18 @@ def range_in(name: str) -> tuple[int, int]:
     """Return the two whole numbers that a name has, as "sure (1-5)", or 0 and 0 if it has none, or several such."""
     ranges = _RANGE.findall(name)
     return (int(ranges[0][0]), int(ranges[0][1])) if len(ranges) == 1 else (0, 0)
+
+
+def rows_of_systems(sheet: Sheet, name: str) -> list[int]:
+    """Return how many rows each value of a column has, if they are as alike as those of systems, or nothing."""
+    values, codes = encode(texts_in(sheet.column(name)))
+    are_verdicts = {str(value).lower() for value in values} == {"0", "1"}
+    if are_verdicts or not 2 <= len(values) <= MOST_PARTS or codes.min() < 0:
+        return []
+    sizes = np.bincount(codes)
+    is_together = np.count_nonzero(np.diff(codes)) == len(values) - 1
+    least = max(_FEWEST_ROWS, sizes.max() * (_NEARLY if is_together else 1))
+    return sizes.tolist() if sizes.min() >= least else []
 
 
 def are_shares(values: Floats) -> bool:

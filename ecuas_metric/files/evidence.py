@@ -16,7 +16,14 @@ import pyarrow.compute as pc
 from ..errors import FileError, InputError, Note, pairs_of
 from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, Ints, are_swapped, count_up
 from ..results import note_perfect
-from .candidates import are_within, beyond_chance, classes_among, deviations
+from .candidates import (
+    MOST_PARTS,
+    are_within,
+    beyond_chance,
+    classes_among,
+    deviations,
+    rows_of_systems,
+)
 from .cells import (
     MOST_LEVELS,
     NOTHING,
@@ -55,8 +62,6 @@ _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 
 _FOOTERS = 5  # rows below a table that may be sums and the like
 _SHAPES = 1000  # rows that say what ids look like
 _MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
-_MOST_PARTS = 20  # systems of a file that are noted, where only their numbers of rows tell
-_NEARLY = 0.9  # of the rows of one system that another one has, where rows of each are together
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _SPREAD = 2
 _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
@@ -92,7 +97,7 @@ class _Rows:
     @property
     def few(self) -> list[str]:
         """The columns that are not used and have few values."""
-        return [name for name, count in self.counts.items() if count <= _MOST_PARTS]
+        return [name for name, count in self.counts.items() if count <= MOST_PARTS]
 
     def named(self, role: str) -> list[str]:
         """Return the columns that are not used and have a name of a role."""
@@ -917,16 +922,10 @@ def _refuse_questions(rows: _Rows, name: str) -> None:
 
 def _note_parts(sheet: Sheet, name: str) -> Note | None:
     """Return a note on a column if the numbers of rows of each value are as alike as those of systems."""
-    values, codes = encode(texts_in(sheet.column(name)))
-    are_verdicts = set(map(_word, values)) == _CODES
-    if are_verdicts or not 2 <= len(values) <= _MOST_PARTS or codes.min() < 0:
+    sizes = rows_of_systems(sheet, name)
+    if not sizes:
         return None
-    sizes = np.bincount(codes)
-    is_together = np.count_nonzero(np.diff(codes)) == len(values) - 1
-    size = int(sizes.min())
-    if size < max(_ENOUGH, sizes.max() * (_NEARLY if is_together else 1)):
-        return None
-    fields: dict[str, Any] = {"column": name, "values": len(values), "size": size}
+    fields: dict[str, Any] = {"column": name, "values": len(sizes), "size": min(sizes)}
     fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
     return Note("like_systems", fields, "name_system")
 

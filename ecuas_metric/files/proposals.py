@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import pairs_of, quoted
-from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Floats, Ints
+from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Floats, Ints, count_up
 from .candidates import (
     RIGHT,
     Candidates,
@@ -33,9 +33,10 @@ from .candidates import (
     distinct_texts,
     rises,
     rises_surely,
+    rows_of_systems,
 )
 from .cells import are_numbers, classes_of, lists_of_numbers, row_of_numbers
-from .recipe import Recipe, labels_in, on_unit_scale, pairs_in
+from .recipe import Recipe, column_in, labels_in, on_unit_scale, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
@@ -63,6 +64,7 @@ class Proposal:
     # side by side -> columns of their own
     systems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     alternative: Proposal | None = None  # what else the columns may be
+    complements: Mapping[str, str] = field(default_factory=dict)  # the columns if both are
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def to_fields(self, said: Mapping[str, str]) -> dict[str, Any]:
@@ -80,6 +82,8 @@ class Proposal:
             others = self.alternative.to_fields(said)
             fields |= {f"other_{name}": others[name] for name in ("flags", "arguments", "columns")}
             fields["other_pairs"] = pairs_of(others["columns"])
+        if self.complements:
+            fields["complements"] = pairs_of({**said, **self.complements})
         return {
             "advice": self.advice,
             "columns": {**said, **self.with_scale(self.columns)},
@@ -138,6 +142,20 @@ def propose(
             continue
         if proposal.is_read_back():
             yield proposal
+
+
+def system_beside(
+    sheet: Sheet, roles: Mapping[str, Sequence[str]], proposal: Proposal
+) -> dict[str, str]:
+    """Return the one column that else a note would say to be of systems, by its role, or nothing."""
+    table = Candidates(sheet, roles)
+    used = map(column_in, proposal.columns.values())
+    are_said = [*table.named("system"), *table.named("part"), *proposal.systems]
+    if are_said or not all(count_up(table.values(name)) for name in table.named("id")):
+        return {}
+    free = filter(table.may_be_classes, set(table.free).difference(used))
+    name = _only([name for name in free if rows_of_systems(sheet, name)])
+    return {} if name is None else {"system": name}
 
 
 def _only(fitting: Collection[_T]) -> _T | None:
@@ -583,11 +601,11 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         proposal,
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
         alternative=Proposal("", as_classes, classes, sure.scale),
+        complements=proposal.with_scale(complements),
         fields={
             **fields,
             "truth": truth,
             "high": classes[-1] if classes else "class 1",
-            "complements": pairs_of(proposal.with_scale(complements)),
         },
     )
 

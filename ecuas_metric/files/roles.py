@@ -16,7 +16,7 @@ from ..errors import FileError, InputError
 from ..inputs import ROUNDED_SUM_TOLERANCE, Floats, grouped
 from .candidates import has_fractions
 from .cells import classes_of, lists_of_numbers, parse_cells, row_of_numbers
-from .proposals import propose
+from .proposals import propose, system_beside
 from .recipe import (
     COLUMNS_SHOWN,
     FORMS,
@@ -510,7 +510,7 @@ class _Matching:
                     continue
             if not sheet.is_utf_8:
                 _refuse_letters(sheet, [name for name in columns.values() if name in sheet.names])
-            return proposal.to_fields(said)
+            return proposal.to_fields(said | system_beside(self.sheet, self.roles, proposal))
         return {}
 
     def _error(self, rule: str, **fields: Any) -> FileError:
