@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..errors import FileError
 from ..inputs import LEAST_PER_CENT, Array, Bools, Floats, count_up
 from .cells import TRUTHS, numbers_in, parse_cells, words_to_say
-from .recipe import LOG, NAMES, column_in
+from .recipe import LOG, NAMES, OTHER_ROLES, column_in
 from .values import Sheet, as_text, encode, first_of, parsed_json, texts_in, with_fields
 
 RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
@@ -26,7 +26,7 @@ _NEARLY = 0.9  # of the rows of one system that another one has, where rows of e
 _FEWEST_ROWS = 10  # of a system that only these numbers tell
 # two whole numbers in the name of a column, such as 1-5 or 0..10
 _RANGE = re.compile(r"(?<![\d.])(\d+) ?(?:-|_|\.\.|to|/|\N{EN DASH}) ?(\d+)(?![\d.])")
-_NOT_IN_FLAGS = re.compile(r"[\"+]|,\s*\w+\s*=")
+_NOT_IN_FLAGS = re.compile(rf"[\"+]|{OTHER_ROLES.pattern}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,8 @@ NUMBERED = re.compile(
 )
 # the commas that are in no column's name
 _BEFORE_ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")
+# what no role is may still have been meant as one, but for a number, as in "right (1=yes, 0=no)"
+OTHER_ROLES = re.compile(r",\s*([^\W\d]\w*)\s*=")
 COLUMNS_SHOWN = 20
 _FILES_SHOWN = 4
 _SAID = {  # what a line says of values, where it is not the default -> the field of the recipe
@@ -343,7 +345,7 @@ def pairs_in(text: str, argument: str) -> Iterator[tuple[str, str, str]]:
             raise InputError(argument, "wrong_pairs", value=pair)
         named, colon, role = subject.strip().rpartition(":")
         # in the order in which they stand, also of those that separate nothing: a=NAME,b=NAME
-        for one in (role, *re.findall(r",\s*(\w+)\s*=", column)):
+        for one in (role, *OTHER_ROLES.findall(column)):
             require_role(one)
         of = named if colon else of
         yield of, role, column.strip()

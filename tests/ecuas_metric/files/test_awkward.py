@@ -679,6 +679,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         '--columns "confidence=sure [0-1],correct=right (1=yes)"',
         "confidences",
     ),
+    "codes within a name": (
+        BASE.set_axis(["no.", "sure [0-1]", "right? 1=so, 2=not so, 9=?"], axis=1),
+        '--columns "confidence=sure [0-1],correct=right? 1=so, 2=not so, 9=?"',
+        "confidences",
+    ),
     "logarithms of probabilities by class": (
         np.log(BY_NAME[CLASSES]).add_prefix("log ").assign(truth=CLASSES[LABEL]),
         '--columns "label=truth,posteriors=log cat+log dog+log horse+log ship" --labels cat,dog,horse,ship '
