@@ -252,6 +252,10 @@ ADVICE = {  # sentences of their own
         "Only you know which: right='{high}/{low}' if {high} is ({share:.1%} are right then), right='{low}/{high}' if "
         "{low} is (all others)."
     ),
+    "write_mappings": (
+        "Are these the classes that the posteriors are of? Write both as one mapping of classes to probabilities, and "
+        "the true class in a column of its own."
+    ),
     "write_1_for_right": "Write 1 for right answers, and 0 for wrong ones.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
@@ -344,6 +348,7 @@ ADVICE = {  # sentences of their own
     "recalibrate_first": (
         "Map it to a probability in [0, 1] first, e.g. by a calibration method fitted on other answers."
     ),
+    "rename_column": "Is it within the name of a column? Rename that.",
     "save_as_utf_8": "Save it as UTF-8.",
     "score_in_memory": "Score it in memory.",
     "score_out_of_core": "Score it out of core.",

@@ -63,6 +63,10 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
     ("label, posteriors", "the same, as lists, or as mappings of classes to probabilities"),
     ("label, prob", "two classes, 0 and 1: the probability of class 1"),
     ("label, predicted, confidence", "the class that was chosen, and how sure the classifier was"),
+    (
+        "confidence, count, wrong",
+        "rows of several answers each, and how many are wrong: say which with --columns, --out-of-core",
+    ),
 )
 LOG = "log"  # the scale of log-probabilities
 OF_FILES = ("rows", "skip")  # roles that say which rows of a file are read, and are no columns
@@ -320,7 +324,7 @@ class Recipe:
         )
 
 
-def require_role(role: str) -> None:
+def require_role(role: str, advice: str = "") -> None:
     """Raise InputError if there is no such role, which names one that has nearly this name, or is known by it."""
     if role in NAMES:
         return
@@ -328,7 +332,7 @@ def require_role(role: str) -> None:
 
     known = {name: one for one, names in NAMES.items() for name in (*names, one)}
     near = [known[name] for name in get_close_matches(role, known, 1)]
-    advice = "near_role" if near else ""
+    advice = "near_role" if near else advice
     fields: dict[str, Any] = {"roles": list(NAMES), "near": near}
     raise InputError("columns", "unknown_role", value=role, advice=advice, **fields)
 
@@ -345,8 +349,9 @@ def pairs_in(text: str, argument: str) -> Iterator[tuple[str, str, str]]:
             raise InputError(argument, "wrong_pairs", value=pair)
         named, colon, role = subject.strip().rpartition(":")
         # in the order in which they stand, also of those that separate nothing: a=NAME,b=NAME
-        for one in (role, *OTHER_ROLES.findall(column)):
-            require_role(one)
+        require_role(role)
+        for one in OTHER_ROLES.findall(column):
+            require_role(one, "rename_column")
         of = named if colon else of
         yield of, role, column.strip()
 

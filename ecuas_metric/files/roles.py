@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from ..errors import FileError, InputError
 from ..inputs import ROUNDED_SUM_TOLERANCE, Floats, grouped
 from .candidates import has_fractions
-from .cells import classes_of, lists_of_numbers, parse_cells, row_of_numbers
+from .cells import are_numbers, classes_of, lists_of_numbers, parse_cells, row_of_numbers
 from .proposals import propose, system_beside
 from .recipe import (
     COLUMNS_SHOWN,
@@ -84,6 +84,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     classes = labels if form in ("posteriors", "positive") else None
     if form == "posteriors":
         matching.require_all_classes()
+        matching.refuse_lists_of_classes()
         classes = matching.classes(used[form]) if labels is None else labels
     return Recipe(
         source=sheet.source,
@@ -275,6 +276,16 @@ class _Matching:
                 others=", ".join(sorted(self.doubtful)[:COLUMNS_SHOWN]),
                 advice="name_posteriors",
             )
+
+    def refuse_lists_of_classes(self) -> None:
+        """Raise FileError if labels are lists of texts, as long as those of posteriors: which classes these are of."""
+        names = [*self.roles["label"], *self.roles["posteriors"]]
+        rows = [row_of_numbers(first_of(self.sheet.table[name])) for name in names]
+        sizes = {len(row) if isinstance(row, list) else 0 for row in rows}
+        label = rows[0]
+        if len(sizes) == 1 and isinstance(label, list) and not are_numbers(label):
+            got = first_of(self.sheet.table[names[0]])
+            raise self.sheet.error(names[0], "labels_are_text", value=got, advice="write_mappings")
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""

@@ -894,6 +894,11 @@ REFUSED = {  # a file, what the refusal says, and flags
         "got 'truth'",
         "--columns truth=correct,confidense=confidence",
     ),
+    "a name of a column that no flag says": (
+        BASE.rename(columns={"correct": "ok, u=1"}),
+        "got 'u'. Is it within the name of a column? Rename that.",
+        "--columns 'correct=ok, u=1'",
+    ),
     "labels as numbers beside names of classes": (
         pd.DataFrame({"label": LABEL, "probs": by_class()}),
         "must be among the classes cat, dog, horse, ship; got '2' in row 2 (200 of 200).\n",
@@ -1057,6 +1062,12 @@ REFUSED = {  # a file, what the refusal says, and flags
             ]
         ),
         "cat, dog, horse, ship, or leave out those whose probability is 0; missing there, or too many: ship in row",
+    ),
+    "a list of classes beside that of their probabilities": (
+        pd.DataFrame(
+            {"label": [*map(str, [["a", "b"], ["b", "a"]] * 9)], "probs": ["[.7, .3]"] * 18}
+        ),
+        "got \"['a', 'b']\". Are these the classes that the posteriors are of? Write both as one mapping",
     ),
     "lists of 1 for the true class": (
         POSTERIORS.assign(label=[str(row) for row in np.eye(4)[LABEL]]),
