@@ -146,16 +146,15 @@ def propose(
 
 def system_beside(
     sheet: Sheet, roles: Mapping[str, Sequence[str]], proposal: Proposal
-) -> dict[str, str]:
-    """Return the one column that else a note would say to be of systems, by its role, or nothing."""
+) -> str | None:
+    """Return the one column that else a note would ask of whether it names systems."""
     table = Candidates(sheet, roles)
     used = map(column_in, proposal.columns.values())
     are_said = [*table.named("system"), *table.named("part"), *proposal.systems]
     if are_said or not all(count_up(table.values(name)) for name in table.named("id")):
-        return {}
+        return None
     free = filter(table.may_be_classes, set(table.free).difference(used))
-    name = _only([name for name in free if rows_of_systems(sheet, name)])
-    return {} if name is None else {"system": name}
+    return _only([name for name in free if rows_of_systems(sheet, name)])
 
 
 def _only(fitting: Collection[_T]) -> _T | None:

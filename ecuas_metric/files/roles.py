@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, pairs_of
 from ..inputs import ROUNDED_SUM_TOLERANCE, Floats, grouped
 from .candidates import has_fractions
 from .cells import are_numbers, classes_of, lists_of_numbers, parse_cells, row_of_numbers
@@ -521,15 +521,21 @@ class _Matching:
                     continue
             if not sheet.is_utf_8:
                 _refuse_letters(sheet, [name for name in columns.values() if name in sheet.names])
-            return proposal.to_fields(said | system_beside(self.sheet, self.roles, proposal))
+            system = system_beside(self.sheet, self.roles, proposal)
+            return {**proposal.to_fields(said), "system": system}
         return {}
 
-    def _error(self, rule: str, **fields: Any) -> FileError:
-        """Return an error about the columns, all of which it describes, with what else is in the file."""
+    def _error(self, rule: str, *, system: str | None = None, **fields: Any) -> FileError:
+        """Return an error about the columns, all of which it describes, with what else is in the file.
+
+        One of them may name systems.
+        """
         beside = [f"{name} ({what})" for name, what in self.sheet.beside[:COLUMNS_SHOWN]]
         listed = list_columns(self.sheet.table)
         if beside:
             listed += f"; beside them: {', '.join(beside)}"
+        if system is not None:
+            listed += f"; add {pairs_of({'system': system})} if {system!r} names systems"
         return FileError(self.sheet.source, rule, listed=listed, **fields)
 
     def _systems(self) -> list[str]:

@@ -759,20 +759,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         '--columns "p a:positive=p a" --columns "p b:positive=p b"',
         "binary",
     ),
-    "verdicts of another name, of two systems": (
-        pd.concat([BASE.assign(by=name) for name in ("ann", "bob")])
-        .drop(columns="id")
-        .rename(columns={"correct": "ok"}),
-        "--columns system=by,correct=ok",
-        "confidences",
-    ),
-    "numbers and verdicts of other names, of two systems": (
-        pd.concat([BASE.assign(by=name) for name in ("ann", "bob")])[
-            ["by", "confidence", "correct"]
-        ].set_axis(["by", "p", "ok"], axis=1),
-        "--columns system=by,confidence=p,correct=ok --columns system=by,positive=p,label=ok",
-        "",
-    ),
     "two tables of lists": (
         json.dumps({"gpt": {"confidence": [0.5], "correct": [1]}, "llama": {"correct": [1]}}),
         "rows=gpt",
@@ -1062,6 +1048,14 @@ REFUSED = {  # a file, what the refusal says, and flags
             ]
         ),
         "cat, dog, horse, ship, or leave out those whose probability is 0; missing there, or too many: ship in row",
+    ),
+    "numbers and verdicts of other names, of two systems": (
+        pd.concat([BASE.assign(by=name) for name in ("ann", "bob")])[
+            ["by", "confidence", "correct"]
+        ]
+        .set_axis(["by", "p", "ok"], axis=1)
+        .to_csv(index=False),
+        "; add system=by if 'by' names systems. If 'ok' marks right answers: --columns confidence=p,correct=ok;",
     ),
     "a list of classes beside that of their probabilities": (
         pd.DataFrame(
