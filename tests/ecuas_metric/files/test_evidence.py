@@ -341,4 +341,4 @@ def test_probabilities_that_sum_to_1_are_of_the_classes_of_a_sample_if_one_is_tr
     for truth, is_refused in ((first, True), (~first, False)):
         said = score("a.csv", table.assign(correct=truth * 1))[2]
         assert ("Make one row of the rows of each sample" in said) == is_refused
-    assert score("a.csv", table.assign(correct=first * 1), "--columns", "group=id")[0] == 0
+    assert score("a.csv --columns group=id", table.assign(correct=first * 1))[0] == 0
