@@ -650,7 +650,7 @@ def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     keys = [
         key
         for key in only or value_keys(system.decisions, system.options)
-        if key.entry.when != "calibration" and key.entry.applies(system.decisions)
+        if key.entry.applies(system.decisions)
     ]
     estimates = dict.fromkeys(keys, Estimate(math.nan))
     return Results(estimates, system.notes + _notes_of_bounds(keys, system.options), system.basis)

@@ -373,6 +373,13 @@ def test_what_missing_confidences_leave_known_is_one_number(folder, ran):
     assert row.count(" to ") == 1
 
 
+def test_metrics_of_calibration_have_no_bounds(folder, ran):
+    (folder / "open.csv").write_text("confidence,correct\n0.9,\n0.4,0\n0.7,1\n0.6,1\n")
+    said = ran("score open.csv gpt.csv --metrics ece_debiased,calibration_p --calibration")
+    assert re.search("^open .* nan +nan$", said.out, re.MULTILINE)
+    assert "No bounds are known of these" in said.err
+
+
 def test_an_input_is_never_overwritten(folder, ran):
     before = (folder / "gpt.csv").read_bytes()
     (folder / "link.csv").symlink_to(folder / "gpt.csv")
