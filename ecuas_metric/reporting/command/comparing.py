@@ -50,6 +50,8 @@ from .parameters import (
 )
 from .reading import read_files, recipes_of
 
+WITHIN = "within"  # the suffix of the files of differences within strata
+
 
 def compare_in_memory(
     *,
@@ -90,7 +92,7 @@ def compare_in_memory(
         stratum=within,
         pool_tasks=pool_tasks,
         metric=metric,
-        outputs=output.output,
+        outputs=[*output.output, *(output.beside(WITHIN) if within else [])],
         beside=[made.cost],
     )
     _require_pairs(submissions, rows)
@@ -123,7 +125,7 @@ def compare_in_memory(
     if within is not None:
         by_part = _differences_within(systems, submissions, keys)
         grid = within_grid(by_part, within, line, level=interval, digits=digits)
-        output.show_below(grid, _records_of_parts(by_part), "within")
+        output.show_below(grid, _records_of_parts(by_part), WITHIN)
     if figures:
         print_paths(write_differences(differences, figures, alpha=alpha))
     return notes_of(systems) + list(compared.notes)

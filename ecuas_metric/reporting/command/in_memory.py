@@ -47,6 +47,8 @@ from .parameters import (
 )
 from .reading import read_files, recipes_of
 
+MACRO = "macro"  # the suffix of the files of averages
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemFlags:
@@ -118,7 +120,7 @@ def score_in_memory(
         part=by,
         metric=metric,
         unlabelled="bounds",
-        outputs=output.output,
+        outputs=[*output.output, *(output.beside(MACRO) if by else [])],
         beside=[made.cost],
     )
     options |= cost_of_all(made.cost, submissions)
@@ -221,5 +223,5 @@ def _show_averages(
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
     # which stands below the table of the parts
     grid = replace(grid, above=above, legend=(), hints=())
-    output.show_below(grid, report_records(averages, keys=chosen), "macro")
+    output.show_below(grid, report_records(averages, keys=chosen), MACRO)
     return averages.notes()

@@ -274,11 +274,16 @@ class Output:
         records: Sequence[Record],
         suffix: str,
     ) -> None:
-        """Print another table, and write it beside the files of the first, with a suffix to their names."""
+        """Print another table, and write it to the files `beside` those of the first."""
         unsigned = replace(grid, signature="")  # that stands below the first
         print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
-        for path in map(Path, self.output):
-            write(path.with_stem(f"{path.stem}_{suffix}"), grid, records)
+        for path in self.beside(suffix):
+            write(path, grid, records)
+
+    def beside(self, suffix: str) -> list[str]:
+        """Return the files of another table: those of the first, with a suffix to their names."""
+        paths = map(Path, self.output)
+        return [str(path.with_stem(f"{path.stem}_{suffix}")) for path in paths]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

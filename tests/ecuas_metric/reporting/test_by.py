@@ -30,6 +30,13 @@ def score(*arguments, by="subject"):
     return by_name(rows), by_name(averages)
 
 
+def test_averages_overwrite_no_input(frame, ran):
+    frame.to_csv("gpt_macro.csv", index=False)
+    refused = ran("score gpt_macro.csv --by subject --output gpt.csv", 2).err
+    assert refused.startswith("ecuas: gpt_macro.csv: this file is read, and would be overwritten.")
+    ran("score gpt_macro.csv --output gpt.csv")
+
+
 @pytest.mark.parametrize("flags", [[], ["--groups", "document"]])
 def test_each_value_has_a_row_and_counts_the_same_in_the_averages(flags, frame, capsys):
     """Also where groups of samples depend on each other, if none of them has samples in several parts."""
