@@ -327,7 +327,19 @@ def _read_parts(folder: Path) -> Sheet:
     has_comma = any(sheet.decimal_comma for sheet in sheets.values())
     is_utf_8 = all(sheet.is_utf_8 for sheet in sheets.values())
     format = f"{len(sheets)} parts"
-    return replace(joined, decimal_comma=has_comma, is_utf_8=is_utf_8, format=format)
+    short = _short_rows_of_parts(sheets.values())
+    return replace(joined, decimal_comma=has_comma, is_utf_8=is_utf_8, format=format, short=short)
+
+
+def _short_rows_of_parts(sheets: Iterable[Sheet]) -> dict[int, int]:
+    """Return how many cells rows have that end early, by their numbers through all parts."""
+    short = {}
+    first = 1
+    for sheet in sheets:
+        for place in np.flatnonzero(np.isin(sheet.rows, list(sheet.short))).tolist():
+            short[first + place] = sheet.short[int(sheet.rows[place])]
+        first += len(sheet.rows)
+    return short
 
 
 def _with_columns_of_folders(table: pa.Table, part: Path) -> pa.Table:

@@ -1476,6 +1476,15 @@ def test_folders_of_spark_and_of_hive_are_tables(assert_scores, tmp_path):
     assert assert_scores("confidences", "hive") == ["A", "B"]
 
 
+def test_rows_that_end_early_are_refused_in_parts_too(score, tmp_path):
+    (tmp_path / "spark").mkdir()
+    (tmp_path / "spark" / "part-00000.csv").write_text("confidence,correct\n0.9,1\n0.4,0\n")
+    (tmp_path / "spark" / "part-00001.csv").write_text("confidence,correct\n0.8,1\n0.7\n0.6,0\n")
+    code, _, said = score("spark")
+    assert (code, "got 1 of 2 cells in row 4 (1 of 5)" in said) == (2, True)
+    assert score('spark --columns "skip=4"')[0] == 0
+
+
 def test_what_is_not_judged_bounds_the_numbers(score, capsys):
     _, (row,), _ = score("a.csv", BASE.assign(correct=[*"-" * 20, *C[20:]]))
     low, high = row["error_rate_min"], row["error_rate_max"]
