@@ -631,7 +631,7 @@ def _posterior_system(
         hard: tuple[Note, ...] = ()
         if scores.ndim == 1:
             refuse_exchanged(y_true, scores)
-            hard = note_hard(scores, "probabilities of the second class")
+            hard = note_hard(scores, f"{checked.predictions_are} of the second class")
         array = two_columns(scores, checked)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
             y_true = columns_of(y_true, labels, array)

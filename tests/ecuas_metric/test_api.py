@@ -386,3 +386,8 @@ def test_systems_without_names_are_numbered_and_arrays_are_refused():
             function(system)
         with pytest.raises(InputError, match=arrays):
             function({"a": np.ones(3), "b": np.ones(3)})
+
+
+def test_margins_of_0_and_1_are_not_called_probabilities():
+    with pytest.warns(UserWarning, match="count as logits of the second class"):
+        score_posteriors([0, 1, 1], [0.0, 1.0, 0.0], predictions_are="logits")
