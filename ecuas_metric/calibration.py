@@ -245,12 +245,14 @@ def calibration_test(data: Data) -> float:
     q = confidence[order]
     correct = 1 - incorrect[order]
     weight = weight[order]
-    generator = np.random.default_rng(options.random_state)
-    chance = _chance(q, correct, weight, options.weights_are == "counts", generator)
     effect = 1.0
     if options.groups is not None:
-        # its root scales chance
         effect = _design_effect(q, correct, weight, options.groups[order])
+    if math.isnan(effect):
+        return math.nan
+    generator = np.random.default_rng(options.random_state)
+    chance = _chance(q, correct, weight, options.weights_are == "counts", generator)
+    # instead of the sums drawn, which are those of independent answers, times the root of the effect
     statistic = float(_range_of_sums(chance.seen)) / math.sqrt(effect)
     least = statistic * (1 - _ROUNDING) - _ROUNDING * weight.max()
     rows = max(1, _DRAWN // chance.seen.size)
@@ -258,8 +260,6 @@ def calibration_test(data: Data) -> float:
     for start in range(0, options.n_resamples, rows):
         drawn = _range_of_sums(chance.draw(min(rows, options.n_resamples - start)))
         as_large += int(np.count_nonzero(drawn >= least))
-    if math.isnan(effect):
-        return math.nan
     return (1 + as_large) / (1 + options.n_resamples)
 
 
@@ -329,7 +329,7 @@ def _design_effect(
     weight: Floats,
     groups: Ints,
 ) -> float:
-    """Return the design effect of the residuals of a straight line, at least 1."""
+    """Return the design effect of the residuals of a straight line, at least 1; nan for fewer than three groups."""
     count = len(np.unique(groups))
     if count < 3:
         return math.nan
