@@ -31,8 +31,8 @@ SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a 
 ROUNDED_SUM_TOLERANCE = 0.05  # two digits after the point and ten classes, or bfloat16
 RANGE_TOLERANCE = 1e-6  # beyond 0 and 1: what float32 makes of them
 BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
-# numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
-SAMPLE_SIZE = 8
+# held at a time; so a block has fewer than 10,000 samples, from which on BLAS wakes other cores for a product
+NUMBERS_PER_SAMPLE = 8
 
 
 def grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
@@ -241,7 +241,7 @@ def is_one_repeated(values: Floats) -> bool:
 
 def inner(first: Floats, second: Floats) -> float:
     """Return the sum of the products of two arrays (N,), on one core: that of BLAS depends on how many there are."""
-    parts = blocks(len(first), row_size=SAMPLE_SIZE)
+    parts = blocks(len(first), row_size=NUMBERS_PER_SAMPLE)
     return float(sum(np.vecdot(first[rows], second[rows]) for rows in parts))
 
 

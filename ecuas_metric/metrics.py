@@ -9,7 +9,7 @@ import numpy as np
 from .calibration import CALIBRATION_METRICS, sums_in_bins
 from .decisions import Decisions, select_rows
 from .expected_costs import COST_METRICS
-from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, blocks, inner
+from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner
 from .metric import METRICS as METRICS
 from .metric import Data, Frequencies, Key, Line, at_parameter
 from .metric import Metric as Metric
@@ -164,7 +164,7 @@ def _mean_costs(
     totals = dict.fromkeys(keys, 0.0)
     weight = options.sample_weight
     size = len(decisions.uncertainty)
-    for rows in blocks(size, row_size=SAMPLE_SIZE // 2):
+    for rows in blocks(size, row_size=NUMBERS_PER_SAMPLE // 2):
         part = select_rows(decisions, rows)
         for key in keys:
             cost = cost_of(key, part, options)

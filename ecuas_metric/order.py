@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .calibration import sums_in_bins
-from .inputs import SAMPLE_SIZE, Floats, Ints, Limits, blocks
+from .inputs import NUMBERS_PER_SAMPLE, Floats, Ints, Limits, blocks
 from .metric import Data, Line, Metric, Unjudged, attainable_sums
 from .ranking import TieGroups, or_1
 
@@ -104,7 +104,7 @@ def aurc_line(ties: TieGroups) -> Line:
     intercept = np.empty(len(ties.cost))
     slope = np.empty(len(ties.cost))
     until = passed = np.zeros(1)
-    for rows in blocks(len(ties.cost), row_size=SAMPLE_SIZE):
+    for rows in blocks(len(ties.cost), row_size=NUMBERS_PER_SAMPLE):
         w = ties.weight[rows] / total
         c = ties.cost[rows] / total
         until = np.cumsum(ties.weight[rows]) + until[-1]

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .inputs import SAMPLE_SIZE, Array, Floats, Ints, blocks, inner, is_one_repeated
+from .inputs import NUMBERS_PER_SAMPLE, Array, Floats, Ints, blocks, inner, is_one_repeated
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def tie_groups(
 def _areas_of_samples(groups: TieGroups) -> Areas:
     """Return the areas of groups that are samples of weight 1, in blocks that stay in the cache."""
     lost = accepted = risks = before = 0.0
-    for rows in blocks(len(groups.cost), row_size=SAMPLE_SIZE):
+    for rows in blocks(len(groups.cost), row_size=NUMBERS_PER_SAMPLE):
         cost = groups.cost[rows]
         cost_until = np.cumsum(cost)
         cost_until += before
@@ -205,7 +205,7 @@ def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
     """Return whether each value has a relation to the next one, as `np.less_equal` in a sorted array."""
     return all(
         relation(values[rows], values[rows.start + 1 : rows.stop + 1]).all()
-        for rows in blocks(len(values) - 1, row_size=SAMPLE_SIZE)
+        for rows in blocks(len(values) - 1, row_size=NUMBERS_PER_SAMPLE)
     )
 
 
@@ -256,7 +256,7 @@ def _sorted_together(
     ranked_cost = np.empty(len(values))
     keys = ranked.view(np.uint64)
     one = np.uint64(1)
-    parts = list(blocks(len(keys), row_size=SAMPLE_SIZE))
+    parts = list(blocks(len(keys), row_size=NUMBERS_PER_SAMPLE))
     for rows in parts:
         bit = cost[rows].astype(np.uint64)
         if bit.max() > 1 or (bit != cost[rows]).any():
