@@ -21,7 +21,9 @@ from .metric import Line, Point
 
 # answers that could have been seen besides: one, as in the limits of Clopper and Pearson
 ADDED = 1.0
-HALF = 0.5  # an interval of which a larger part would go without the added answer rests on what was not seen
+# an interval that would lose more of a side without the added answer rests on what was not seen; and what is taken
+# for the dearest possible answer where nothing else bounds it, as a part of that anywhere
+HALF = 0.5
 _ROUNDING = 1e-9  # relative; what is no larger is 0
 # relative, of an influence that may be a quotient of differences; what is no larger is 0
 _DIFFERENCE = 1e-7

@@ -73,7 +73,7 @@ class Answers:
     design: Design = SIMPLE
 
     @property
-    def tell_errors(self) -> bool:
+    def tells_errors(self) -> bool:
         """Whether the error of a number can be known from them."""
         groups = self.groups
         are_two = groups.total >= (2 - _ROUNDING) * groups.unit
@@ -179,7 +179,8 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
         return None
     if key.variant == "normalized":
         by_confidence = answers.is_binary and metric.naive_confidence is not None
-        return (_normalized if by_confidence else _normalized_by_classes)(key, answers, value)
+        normalized = _normalized if by_confidence else _normalized_by_classes
+        return normalized(key, answers, value)
     if metric.is_own_loss:
         return _own_loss(key, answers, value)
     if metric.of_samples and metric.line is None:
@@ -330,7 +331,7 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
         rows = functools.partial(weighted_rows, one_part, loss, answers.design.weight)
     if groups is None:
         return None
-    at = _mean_at(_cost_of(groups))
+    at = _mean_at(_line_of_costs(groups))
     least, most = _range_of(key, answers)
     dearest = _dearest_loss(groups, most)
     seen = at(groups)
@@ -344,7 +345,7 @@ def _groups_of_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:
     return _groups_of(cost, answers.options.sample_weight, add, none)
 
 
-def _cost_of(groups: Groups) -> Line:
+def _line_of_costs(groups: Groups) -> Line:
     """Return the line whose mean is that of the costs."""
     none = np.zeros(len(groups.cost))
     return Line(none, none + 1)
@@ -410,7 +411,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     classes, part = np.unique(labels, return_inverse=True)
     groups = _groups_of_parts(loss, part, answers)
     naive = _Naive(plain, one_of_each_class(size, answers.form.max_uncertainty), options)
-    line = _cost_of(groups)
+    line = _line_of_costs(groups)
 
     def shares(groups: Groups) -> Floats:
         share = np.zeros(size)
@@ -503,7 +504,7 @@ def analytic_intervals(answers: Answers, values: Values) -> Intervals:
     """
     level = answers.options.confidence_level
     limits = dict.fromkeys(values, NONE)
-    if not answers.tell_errors:
+    if not answers.tells_errors:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
     answers = in_few_groups(answers)
     numbers = numbers_of(answers, values)
@@ -542,8 +543,8 @@ def _limits(
     low, high = limits_of_selected(answers, np.ones(len(groups.cost), np.bool_))
     share = float(groups.cost.sum()) / groups.total
     rarer = min(share, 1 - share)
-    ends = [low, high] if share < HALF else [1 - high, 1 - low]
-    if not (ends[0] >= HALF * rarer and ends[1] * HALF <= rarer):
+    fewest, most = (low, high) if share < 0.5 else (1 - high, 1 - low)
+    if not (2 * fewest >= rarer and most <= 2 * rarer):
         return NONE
     values = [*limits]
     for limit in (low, high):
@@ -566,7 +567,7 @@ def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
 
 def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
     """Return the limits of the mean cost of selected groups of answers (G,)."""
-    if not (selected.any() and answers.tell_errors):
+    if not (selected.any() and answers.tells_errors):
         return NONE
     groups = answers.groups
     is_in = selected.astype(np.float64)
