@@ -97,16 +97,18 @@ def score_frame(
     roles = {**(columns or {}), **parts}
     reading = Reading(unlabelled=unlabelled, scale=scale, correct_from=correct_from, columns=roles)
     settings = state_options(**options)
-    read = partial(
-        results_of, normalize=normalize, decompose=decompose, confidence_level=confidence_level
-    )
-    checked_options(**read.keywords)
+    asked: dict[str, Any] = {
+        "normalize": normalize,
+        "decompose": decompose,
+        "confidence_level": confidence_level,
+    }
+    checked_options(**asked)  # before any row is read
     rows = lazy_rows(frame)
     recipe = _recipe_of(rows, reading, SOURCE)
     states = states_of_frame(rows, settings, recipe=recipe)
     results = {}
     for name, state in sorted(states.items()):
-        numbers = read(state)
+        numbers = results_of(state, **asked)
         notes = (*numbers.notes, *recipe.notes, *note_on_class(state, recipe))
         results[name] = replace(numbers, notes=notes)
     return results[""] if results.keys() == {""} else results
