@@ -221,14 +221,16 @@ def require_use(
     are_set = {name for record in flags for name in _names_set(record)}
     if pool_tasks:
         are_set.add("pool_tasks")
-    forms = {(one.format == "run", one.form in FORMS_OF_POSTERIORS) for one in recipes}
+    runs = [one.form in FORMS_OF_POSTERIORS for one in recipes if one.format == "run"]
+    tables = [one.form in FORMS_OF_POSTERIORS for one in recipes if one.format != "run"]
+    are_choices = bool(runs) and all(runs) and not tables
     is_weighted = any(one.of("weight") for one in recipes)
     rules = (
         (("weights_are",), "idle_without_weight", not is_weighted),
-        (("labels",), "idle_of_posteriors", (False, True) not in forms),
-        (OF_RUNS, "idle_of_runs", not any(is_of_run for is_of_run, _ in forms)),
-        (("choice_length",), "idle_of_log_likelihoods", (True, True) not in forms),
-        (NOT_OF_CHOICES, "idle_of_tables", forms == {(True, True)}),
+        (("labels",), "idle_of_posteriors", not any(tables)),
+        (OF_RUNS, "idle_of_runs", not runs),
+        (("choice_length",), "idle_of_log_likelihoods", not any(runs)),
+        (NOT_OF_CHOICES, "idle_of_tables", are_choices),
     )
     for names, rule, is_idle in rules:
         for name in names:
