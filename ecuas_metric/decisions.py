@@ -105,21 +105,20 @@ def posterior_decisions(
     expected cost. Rows are divided by their sums; an exact probability of 0 of the true class counts as `epsilon`.
     """
     rule = _rule(cost, posteriors.shape[1])
-    columns = np.empty((4, len(labels)))
+    u, c, cross_entropy, brier_score = np.empty((4, len(labels)))
     decision = np.empty(len(labels), np.int32)
     start = 0
     for block in _blocks(posteriors, predictions_are):
         rows = slice(start, start + len(block.q))
         start = rows.stop
         label = labels[rows]
-        label_cost = _label_cross_entropy(block, label, epsilon)
-        columns[3, rows] = _label_brier_score(block.q, label)
+        cross_entropy[rows] = _label_cross_entropy(block, label, epsilon)
+        brier_score[rows] = _label_brier_score(block.q, label)
         made = None if decisions is None else decisions[rows]
-        candidate, columns[0, rows] = rule.decide(block, made)
+        # last, since it writes to the block
+        candidate, u[rows] = rule.decide(block, made)
         decision[rows] = candidate
-        columns[1, rows] = rule.cost(label, candidate, label_cost)
-        columns[2, rows] = label_cost
-    u, c, cross_entropy, brier_score = columns
+        c[rows] = rule.cost(label, candidate, cross_entropy[rows])
     if decisions is None:  # then only rounding can pass it
         np.minimum(u, rule.max_uncertainty, out=u)
     confidences = confidence_at(u) if isinstance(cost, str) and cost == "zero_one" else None
