@@ -369,16 +369,16 @@ def moments(
     first = mass * extreme
     second = first * extreme
     return Moments(
-        whole,
-        unit,
-        np.square(square) / total(rows[0].fourth),
-        total(rows[0].square * squares),
-        total(rows[0].cube * squares * deviation),
-        total(mass),
-        total(first),
-        unit * total(second),
-        np.square(unit) * total(second * extreme),
-        clusters,
+        total=whole,
+        unit=unit,
+        units=np.square(square) / total(rows[0].fourth),
+        squares=total(rows[0].square * squares),
+        cubes=total(rows[0].cube * squares * deviation),
+        mass=total(mass),
+        added=total(first),
+        added_squares=unit * total(second),
+        added_cubes=np.square(unit) * total(second * extreme),
+        clusters=clusters,
         is_difference=len(numbers) > 1,
     )
 

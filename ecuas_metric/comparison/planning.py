@@ -130,8 +130,19 @@ def plan_of_rates(
     wanted = first.mean - second.mean if difference is None else difference
     dear, cheap = (first, second) if wanted > 0 else (second, first)
     shift = (dear.mean - dear.right) + (cheap.wrong - cheap.mean)
-    sums = [1.0, 1.0, 1.0, deviation**2, 0.0, 1.0, -shift, shift**2, -(shift**3)]
-    spread = Spread(deviation, Moments(*np.array([sums]).T))
+    one = np.ones(1)
+    moments = Moments(
+        total=one,
+        unit=one,
+        units=one,
+        squares=one * deviation**2,
+        cubes=0 * one,
+        mass=one,
+        added=-one * shift,
+        added_squares=one * shift**2,
+        added_cubes=-one * shift**3,
+    )
+    spread = Spread(deviation, moments)
     planned = SAMPLES if samples is None else samples
     return plan_of(key, wanted, spread, planned, power=power, alpha=alpha)
 
