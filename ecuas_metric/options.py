@@ -74,9 +74,9 @@ class Options:
             return self.epsilon
         return self.epsilon * float(self.cost.max(axis=0).min())
 
-    def replace(self, **changes: object) -> Options:
+    def replace(self, **changes: Any) -> Options:
         """Return a copy with some (already checked) values changed."""
-        return Options(**{**vars(self), **changes})
+        return dataclasses.replace(self, **changes)
 
 
 Check = Callable[[object, str], Any]  # raw value, name -> checked value; raises InputError
