@@ -176,7 +176,10 @@ def prepare(
     ids: Sequence[object] | None = None,
     rank: bool = True,
 ) -> System:
-    """Turn a system's arrays, checked by the form's function of `inputs`, into decisions, and sort them if `rank`."""
+    """Turn a system's arrays, checked by the form's function of `inputs`, into decisions, and sort them if `rank`.
+
+    Otherwise there are no tie groups, and no metric of the order may be asked for.
+    """
     predictions_are = options.predictions_are
     hard: tuple[Note, ...] = ()
     if predictions_are == "positive_probabilities" and form != "costs":
@@ -199,11 +202,9 @@ def prepare(
         none = np.empty(0)
         return System(decisions, options, TieGroups(none, none, none), notes, ids)
     system = ranked(decisions, options, notes=notes, ids=ids)
-    return (
-        replace(system, notes=system.notes + _note_inverted(system))
-        if form == "confidences"
-        else system
-    )
+    if form != "confidences":
+        return system
+    return replace(system, notes=system.notes + _note_inverted(system))
 
 
 def named_systems(
@@ -481,7 +482,8 @@ def note_inverted(
     """Return a note if incorrect answers have higher confidences than correct ones, by more than chance."""
     if not wrong or not right:
         return ()
-    deviates = math.sqrt(12 * wrong * right / (wrong + right + 1))  # in an AUROC of 1
+    # standard errors by chance in an AUROC of 1 (Mann and Whitney 1947, without ties)
+    deviates = math.sqrt(12 * wrong * right / (wrong + right + 1))
     if -deviates / 2 > INVERTED:
         return ()
     value = float(auroc(ties))
@@ -534,7 +536,7 @@ def note_hard(
     what: str = "confidences",
 ) -> tuple[Note, ...]:
     """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
-    if not np.isin(predictions[:64], (0, 1)).all():  # the first ones tell mostly
+    if not np.isin(predictions[:64], (0, 1)).all():  # these few mostly tell
         return ()
     if not np.array_equal(np.unique(predictions), (0, 1)):
         return ()
