@@ -15,6 +15,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Array = NDArray[Any]  # of any numbers
 Limits = tuple[float, float]
+NO_LIMITS: Limits = (math.nan, math.nan)
 _Notes = tuple[Note, ...]
 # predictions, references -> both, checked
 FormCheck = Callable[[object, object], tuple[Array, Array]]

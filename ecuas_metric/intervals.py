@@ -26,7 +26,7 @@ from .inference import (
     unseen,
     weighted_rows,
 )
-from .inputs import Bools, Floats, Ints, Limits
+from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits
 from .metric import Data, Key, Line, Point
 from .metrics import (
     Values,
@@ -41,7 +41,6 @@ from .metrics import (
 )
 from .options import Options
 from .ranking import TieGroups, run_starts
-from .sampling import NONE
 
 NO_UNITS = Note("too_few_units")
 # equal groups or weights, below which their own variance says little: of eight groups whose error rates have the
@@ -503,7 +502,7 @@ def analytic_intervals(answers: Answers, values: Values) -> Intervals:
     Without a confidence level there are standard errors only, which only those who have nothing but sums need.
     """
     level = answers.options.confidence_level
-    limits = dict.fromkeys(values, NONE)
+    limits = dict.fromkeys(values, NO_LIMITS)
     if not answers.tells_errors:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
     answers = in_few_groups(answers)
@@ -545,7 +544,7 @@ def _limits(
     rarer = min(share, 1 - share)
     fewest, most = (low, high) if share < 0.5 else (1 - high, 1 - low)
     if not (2 * fewest >= rarer and most <= 2 * rarer):
-        return NONE
+        return NO_LIMITS
     values = [*limits]
     for limit in (low, high):
         wrong = groups.cost * (limit / share)
@@ -568,7 +567,7 @@ def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
 def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
     """Return the limits of the mean cost of selected groups of answers (G,)."""
     if not (selected.any() and answers.tells_errors):
-        return NONE
+        return NO_LIMITS
     groups = answers.groups
     is_in = selected.astype(np.float64)
     at = _quotient_at(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
@@ -586,7 +585,11 @@ def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
         rows=answers.rows,
     )
     inference = infer([number], answers.design)
-    return NONE if inference is None else inference.limits(answers.options.confidence_level or 0.0)
+    return (
+        NO_LIMITS
+        if inference is None
+        else inference.limits(answers.options.confidence_level or 0.0)
+    )
 
 
 # ---- notes -----------------------------------------------------------------------------------------------------------

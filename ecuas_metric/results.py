@@ -24,6 +24,7 @@ from .designs import design_of_options
 from .errors import InputError, Note
 from .expected_costs import ECUAS_N
 from .inputs import (
+    NO_LIMITS,
     Array,
     Bools,
     Floats,
@@ -57,7 +58,7 @@ from .options import (
 )
 from .order import AUROC, auroc
 from .ranking import TieGroups, tie_groups
-from .sampling import NONE, intervals
+from .sampling import intervals
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -343,7 +344,7 @@ def _intervals(
     samples = reordered(samples, samples.decisions.order)
     design = design_of_options(samples.options, samples.num_samples)
     if not design.tells_errors:
-        return dict.fromkeys(values, NONE), (NO_UNITS,)
+        return dict.fromkeys(values, NO_LIMITS), (NO_UNITS,)
     limits, notes = intervals(
         lambda counts: resampled_values(samples, counts, list(values)),
         design,
@@ -352,7 +353,7 @@ def _intervals(
     )
     biased = [key for key in values if key.is_biased]
     notes += note_on("biased", biased) + _few_errors(samples.decisions)
-    return limits | dict.fromkeys(biased, NONE), notes
+    return limits | dict.fromkeys(biased, NO_LIMITS), notes
 
 
 def resampled_values(
@@ -383,14 +384,14 @@ def _analytic_intervals(
     known = {key: value for key, value in values.items() if key not in fitted}
     inferred = analytic_intervals(answers_of(samples.decisions, samples.options), known)
     notes = inferred.notes + note_on("no_interval_known", fitted)
-    return inferred.limits | dict.fromkeys(fitted, NONE), notes
+    return inferred.limits | dict.fromkeys(fitted, NO_LIMITS), notes
 
 
 def _limits_of_gap(system: System) -> Limits:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
     design = design_of_options(system.options, system.num_samples)
     if not design.tells_errors:
-        return NONE
+        return NO_LIMITS
     return limits_of_gap(Data(system.decisions, system.options), design.freedom)
 
 

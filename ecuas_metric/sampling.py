@@ -6,7 +6,6 @@ are weights on one sorted data set, which is never sorted again. Methods: docs/s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
@@ -14,13 +13,12 @@ import numpy.typing as npt
 
 from .designs import Design
 from .errors import Note
-from .inputs import Array, Floats, Limits, blocks
+from .inputs import NO_LIMITS, Array, Floats, Limits, blocks
 from .metric import Key
 from .options import Options
 
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
 ResampledStatistic = Callable[[Array], Mapping[Key, Floats]]
-NONE = (math.nan, math.nan)
 _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 
 
@@ -45,7 +43,7 @@ def interval(replicates: Floats, level: float) -> Limits:
     """Return the percentile interval of finite replicates (B,)."""
     finite = replicates[np.isfinite(replicates)]
     if not len(finite):
-        return NONE
+        return NO_LIMITS
     tail = (1 - level) / 2
     low, high = np.quantile(finite, [tail, 1 - tail])
     return float(low), float(high)

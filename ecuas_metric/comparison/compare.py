@@ -18,11 +18,10 @@ from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inference import Inference
-from ..inputs import Bools, Ints, Limits, count_up, grouped
+from ..inputs import NO_LIMITS, Bools, Ints, Limits, count_up, grouped
 from ..metric import Key
 from ..options import effective_weights
 from ..results import System, named_systems, ranked, reordered
-from ..sampling import NONE
 from .family import DRAWS, BestTest, Family
 
 if TYPE_CHECKING:
@@ -373,7 +372,7 @@ def _comparisons(family: Family) -> list[Comparison]:
 
 def _limits(inference: Inference | None, level: float) -> Limits:
     """Return the interval of a difference; nan where none, or no level, is known."""
-    return NONE if inference is None or math.isnan(level) else inference.limits(level)
+    return NO_LIMITS if inference is None or math.isnan(level) else inference.limits(level)
 
 
 def _require_same_samples(both: str, reference: System, system: System) -> None:

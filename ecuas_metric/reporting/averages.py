@@ -10,11 +10,10 @@ from ..basis import differing
 from ..errors import Note
 from ..files.submissions import Submission
 from ..inference import Inference, average, infer
-from ..inputs import grouped
+from ..inputs import NO_LIMITS, grouped
 from ..intervals import numbers_of
 from ..metric import Key
 from ..results import Estimate, Results, System, answers_drawn
-from ..sampling import NONE
 from .report import Report, is_bounded
 
 
@@ -87,7 +86,7 @@ def _limits(known: Sequence[Inference], count: int, level: float | None) -> tupl
     """Return the limits of a mean of so many parts, if limits are asked for; none that are known of fewer."""
     if level is None:
         return ()
-    return average(known).limits(level) if len(known) == count else NONE
+    return average(known).limits(level) if len(known) == count else NO_LIMITS
 
 
 def _inferences(results: Results, system: System) -> dict[Key, Inference]:
