@@ -229,7 +229,7 @@ def why_not_comparable(
     return list(dict.fromkeys(reasons))
 
 
-# Here nothing is a value as any other: no weights are not unknown weights.
+# None is a value of these, not an unknown one: a system without weights differs from one with weights.
 _KNOWN_BY_ABSENCE = (
     "weights",
     "groups",

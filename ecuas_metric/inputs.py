@@ -325,7 +325,7 @@ def one_dimensional(array: Array, name: str) -> Array:
 
 
 def same_length(**arrays: Sized) -> None:
-    """Raise InputError unless the two named arrays have the same length."""
+    """Raise InputError unless the named arrays have the same length."""
     names = " and ".join(arrays)
     sizes = tuple(map(len, arrays.values()))
     if len(set(sizes)) > 1:

@@ -17,7 +17,7 @@ from .inputs import NO_LIMITS, Array, Floats, Limits, blocks
 from .metric import Key
 from .options import Options
 
-Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
+Counts = npt.NDArray[np.uint16]  # no unit is drawn more often than this holds
 ResampledStatistic = Callable[[Array], Mapping[Key, Floats]]
 _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 

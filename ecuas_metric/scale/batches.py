@@ -271,7 +271,7 @@ def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
 
 
 def _values_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
-    """Return what is predicted (N,) or (N, K); of a group the end of its confidences that may be none."""
+    """Return what is predicted (N,) or (N, K); of a group the end that is out of range if one is."""
     low = _of_groups(sheet, "low")
     high = _of_groups(sheet, "high")
     if low is None or high is None:
