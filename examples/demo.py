@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     outputs = {**raw, **calibrated(raw, labels)}
     systems = {name: posterior_system(labels, posteriors) for name, posteriors in outputs.items()}
     print(f"Handwritten digits, {len(labels)} test samples, 10 classes.\n")
-    print(make_report(systems), "\n")
+    print(f"{make_report(systems)}\n")
     paths = [
         write_posteriors(name, posteriors, labels, out) for name, posteriors in outputs.items()
     ]

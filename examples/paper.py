@@ -107,9 +107,8 @@ def printed_rows() -> dict[Key, dict[str, float]]:
         float_precision="round_trip",
     )[list(COLUMNS)]
     table["norm_confidence_brier"] /= 2
-    return {
-        (str(key[0]), str(key[1]), str(key[2])): row for key, row in table.to_dict("index").items()
-    }
+    rows: dict[Key, dict[str, float]] = table.to_dict("index")
+    return rows
 
 
 def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
@@ -119,7 +118,8 @@ def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
     for key, row in ours.items():
         lines.append([*key, "ours", *row.values()])
         lines.append([*key, "printed", *printed[key].values()])
-    deviations = pd.DataFrame(ours).sub(pd.DataFrame(printed)[list(ours)]).abs().max(axis=1)
+    apart = pd.DataFrame(ours) - pd.DataFrame(printed)[list(ours)]
+    deviations = apart.abs().max(axis=1)
     lines.append(["largest deviation", "", "", "", *deviations[list(COLUMNS)]])
     titles = [title for _, title in COLUMNS.values()]
     return pd.DataFrame(lines, columns=["data", "model", "scores", "values", *titles])

@@ -166,15 +166,16 @@ class Candidates:
         low, high = range_in(name)
         if low < high > 1 and are_within(values, low, high):
             return high if low == 0 else f"{low}:{high}"
-        totals = [
-            other
-            for one, other in self.numbers.items()
-            if one != name and are_counts_of(values, other)
-        ]
-        if totals:
-            are_one = len(totals) == 1 and np.ptp(totals[0]) == 0
-            return int(totals[0][0]) if are_one else None
-        return 100 if are_percentages(values) else None
+        totals = self._totals_of(name, values)
+        if not totals:
+            return 100 if are_percentages(values) else None
+        are_one = len(totals) == 1 and np.ptp(totals[0]) == 0
+        return int(totals[0][0]) if are_one else None
+
+    def _totals_of(self, name: str, values: Floats) -> list[Floats]:
+        """Return the other columns, some of whose counts the numbers (N,) of a column may be."""
+        others = [other for one, other in self.numbers.items() if one != name]
+        return [other for other in others if are_counts_of(values, other)]
 
     def shares(self) -> list[str]:
         """Return the columns of numbers from 0 to 1, of which some are fractions."""
@@ -290,7 +291,10 @@ def classes_among(texts: Array) -> list[str]:
 def range_in(name: str) -> tuple[int, int]:
     """Return the two whole numbers that a name has, as "sure (1-5)", or 0 and 0 if it has none, or several such."""
     ranges = _RANGE.findall(name)
-    return (int(ranges[0][0]), int(ranges[0][1])) if len(ranges) == 1 else (0, 0)
+    if len(ranges) != 1:
+        return 0, 0
+    low, high = map(int, ranges[0])
+    return low, high
 
 
 def rows_of_systems(sheet: Sheet, name: str) -> list[int]:

@@ -174,7 +174,8 @@ def truths_in(
 
 def _number_in(text: str) -> float:
     """Return the number of a text that is written in one of the ways, per cent as they are."""
-    number, _, whole = text.strip("% ").replace(",", ".").replace("out of", "/").partition("/")
+    plain = text.strip("% ").replace(",", ".").replace("out of", "/")
+    number, _, whole = plain.partition("/")
     return float(number) / float(whole or 1)
 
 

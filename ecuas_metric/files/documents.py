@@ -155,12 +155,12 @@ def _documents(text: str) -> Iterator[tuple[int, object]]:
 
 def _object(pairs: list[tuple[str, object]]) -> Object:
     """Return an object; ValueError if a name is there twice, of which only one value would count."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"an object has {repeated!r} twice")
-    return found
+    return values
 
 
 def _after_space(text: str, position: int) -> int:

@@ -545,8 +545,9 @@ def _right_in(rows: _Rows) -> Floats:
         if recipe.correct_from is None:
             return verdicts
         return np.where(np.isnan(verdicts), np.nan, verdicts >= recipe.correct_from)
-    columns = (recipe.truth, *recipe.of("predicted"))
-    return floats_in(pc.equal(*(texts_in(parse_cells(rows.head.column(name))) for name in columns)))
+    names = (recipe.truth, *recipe.of("predicted"))
+    texts = [texts_in(parse_cells(rows.head.column(name))) for name in names]
+    return floats_in(pc.equal(*texts))
 
 
 def _is_apart(values: Floats, right: Floats, end: float) -> bool:
@@ -559,8 +560,10 @@ def _is_apart(values: Floats, right: Floats, end: float) -> bool:
         return False
     gap = np.abs(others - end).min()
     share = right[is_end].mean()
-    is_off = abs(share - end) > max(_GAP, 2 * abs(share - right[~is_end].mean()))
-    return bool(is_off and gap > max(_GAP, float(np.diff(others).max())))
+    from_others = abs(share - right[~is_end].mean())
+    is_off = abs(share - end) > max(_GAP, 2 * from_others)
+    widest = float(np.diff(others).max())
+    return bool(is_off and gap > max(_GAP, widest))
 
 
 def _note_class_of_words(rows: _Rows) -> Note | None:
@@ -623,11 +626,11 @@ def _refuse_row_per_class(rows: _Rows, sheet: Sheet, names: Sequence[str]) -> No
         size = len(samples) if len(sheet.rows) == recipe.rows else len(samples) - 1
         if codes.min() < 0 or not 1 < size <= len(codes) / 2:
             continue
-        sums, trues = (np.bincount(codes, marks)[:size] for marks in (shares, is_true))
+        sums = np.bincount(codes, shares)[:size]
+        trues = np.bincount(codes, is_true)[:size]
         if (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all() and (trues == 1).all():
-            raise sheet.error(
-                recipe.predictions[0], "row_per_class", advice="widen_classes", other=name
-            )
+            column = recipe.predictions[0]
+            raise sheet.error(column, "row_per_class", advice="widen_classes", other=name)
 
 
 def _refuse_sorted(rows: _Rows) -> None:
@@ -713,14 +716,14 @@ def _check_numbers(rows: _Rows) -> Note | None:
     places = np.arange(count)
     steps = np.bincount((true[is_known] - chosen[is_known]) % count)
     orders = [places[::-1], (places + steps.argmax()) % count, beyond.argmax(axis=0)]
-    best = max(orders, key=lambda one: (len(np.unique(one)) == count) * table[one, places].sum())
+    whole = [order for order in orders if len(np.unique(order)) == count]
+    best = max(whole, key=lambda order: table[order, places].sum())
+    lead = beyond[best, places].sum() - np.trace(beyond)
     moved = best != places
-    here, there = (
-        (table[order, places][moved], beyond[order, places][moved]) for order in (places, best)
-    )
-    lead = there[1].sum() - here[1].sum()
-    least = math.sqrt(_SURELY**2 + 2 * math.log(count))  # the best of so many by chance
-    if lead <= least * math.sqrt(here[0].sum() + there[0].sum()) or _is_beyond(wrong, total, count):
+    num_apart = table[best, places][moved].sum() + np.diag(table)[moved].sum()
+    deviations_needed = math.sqrt(_SURELY**2 + 2 * math.log(count))  # of the best of so many
+    is_sure = lead > deviations_needed * math.sqrt(num_apart)
+    if not is_sure or _is_beyond(wrong, total, count):
         return None
     other = 1 - table[best, places].sum() / total
     return Note("of_other_numbers", {"share": wrong / total, "other": other, "total": total})

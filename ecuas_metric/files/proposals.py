@@ -696,19 +696,27 @@ def _by_system(table: Candidates) -> dict[str, dict[str, str]]:
 
 def _by_choice(table: Candidates) -> dict[str, dict[str, str]]:
     """Return chosen classes beside one column of true ones, each with the confidences whose name is most alike."""
-    sure = {one.name: one for one in table.sure()}
-    free = [name for name in table.free if table.may_be_classes(name)] if len(sure) > 1 else []
+    if len(table.sure()) < 2:
+        return {}
+    free = [name for name in table.free if table.may_be_classes(name)]
     fitting = []
     for truth in table.named("label") or free:
-        others = [name for name in free if name != truth]
-        systems = _each_once(
-            (system, {"label": truth, "predicted": chosen, "confidence": name})
-            for system, chosen, name in _named_alike(others, sure.values())
-            if _is_of_chosen(sure[name], table.texts(truth), table.texts(chosen))
-        )
+        systems = _beside_truth(table, truth, [name for name in free if name != truth])
         if len(systems) > 1:
             fitting.append(systems)
     return _only(fitting) or {}
+
+
+def _beside_truth(
+    table: Candidates, truth: str, others: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Return those of other columns that may be chosen classes beside a true one, with their confidences."""
+    sure = {one.name: one for one in table.sure()}
+    return _each_once(
+        (system, {"label": truth, "predicted": chosen, "confidence": name})
+        for system, chosen, name in _named_alike(others, sure.values())
+        if _is_of_chosen(sure[name], table.texts(truth), table.texts(chosen))
+    )
 
 
 def _each_once(pairs: Iterable[tuple[str, dict[str, str]]]) -> dict[str, dict[str, str]]:

@@ -99,6 +99,7 @@ _PARTLY = {  # what reading a file can do
 _RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
 _JOINT = " | "  # between the parts of an id
 _CLASSES_SHOWN = 5
+_MOST_CLASSES_SHOWN = 20
 _OF_COSINE = 2  # the range of similarities from -1 to 1, which are no margins
 MEANING = {  # the rule for unlabelled answers -> the advice on what it does to the numbers
     "bounds": "unlabelled_bounded",
@@ -703,20 +704,20 @@ def _lists_of(
     values = cells.to_pylist()
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
-    known = set(classes)
     rows = [classes_of(value) or {} for value in values]
-    wrong = [
-        row.keys() != known
-        and not (are_zeros_left_out and row.keys() < known and _sum_to_1(row.values()))
-        for row in rows
-    ]
-    if any(wrong):
-        first = wrong.index(True)
-        others = sorted(rows[first].keys() ^ known)[:_CLASSES_SHOWN]
-        shown = list(classes[:20])
-        fields: dict[str, Any] = {"row": int(sheet.rows[first]), "classes": shown, "others": others}
-        raise sheet.error(name, "classes_differ_between_rows", **fields)
-    return [row_of_numbers([row.get(one, 0.0) for one in classes]) for row in rows]
+    for row, number in zip(rows, sheet.rows.tolist(), strict=True):
+        others = row.keys() ^ set(classes)
+        is_sparse = are_zeros_left_out and others.isdisjoint(row) and _sum_to_1(row.values())
+        if others and not is_sparse:
+            fields: dict[str, Any] = {"row": number, "classes": list(classes[:_MOST_CLASSES_SHOWN])}
+            fields["others"] = sorted(others)[:_CLASSES_SHOWN]
+            raise sheet.error(name, "classes_differ_between_rows", **fields)
+    return [_in_order(row, classes) for row in rows]
+
+
+def _in_order(row: Mapping[str, object], classes: Iterable[str]) -> object:
+    """Return the numbers of classes, 0 for those that are left out, see `row_of_numbers`."""
+    return row_of_numbers([row.get(one, 0.0) for one in classes])
 
 
 def _sum_to_1(values: Iterable[object]) -> bool:
@@ -807,7 +808,9 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
 def _is_one_hot(text: object) -> bool:
     """Return whether the text of a list has one 1, and else 0."""
     row = row_of_numbers(text)
-    return isinstance(row, list) and row.count(1) == 1 and row.count(0) == len(row) - 1 > 0
+    if not isinstance(row, list) or len(row) < 2:
+        return False
+    return row.count(1) == 1 and row.count(0) == len(row) - 1
 
 
 def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, Any]:

@@ -264,7 +264,8 @@ def _count_up(array: pa.Array) -> bool:
     if array.type == TEXT:
         before = pc.binary_length(earlier)
         after = pc.binary_length(later)
-        rising = pc.or_(pc.less(before, after), pc.and_(pc.equal(before, after), rising))
+        is_as_long = pc.equal(before, after)
+        rising = pc.or_(pc.less(before, after), pc.and_(is_as_long, rising))
     return bool(pc.all(rising, skip_nulls=False).as_py())
 
 

@@ -158,8 +158,10 @@ def _is_map(fitted: Affine | Isotonic, method: str) -> bool:
         )
     x = fitted.confidence
     y = fitted.recalibrated
-    has_points = np.ndim(x) == 1 and x.size > 0 and x.shape == np.shape(y)
-    return bool(has_points and (np.diff(x) > 0).all() and (np.diff([0, *y, 1]) >= 0).all())
+    if np.ndim(x) != 1 or x.size == 0 or x.shape != np.shape(y):
+        return False
+    is_rising = (np.diff(x) > 0).all()
+    return bool(is_rising and (np.diff([0, *y, 1]) >= 0).all())
 
 
 def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:

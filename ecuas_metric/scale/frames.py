@@ -286,7 +286,8 @@ def _steps(recipe: Recipe, options: Options) -> Iterator[dict[str, Any]]:
     yield {"q": _on_unit_scale(nw.col("cell"), recipe.scale)}
     yield {"wu": 1 - q, "within": q.clip(-1, 2)}  # what is far outside has no whole number of steps
     yield {"near": nw.when(within >= 0.5).then(1 - within).otherwise(within)}
-    yield {"root": near.clip(0).sqrt().sqrt().sqrt(), "place": (within * options.n_bins).floor()}
+    root = near.clip(0).sqrt().sqrt().sqrt()
+    yield {"root": root, "place": (within * options.n_bins).floor()}
     yield {"bin": _bin(recipe, options)}
     if recipe.correct_from is not None:
         y = nw.col("y")

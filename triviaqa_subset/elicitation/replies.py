@@ -132,7 +132,8 @@ def _with_tokens(reply: Reply, entries: "list[Logprob]", count: int) -> Reply:
         return replace(reply, missing="the log-probabilities must be numbers of at most 0")
     if all(map(_is_certain, tokens)):
         return replace(reply, missing=NO_DISTRIBUTION)
-    if any(math.fsum(map(math.exp, dict(token.top).values())) > 1 + ROUNDED for token in tokens):
+    sums = [math.fsum(map(math.exp, dict(token.top).values())) for token in tokens]
+    if any(total > 1 + ROUNDED for total in sums):
         return replace(reply, missing=ABOVE_ONE)
     # All but the token that ends the turn must be listed; servers count those of a reasoning in several ways.
     if count > len(tokens) + 1 and not reply.reasoning and not _reasoning(reply.text):

@@ -19,6 +19,7 @@ from ...files.recipe import (
 )
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
+from ...inputs import grouped
 from .flags import flag_of
 from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags
 
@@ -93,10 +94,12 @@ def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
     from ...comparison.compare import in_common, note_on_order
 
     if rows.by_position:
-        noted = [(one, note_on_order(submissions[0], one)) for one in submissions]
-        return [
-            replace(one, ids=None, notes=(*one.notes, *filter(None, [note]))) for one, note in noted
-        ]
+        by_position = []
+        for one in submissions:
+            note = note_on_order(submissions[0], one)
+            notes = one.notes if note is None else (*one.notes, note)
+            by_position.append(replace(one, ids=None, notes=notes))
+        return by_position
     return in_common(submissions)
 
 
@@ -221,21 +224,31 @@ def require_use(
     are_set = {name for record in flags for name in _names_set(record)}
     if pool_tasks:
         are_set.add("pool_tasks")
-    runs = [one.form in FORMS_OF_POSTERIORS for one in recipes if one.format == "run"]
-    tables = [one.form in FORMS_OF_POSTERIORS for one in recipes if one.format != "run"]
-    are_choices = bool(runs) and all(runs) and not tables
-    is_weighted = any(one.of("weight") for one in recipes)
-    rules = (
-        (("weights_are",), "idle_without_weight", not is_weighted),
-        (("labels",), "idle_of_posteriors", not any(tables)),
-        (OF_RUNS, "idle_of_runs", not runs),
-        (("choice_length",), "idle_of_log_likelihoods", not any(runs)),
-        (NOT_OF_CHOICES, "idle_of_tables", are_choices),
-    )
-    for names, rule, is_idle in rules:
+    for names, rule in _idle_flags(recipes):
         for name in names:
-            if is_idle and name in are_set:
+            if name in are_set:
                 raise InputError(flag_of(name), rule)
+
+
+def _idle_flags(recipes: Sequence[Recipe]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the names of flags that mean nothing for what was read, with the rule that says so."""
+    by_format = grouped(recipes, lambda one: one.format == "run")
+    runs = _have_posteriors(by_format.get(True, []))
+    tables = _have_posteriors(by_format.get(False, []))
+    if not any(one.of("weight") for one in recipes):
+        yield ("weights_are",), "idle_without_weight"
+    if not any(tables):
+        yield ("labels",), "idle_of_posteriors"
+    if not runs:
+        yield OF_RUNS, "idle_of_runs"
+    if not any(runs):
+        yield ("choice_length",), "idle_of_log_likelihoods"
+    if runs and all(runs) and not tables:  # runs of choices
+        yield NOT_OF_CHOICES, "idle_of_tables"
+
+
+def _have_posteriors(recipes: Iterable[Recipe]) -> list[bool]:
+    return [one.form in FORMS_OF_POSTERIORS for one in recipes]
 
 
 def _list_of(text: str | None) -> list[str]:
