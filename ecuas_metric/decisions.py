@@ -77,9 +77,9 @@ def confidence_decisions(
     uncertainty, incorrect = np.empty((2, len(correct)))
     np.subtract(1.0, confidence, out=uncertainty)
     np.subtract(1.0, correct, out=incorrect)
-    return Decisions(
-        uncertainty, incorrect, 1 - 1 / (num_classes or math.inf), confidence=confidence
-    )
+    largest = 1 - 1 / (num_classes or math.inf)
+    # a copy, since the caller may write to the array
+    return Decisions(uncertainty, incorrect, largest, confidence=confidence.copy())
 
 
 def posterior_decisions(

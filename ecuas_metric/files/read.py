@@ -526,9 +526,10 @@ def _header(content: pa.Buffer) -> Header:
     if not separator:  # a title
         below = [lines.readline() for _ in range(_TITLES)]
         separator = _separator_in("".join(below)) or ","
-    csv.field_size_limit(_LONGEST_NAME)
-    cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
+    cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+    if max(map(len, cells), default=0) > _LONGEST_NAME:
+        raise ValueError(f"names of columns have at most {_LONGEST_NAME:,} letters")
     names = list(map(_column_name, cells, count()))
     return Header(names, before, separator, comments)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..classes import in_words
 from ..errors import FileError, InputError, missing_package
 from ..files.recipe import HEAD, LOG, Reading, Recipe, limits_of, on_unit_scale
 from ..files.values import from_values
@@ -108,7 +109,8 @@ def score_frame(
     states = states_of_frame(rows, settings, recipe=recipe)
     results = {}
     for name, state in sorted(states.items()):
-        numbers = results_of(state, **asked)
+        with in_words({"a state": f"the state of {name!r}"} if name else {}):
+            numbers = results_of(state, **asked)
         notes = (*numbers.notes, *recipe.notes, *note_on_class(state, recipe))
         results[name] = replace(numbers, notes=notes)
     return results[""] if results.keys() == {""} else results

@@ -26,6 +26,19 @@ def test_probabilities_of_class_1_are_posteriors_of_two_classes(system):
     np.testing.assert_equal(compute("confidences", positive, label, POSITIVE), expected)
 
 
+def test_a_system_does_not_change_with_the_arrays_that_it_was_made_of(rng):
+    correct = rng.integers(0, 2, 40)
+    confidence = rng.random(40)
+    weight = rng.random(40)
+    one = confidence_system(correct, confidence, sample_weight=weight, calibration=True)
+    expected = confidence_system(
+        correct.copy(), confidence.copy(), sample_weight=weight.copy(), calibration=True
+    )
+    for array in (correct, confidence, weight):
+        array[:] = array[::-1].copy()
+    assert compute_results(one).flat() == compute_results(expected).flat()
+
+
 def test_probabilities_of_class_1_may_not_be_missing():
     with pytest.raises(ValueError, match="^predictions must not be NaN"):
         prepare("confidences", np.array([0.5, np.nan]), np.array([0, 1]), POSITIVE)

@@ -59,7 +59,7 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     ),
     "name.csv": (
         b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n",
-        "field larger than|takes more memory",
+        "have at most 100,000 letters|takes more memory",
     ),
     "text.parquet": (lambda: bomb("question", texts("x" * 10**7, 1000)), MEMORY),
     "list.parquet": (

@@ -132,13 +132,17 @@ def _with_tokens(reply: Reply, entries: "list[Logprob]", count: int) -> Reply:
         return replace(reply, missing="the log-probabilities must be numbers of at most 0")
     if all(map(_is_certain, tokens)):
         return replace(reply, missing=NO_DISTRIBUTION)
-    sums = [math.fsum(map(math.exp, dict(token.top).values())) for token in tokens]
-    if any(total > 1 + ROUNDED for total in sums):
+    if max(map(_sum_of_likely, tokens)) > 1 + ROUNDED:
         return replace(reply, missing=ABOVE_ONE)
     # All but the token that ends the turn must be listed; servers count those of a reasoning in several ways.
     if count > len(tokens) + 1 and not reply.reasoning and not _reasoning(reply.text):
         return replace(reply, missing=f"only {len(tokens)} of the {count} tokens are listed")
     return replace(reply, tokens=tokens)
+
+
+def _sum_of_likely(token: Token) -> float:
+    """Return the sum of the probabilities of the likely tokens in its place."""
+    return math.fsum(map(math.exp, dict(token.top).values()))
 
 
 def _is_certain(token: Token) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from ...classes import in_words
 from ...errors import FileError, InputError, Note
 from ...files.recipe import Recipe
 from ...metric import Key
@@ -169,7 +170,8 @@ def _show(
     keys = asked_keys(output.metrics, first.none, options, added)
     results = {}
     for name, state in collection.states.items():
-        results[name] = results_of(state, **reading, with_errors=bool(output.output), only=keys)
+        with in_words({"a state": f"the state of {name!r}"}):
+            results[name] = results_of(state, **reading, with_errors=bool(output.output), only=keys)
     report = report_of(results)
     if keys is None:
         keys = report.keys

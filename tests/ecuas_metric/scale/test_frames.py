@@ -302,6 +302,14 @@ def test_a_column_called_as_one_of_ours_is_refused(name):
         score_frame(frame)
 
 
+@pytest.mark.parametrize("without", [{"correct": None}, {"weight": 0.0}])
+def test_a_system_without_rows_that_count_is_named(without):
+    frame = pd.DataFrame({"confidence": [0.9, 0.4], "correct": [1, 0], "weight": 1.0})
+    frame = pd.concat([frame.assign(model="gpt"), frame.assign(model="llama", **without)])
+    with pytest.raises(InputError, match="the state of 'llama' must have rows that are judged"):
+        score_frame(frame, {"weight": "weight"}, by="model", unlabelled="drop")
+
+
 def test_what_is_no_frame_is_an_error():
     with pytest.raises(InputError, match="frame must be a frame"):
         score_frame([1, 2])
