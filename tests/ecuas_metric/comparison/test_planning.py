@@ -122,6 +122,7 @@ def test_the_model_has_the_rates_it_is_given(rng):
         ({"error_rates": (0.2,)}, "^error_rates takes two rates; got 1"),
         ({"error_rates": (0.2, 1.0)}, r"^error_rates must be a number in \(0, 1\)"),
         ({"power": 1.0}, r"^power must be a number in \(0, 1\)"),
+        ({"alpha": 0.0}, r"^alpha must be a number in \(0, 1\)"),
         ({"power": 0.01}, "^power must be above half of alpha"),
         ({"power": 0.025}, "^power must be above half of alpha"),
         ({"samples": 0}, "^samples must be at least 1; got 0"),

@@ -786,6 +786,16 @@ SPARSE = [  # posteriors without those of 0, by class
 ]
 COUNTED = BASE.assign(confidence=Q.round(1)).value_counts(["confidence", "correct"])
 REFUSED = {  # a file, what the refusal says, and flags
+    "the probability of the chosen class beside codes": (
+        pd.DataFrame({"label": Y, "prob": MAX}),
+        "column 'prob' is 0.5 or higher in every row, as of the class that was chosen. ",
+    ),
+    "the probability of the chosen class beside words": (
+        pd.DataFrame({"label": SPAM[Y], "prob": MAX}),
+        "column 'prob' is 0.5 or higher in every row, as of the class that was chosen. If it is of class 1 all the "
+        "same: --columns positive=prob.",
+        "--labels ham,spam",
+    ),
     "lists beside labels that have nothing to do with them": (
         pd.DataFrame({"predictions": (3 + np.log(FOUR[::-1])).tolist(), "label_ids": LABEL}),
         "Name them: --columns posteriors=A+B",

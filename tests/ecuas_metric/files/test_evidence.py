@@ -225,6 +225,13 @@ def test_as_many_rows_differ_as_a_set_has(ordered):
         assert count_distinct_rows(columns[:1]) == len(set(texts))
 
 
+def test_grades_of_five_levels_are_no_verdicts_with_codes_for_none(score):
+    graded = score("a.csv", BASE.assign(correct=np.arange(N) % 5))[2]
+    coded = score("a.csv", BASE.assign(correct=np.where(np.arange(N) % 9, C, 9)))[2]
+    assert "Partly correct? --correct-from" in graded
+    assert "No verdict? Leave these cells empty." in coded
+
+
 @pytest.mark.parametrize("nothing", ["", None, "N/A", np.nan])
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_a_row_without_an_id_is_refused(nothing, suffix, score):

@@ -239,6 +239,16 @@ def test_files_have_columns_of_their_own(folder, ran):
     assert out.count("0.500") == 2
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_the_columns_of_a_file_are_others_than_those_of_all_in_any_order(step, folder, ran):
+    for name in ("one", "two"):
+        (folder / f"{name}.csv").write_text("p,q,correct\n0.9,0.8,1\n0.4,0.3,0\n")
+    said = " ".join(["--columns two:confidence=p", "--columns confidence=q"][::step])
+    out = ran(f"score one.csv two=two.csv {said} --metrics ece").out
+    assert "one.csv: 2 rows; confidence = q" in out
+    assert "two.csv: 2 rows; confidence = p" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     {

@@ -147,6 +147,7 @@ def test_a_printed_p_value_is_on_the_side_of_alpha_on_which_it_is(p, alpha):
     relation, number = p_text(p, alpha).removeprefix("p ").split()
     assert (float(number) <= alpha) == (p <= alpha)
     assert relation == "=" or p < float(number)
+    assert p_text(p) == p_text(p, 0.05)
 
 
 def mean_cost(correct, confidence, reject_cost):
