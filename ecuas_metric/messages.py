@@ -606,8 +606,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
         "or too many: {others}"
     ),
     "classes_differ_in_case": (
-        "and column {other!r} have classes that differ in upper and lower case only, or in how spaces, quotes and "
-        "letters are encoded"
+        "and column {other!r} have classes that differ in upper and lower case only, or in how spaces, quotes, "
+        "letters and numbers are written"
     ),
     "labels_are_text": "must hold numbers of classes",
     "contradicts_classes": "must be 1 where {label!r} and {predicted!r} are the same, and 0 elsewhere",

@@ -275,7 +275,9 @@ def note_other_class(
     if columns:
         fields |= {"columns": columns, "pairs": pairs_of(columns)}
         return (Note("of_other_class", fields, "name_complement"),)
-    return (Note("of_other_order", fields),) if num_classes > 2 else ()
+    return (
+        (Note("of_other_order", fields),) if len(recipe.predictions) > 1 or num_classes > 2 else ()
+    )
 
 
 def _is_beyond(wrong: float, total: int, num_classes: int) -> bool:
@@ -842,6 +844,8 @@ def _check_ids(rows: _Rows) -> tuple[Note, ...]:
     if not names:
         return ()
     columns = [sheet.column(name) for name in (*recipe.systems, *names)]
+    if any(column.null_count for column in columns):  # see `refuse_without_id`
+        return ()
     repeated = len(sheet.rows) - count_distinct_rows(columns)
     if not repeated:
         return ()

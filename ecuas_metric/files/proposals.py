@@ -154,7 +154,7 @@ def system_beside(
     if are_said or not all(count_up(table.values(name)) for name in table.named("id")):
         return None
     free = filter(table.may_be_classes, set(table.free).difference(used))
-    return _only([name for name in free if rows_of_systems(sheet, name)])
+    return _only([name for name in free if rows_of_systems(table.sheet, name)])
 
 
 def _only(fitting: Collection[_T]) -> _T | None:
@@ -214,6 +214,8 @@ def _labels_beside(
     """Yield posteriors with the labels that go with the likeliest classes."""
     pairs = [(one, label) for one in source(table) for label in table.may_be_labels(one.count)]
     for posteriors, label in pairs:
+        if label.startswith(f"{posteriors.columns.get('posteriors')}."):  # a field of theirs
+            continue
         texts = table.texts(label)
         names = posteriors.names
         advice = "name_found"
@@ -330,7 +332,7 @@ def _patterns(
         between = _between(table.numbers, *around)
         by_lower = {text.lower(): column for text, column in between.items()}
         own = {one: by_lower.get(one.lower(), "") for one in classes}
-        if "" in own.values():
+        if "" in own.values() or len({*own.values()}) < len(own):
             continue
         further = between if any(around) else {}
         others = {text: one for text, one in further.items() if one not in own.values()}

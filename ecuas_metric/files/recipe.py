@@ -69,6 +69,7 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
     ),
 )
 LOG = "log"  # the scale of log-probabilities
+_IN_WORDS = {LOG: "natural logarithms"}
 OF_FILES = ("rows", "skip")  # roles that say which rows of a file are read, and are no columns
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
 SEVERAL = (*JOINED, "posteriors")
@@ -241,7 +242,7 @@ class Recipe:
         """Return what is read and what is not, without the file's name and size."""
         of_system = f"{self.system}: " if self.system else ""
         used = [f"{self._title(role)} = {name_of(names)}" for role, names in self.columns.items()]
-        options = [f"{name} = {value}" for name, value in self._options()]
+        options = [f"{name} = {_IN_WORDS.get(value, value)}" for name, value in self._options()]
         unused = [f"{name} ({what})" for name, what in self.unused[:COLUMNS_SHOWN]]
         if len(self.unused) > COLUMNS_SHOWN:
             unused.append(f"and {len(self.unused) - COLUMNS_SHOWN:,} others")

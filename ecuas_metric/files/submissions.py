@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -99,6 +100,7 @@ _PARTLY = {  # what reading a file can do
 _RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
 _JOINT = " | "  # between the parts of an id
 _CLASSES_SHOWN = 5
+_WHOLE_NUMBER = re.compile(r"[$€£]? ?(\d{1,3}(?:,\d{3})+|\d+)(?:\.0*)?")
 _MOST_CLASSES_SHOWN = 20
 _OF_COSINE = 2  # the range of similarities from -1 to 1, which are no margins
 MEANING = {  # the rule for unlabelled answers -> the advice on what it does to the numbers
@@ -864,9 +866,14 @@ def _classes_in(texts: pa.Array) -> list[str]:
 
 
 def _plain_name(text: str) -> str:
-    """Return a class without what a reader does not see: case, kinds of spaces and quotes, forms of letters."""
+    """Return a class without what a reader does not see: case, kinds of spaces and quotes, forms of letters.
+
+    A whole number is without a currency, commas between thousands, and zeros after the point.
+    """
     name = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())
+    name = " ".join(name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())
+    number = _WHOLE_NUMBER.fullmatch(name)
+    return name if number is None else number[1].replace(",", "")
 
 
 def _unlabelled_in(sheet: Sheet, rows: Bools, recipe: Recipe) -> Unlabelled | None:

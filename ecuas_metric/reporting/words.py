@@ -15,6 +15,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "orders_of_classes": "needs one order of the classes of all systems; {orders}",
     "classes_of_other_names": "has classes that the columns are not named after; {classes}",
     "say_labels": "--labels CLASS,.. says which.",
+    "say_first_order": "For one order: {flags}.",
     "choose_threshold": "`ecuas threshold` chooses it on labelled rows.",
     "use_analytic_intervals": "Use --interval-method analytic instead.",
     "set_missing_confidence": (

@@ -35,6 +35,7 @@ from ..differences import (
 from ..report import digits_for, not_beaten
 from ..tables import Record, screen_width
 from ..text import least_costs
+from .costs import require_one_order
 from .flags import Flag
 from .in_memory import SystemFlags, metrics_of, notes_of, require_one_task
 from .parameters import (
@@ -219,6 +220,8 @@ def _require_systems(submission: Submission) -> None:
 def _require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
     """Raise InputError if systems have parts, and FileError if there is nothing to pair them by."""
     require_one_task(submissions)
+    if len({frozenset(one.recipe.classes or ()) for one in submissions}) == 1:
+        require_one_order("a comparison", submissions)
     if len(submissions) == 1:
         _require_systems(submissions[0])
     has_ids = any(one.ids is not None for one in submissions)

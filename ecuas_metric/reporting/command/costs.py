@@ -9,6 +9,7 @@ import numpy as np
 
 from ...classes import matrix_of_classes
 from ...errors import FileError, InputError
+from ...files.proposals import Proposal
 from ...files.submissions import Submission
 from ...inputs import Floats
 
@@ -18,11 +19,18 @@ def cost_of_all(text: str | None, submissions: Sequence[Submission]) -> dict[str
     if text is None:
         return {}
     matrices = [cost_of_flag(text, submission)[0] for submission in submissions]
-    orders = {",".join(_classes_of(submission)): submission.name for submission in submissions}
-    if len(orders) > 1:
-        listed = [f"{classes} in {name}" for classes, name in orders.items()]
-        raise InputError("--cost", "orders_of_classes", orders=listed, advice="say_labels")
+    require_one_order("--cost", submissions)
     return {"cost": matrices[0]}
+
+
+def require_one_order(argument: str, submissions: Iterable[Submission]) -> None:
+    """Raise InputError if systems have named classes in several orders, by which their numbers differ."""
+    orders = {one.recipe.classes: one.name for one in submissions}
+    if len(orders) > 1:
+        named = {classes or (): name for classes, name in orders.items()}
+        listed = [f"{','.join(classes) or 'numbers'} in {name}" for classes, name in named.items()]
+        fields = Proposal("say_first_order", {}, max(named, key=bool)).to_fields({})
+        raise InputError(argument, "orders_of_classes", orders=listed, **fields)
 
 
 def cost_of_flag(

@@ -786,6 +786,32 @@ SPARSE = [  # posteriors without those of 0, by class
 ]
 COUNTED = BASE.assign(confidence=Q.round(1)).value_counts(["confidence", "correct"])
 REFUSED = {  # a file, what the refusal says, and flags
+    **{
+        f"numbers written as {form.format(1200)}": (
+            pd.DataFrame(
+                {
+                    "label": [f"{100 * k}" for k in 9 + 2 * Y],
+                    "predicted": [
+                        (form if place % 3 else "{}").format(100 * k)
+                        for place, k in enumerate(9 + 2 * (P > 0.5))
+                    ],
+                    "confidence": MAX,
+                }
+            ),
+            "have classes that differ in upper and lower case only, or in how spaces, quotes, letters and numbers are",
+        )
+        for form in ("{:,}", "${}", "€ {:,}.00")
+    },
+    "classes in two cases beside columns of posteriors": (
+        pd.DataFrame(FOUR, columns=[f"prob_{name}" for name in CLASSES]).assign(
+            label=[name.title() if k % 10 == 0 else name for k, name in enumerate(CLASSES[LABEL])]
+        ),
+        "has label = label, but no posteriors",
+    ),
+    "rows of a log without ids": (
+        pd.concat([BASE.assign(queue=None), pd.DataFrame({"queue": range(4)})]),
+        "column 'id' has no value in row",
+    ),
     "the probability of the chosen class beside codes": (
         pd.DataFrame({"label": Y, "prob": MAX}),
         "column 'prob' is 0.5 or higher in every row, as of the class that was chosen. ",
@@ -835,7 +861,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     "a last number that is cut": (f"{TEXT}q,1,0.", "ends within the number in its last row"),
     "classes in two Unicode forms": (
         CHOSEN.replace({"label": {"cat": "caf\u00e9"}, "predicted": {"cat": "cafe\u0301"}}),
-        "in how spaces, quotes and letters are encoded",
+        "in how spaces, quotes, letters and numbers are written",
     ),
     "rows that stand for several samples": (
         COUNTED.reset_index(name="n"),
@@ -1126,6 +1152,16 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
 }
 NOTED = {  # a file, flags, and what is said beside the number
+    "the columns of two classes in the other order": (
+        pd.DataFrame({"label": Y, "prob_0": P, "prob_1": 1 - P}),
+        "",
+        "more often than by chance: are they in the order of the columns",
+    ),
+    "logarithms": (
+        BASE.assign(confidence=np.log(Q)),
+        "--scale log",
+        "scale = natural logarithms",
+    ),
     "predicted classes that are not the likeliest": (
         POSTERIORS.assign(pred=np.where(SOME, FOUR.argmin(axis=1), FOUR.argmax(axis=1))),
         "",

@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import shutil
@@ -237,6 +238,29 @@ def test_files_have_columns_of_their_own(folder, ran):
     columns = "--columns 'one.csv:confidence=p,two:confidence=p(a, b)' --columns two:correct=ok"
     out = ran(f"score one.csv two=two.csv {columns} --metrics error_rate").out
     assert out.count("0.500") == 2
+
+
+def test_files_whose_classes_are_in_another_order_are_compared_in_one(folder, ran):
+    names = ["cat", "dog", "horse"]
+    rows = [(f"q{k}", names[k % 3], 0.5, 0.3, 0.2) for k in range(30)]
+    table = pd.DataFrame(rows, columns=["id", "label", *names])
+    table.to_csv(folder / "one.csv", index=False)
+    table[["id", "label", *names[::-1]]].to_csv(folder / "two.csv", index=False)
+    refused = ran("compare one.csv two.csv", 2).err
+    assert (
+        "one order of the classes of all systems; cat,dog,horse in one, horse,dog,cat in" in refused
+    )
+    flags = refused.partition("For one order: ")[2].strip().removesuffix(".")
+    assert "no difference" in ran(f"compare one.csv two.csv --metrics error_rate {flags}").out
+
+
+def test_nested_columns_beside_one_that_repeats_are_proposed(folder, ran):
+    rows = [
+        {"out": {"confidence": k / 30, "correct": k % 7 < k / 4, "seed": k % 3}} for k in range(30)
+    ]
+    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused = ran("score a.jsonl", 2).err
+    assert "--columns confidence=out.confidence,correct=out.correct" in refused
 
 
 @pytest.mark.parametrize("step", [1, -1])

@@ -135,7 +135,7 @@ def test_costs_of_classes_are_of_these_whatever_the_order_of_the_columns(command
     classes.to_csv("classes.csv", index=False)
     classes[["id", "label", "eel", "cat", "dog"]].to_csv("turned.csv", index=False)
     arguments = f"{command} classes.csv turned.csv --cost cost.csv"
-    said = "--cost needs one order of the classes of all systems; cat,dog,eel in classes, eel,cat,dog in"
+    said = "needs one order of the classes of all systems; cat,dog,eel in classes, eel,cat,dog in"
     assert said in ran(arguments, 2).err
     rows = pd.DataFrame(saved(*arguments.split(), "--labels", "cat,dog,eel")["rows"])
     if command.startswith("compare"):
