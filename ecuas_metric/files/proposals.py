@@ -330,9 +330,8 @@ def _patterns(
     for name, start in _places(table.numbers, classes[0]):
         around = name[:start], name[start + len(classes[0]) :]
         between = _between(table.numbers, *around)
-        by_lower = {text.lower(): column for text, column in between.items()}
-        own = {one: by_lower.get(one.lower(), "") for one in classes}
-        if "" in own.values() or len({*own.values()}) < len(own):
+        own = _one_of_each(classes, between)
+        if not own:
             continue
         further = between if any(around) else {}
         others = {text: one for text, one in further.items() if one not in own.values()}
@@ -341,6 +340,13 @@ def _patterns(
             if form is not None:
                 yield by_class, form
                 break
+
+
+def _one_of_each(classes: Iterable[str], between: Mapping[str, str]) -> dict[str, str]:
+    """Return the column of each class, by texts in any case; nothing if a class has none, or two have one."""
+    by_lower = {text.lower(): column for text, column in between.items()}
+    own = {one: by_lower.get(one.lower(), "") for one in classes}
+    return own if "" not in own.values() and len({*own.values()}) == len(own) else {}
 
 
 def _between(names: Iterable[str], before: str, after: str) -> dict[str, str]:
