@@ -116,6 +116,22 @@ def test_the_model_has_the_rates_it_is_given(rng):
     assert (large.difference, large.deviation) == expected
 
 
+@pytest.mark.parametrize(("samples", "tolerance"), [(50, 0.03), (200, 0.005), (2000, 1e-3)])
+def test_rates_plan_what_a_pilot_with_these_rates_does(samples, tolerance):
+    """But for its skewness, which rates alone do not tell."""
+    both = 0.06 + 0.5 * math.sqrt(0.3 * 0.7 * 0.2 * 0.8)  # wrong, at a correlation of 0.5
+    shares = [both, 0.3 - both, 0.2 - both, 0.5 + both]
+    counts = np.rint(np.multiply(10_000, shares)).astype(int)
+    verdicts = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], counts, axis=0).T
+    pilot = {
+        name: confidence_system(correct, np.full(len(correct), 0.5), ids=np.arange(len(correct)))
+        for name, correct in zip("ab", verdicts, strict=True)
+    }
+    (expected,) = plan_of_systems(pilot, samples=samples, only=[ERROR_RATE])
+    plan = plan_of_rates(ERROR_RATE, (0.3, 0.2), samples=samples, correlation=0.5)
+    assert plan.detectable == pytest.approx(expected.detectable, rel=tolerance)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
