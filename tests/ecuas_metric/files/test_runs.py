@@ -270,6 +270,7 @@ def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(lines):
 
 
 def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path, scores):
+    refuses(r"has no such task; got 'x', not colors\.", tmp_path, tasks=["x"])
     rows = rows_of(scores)
     written(lm_eval.parent, rows, task="other")
     assert [part.task for part in read_parts(tmp_path)] == ["colors", "other"]
