@@ -345,8 +345,9 @@ def _patterns(
 def _one_of_each(classes: Iterable[str], between: Mapping[str, str]) -> dict[str, str]:
     """Return the column of each class, by texts in any case; nothing if a class has none, or two have one."""
     by_lower = {text.lower(): column for text, column in between.items()}
-    own = {one: by_lower.get(one.lower(), "") for one in classes}
-    return own if "" not in own.values() and len({*own.values()}) == len(own) else {}
+    columns = {one: by_lower.get(one.lower(), "") for one in classes}
+    distinct = {*columns.values()}
+    return columns if "" not in distinct and len(distinct) == len(columns) else {}
 
 
 def _between(names: Iterable[str], before: str, after: str) -> dict[str, str]:
