@@ -220,7 +220,8 @@ def _require_systems(submission: Submission) -> None:
 def _require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
     """Raise InputError if systems have parts, and FileError if there is nothing to pair them by."""
     require_one_task(submissions)
-    if len({frozenset(one.recipe.classes or ()) for one in submissions}) == 1:
+    classes = {frozenset(one.recipe.classes or ()) for one in submissions}
+    if len(classes) == 1 and submissions[0].recipe.classes:
         require_one_order("a comparison", submissions)
     if len(submissions) == 1:
         _require_systems(submissions[0])

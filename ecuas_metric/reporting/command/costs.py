@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,14 +24,16 @@ def cost_of_all(text: str | None, submissions: Sequence[Submission]) -> dict[str
     return {"cost": matrices[0]}
 
 
-def require_one_order(argument: str, submissions: Iterable[Submission]) -> None:
-    """Raise InputError if systems have named classes in several orders, by which their numbers differ."""
-    orders = {one.recipe.classes: one.name for one in submissions}
+def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
+    """Raise InputError if systems have the classes of posteriors in several orders, by which their numbers differ."""
+    orders = {",".join(_classes_of(submission)): submission.name for submission in submissions}
     if len(orders) > 1:
-        named = {classes or (): name for classes, name in orders.items()}
-        listed = [f"{','.join(classes) or 'numbers'} in {name}" for classes, name in named.items()]
-        fields = Proposal("say_first_order", {}, max(named, key=bool)).to_fields({})
-        raise InputError(argument, "orders_of_classes", orders=listed, **fields)
+        listed = [f"{classes} in {name}" for classes, name in orders.items()]
+        named = [one.recipe.classes for one in submissions if one.recipe.classes]
+        advice: dict[str, Any] = {"advice": "say_labels"}
+        if named:
+            advice = Proposal("say_first_order", {}, named[0]).to_fields({})
+        raise InputError(argument, "orders_of_classes", orders=listed, **advice)
 
 
 def cost_of_flag(

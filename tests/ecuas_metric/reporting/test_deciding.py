@@ -144,6 +144,21 @@ def test_costs_of_classes_are_of_these_whatever_the_order_of_the_columns(command
         assert rows.drop(columns="system").nunique().max() == 1
 
 
+def test_classes_that_are_numbers_are_in_the_order_of_mappings_of_these(files):
+    _, classes = files
+    numbered = pd.DataFrame({"id": range(200), "label": classes["label"].map(CLASSES.index)})
+    posteriors = classes[CLASSES].to_numpy()
+    columns = {f"prob_{k}": posteriors[:, k] for k in range(3)}
+    numbered.assign(**columns).to_csv("numbers.csv", index=False)
+    mappings = [dict(zip("012", row, strict=True)) for row in posteriors.tolist()]
+    numbered.assign(posteriors=mappings).to_json("named.jsonl", orient="records", lines=True)
+    files_and_cost = ["numbers.csv", "named.jsonl", "--cost", "0,1,2;1,0,3;2,1,0"]
+    first, second = saved("score", *files_and_cost, "--metrics", "risk")["rows"]
+    assert first["risk"] == pytest.approx(second["risk"], abs=1e-12)
+    (row,) = saved("compare", *files_and_cost, "--metrics", "risk")["rows"]
+    assert row["difference"] == pytest.approx(0, abs=1e-12)
+
+
 def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
     """Also where it has probabilities of 0, which a fit puts a floor under."""
     _, classes = files
