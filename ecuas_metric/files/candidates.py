@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError
-from ..inputs import LEAST_PER_CENT, Array, Bools, Floats, count_up
+from ..inputs import LEAST_PER_CENT, ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, count_up
 from .cells import TRUTHS, numbers_in, parse_cells, words_to_say
 from .recipe import LOG, NAMES, OTHER_ROLES, column_in
 from .values import Sheet, as_text, encode, first_of, parsed_json, texts_in, with_fields
@@ -307,6 +307,11 @@ def rows_of_systems(sheet: Sheet, name: str) -> list[int]:
     is_together = np.count_nonzero(np.diff(codes)) == len(values) - 1
     least = max(_FEWEST_ROWS, sizes.max() * (_NEARLY if is_together else 1))
     return sizes.tolist() if sizes.min() >= least else []
+
+
+def are_near(sums: Array | float, whole: int = 1) -> bool:
+    """Return whether sums (N,), or one, are the whole, but for what rounding each term explains."""
+    return bool(np.all(np.abs(np.subtract(sums, whole)) <= whole * ROUNDED_SUM_TOLERANCE))
 
 
 def are_shares(values: Floats) -> bool:

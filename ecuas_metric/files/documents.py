@@ -52,9 +52,10 @@ def rows_in(text: str, path: str = "") -> JsonRows:
     if len(tables) > 1:
         sizes = {name: _size_of(table) for name, table in tables.items()}
         raise several_lists(sizes)
-    for name, table in tables.items():
-        return _beside_others(_table_of(table), document, name)
-    return _table_of(document)
+    if not tables:
+        return _table_of(document)
+    ((name, table),) = tables.items()
+    return _beside_others(_table_of(table), document, name)
 
 
 def _beside_others(table: JsonRows, document: object, path: str) -> JsonRows:

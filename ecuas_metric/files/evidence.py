@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note, pairs_of
-from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, Ints, are_swapped, count_up
+from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up
 from ..results import note_perfect
 from .candidates import (
     MOST_PARTS,
+    are_near,
     are_within,
     beyond_chance,
     classes_among,
@@ -60,7 +61,7 @@ _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
 _FOOTERS = 5  # rows below a table that may be sums and the like
-_SHAPES = 1000  # rows that say what ids look like
+_HEAD = 1000  # rows that tell what columns are of
 _MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _SPREAD = 2
@@ -90,14 +91,17 @@ class _Rows:
     recipe: Recipe
     reading: Reading
     counts: Mapping[str, int]
-    posteriors: (
-        Floats | None
-    )  # (N, K) of the first rows; None of mappings, and of what is refused later
+    # (N, K) of the first rows; None of mappings, and of what is refused later
+    posteriors: Floats | None
 
     @property
     def few(self) -> list[str]:
         """The columns that are not used and have few values."""
         return [name for name, count in self.counts.items() if count <= MOST_PARTS]
+
+    def texts(self, name: str) -> pa.Array:
+        """Return a column of the first rows as text, numbers in one form."""
+        return texts_in(parse_cells(self.head.column(name)))
 
     def named(self, role: str) -> list[str]:
         """Return the columns that are not used and have a name of a role."""
@@ -119,7 +123,7 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         column = sheet.stored(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=len(sheet.rows) == rows)
         recipe = replace(recipe, right=right)
-    head = sheet.head(_SHAPES)
+    head = sheet.head(_HEAD)
     counts = _distinct_values(head, recipe)
     notes = _notes_on(_Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe)))
     return replace(recipe, unused=(*recipe.unused, *sheet.beside), notes=notes)
@@ -275,9 +279,8 @@ def note_other_class(
     if columns:
         fields |= {"columns": columns, "pairs": pairs_of(columns)}
         return (Note("of_other_class", fields, "name_complement"),)
-    return (
-        (Note("of_other_order", fields),) if len(recipe.predictions) > 1 or num_classes > 2 else ()
-    )
+    has_order = len(recipe.predictions) > 1 or num_classes > 2
+    return (Note("of_other_order", fields),) if has_order else ()
 
 
 def _is_beyond(wrong: float, total: int, num_classes: int) -> bool:
@@ -446,7 +449,7 @@ def _check_classes(rows: _Rows) -> Note | None:
     if recipe.right is not None or recipe.correct_from is not None or not (labels and predicted):
         return None
     columns = {"label": labels[0], "predicted": predicted[0]}
-    true, chosen = (texts_in(parse_cells(rows.head.column(name))) for name in columns.values())
+    true, chosen = map(rows.texts, columns.values())
     count = _number_of_classes(true, chosen)
     if not count:
         return None
@@ -524,7 +527,8 @@ def _note_unlike(rows: _Rows) -> Note | None:
     values = on_unit_scale(values, rows.recipe.scale)
     right = _right_in(rows)
     is_known = ~np.isnan(values + right)
-    values, right = values[is_known], right[is_known]
+    values = values[is_known]
+    right = right[is_known]
     if len(values) < _ENOUGH or not np.ptp(values):
         return None
     share = right.mean()
@@ -547,9 +551,8 @@ def _right_in(rows: _Rows) -> Floats:
         if recipe.correct_from is None:
             return verdicts
         return np.where(np.isnan(verdicts), np.nan, verdicts >= recipe.correct_from)
-    names = (recipe.truth, *recipe.of("predicted"))
-    texts = [texts_in(parse_cells(rows.head.column(name))) for name in names]
-    return floats_in(pc.equal(*texts))
+    (predicted,) = recipe.of("predicted")
+    return floats_in(pc.equal(rows.texts(recipe.truth), rows.texts(predicted)))
 
 
 def _is_apart(values: Floats, right: Floats, end: float) -> bool:
@@ -630,7 +633,7 @@ def _refuse_row_per_class(rows: _Rows, sheet: Sheet, names: Sequence[str]) -> No
             continue
         sums = np.bincount(codes, shares)[:size]
         trues = np.bincount(codes, is_true)[:size]
-        if (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all() and (trues == 1).all():
+        if are_near(sums) and (trues == 1).all():
             column = recipe.predictions[0]
             raise sheet.error(column, "row_per_class", advice="widen_classes", other=name)
 
@@ -662,11 +665,12 @@ def _check_likeliest(rows: _Rows) -> Note | None:
         return None
     for role, name in named.items():
         differ = _differ(rows, role, name, values)
-        if differ.any() and rows.recipe.form == "positive":
+        if not differ.any():
+            continue
+        if rows.recipe.form == "positive":
             raise _contradicted(rows.head, rows.recipe.predictions[0], role, name, differ)
-        if differ.any():
-            fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
-            return Note(_NOT_LIKELIEST[role], fields)
+        fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
+        return Note(_NOT_LIKELIEST[role], fields)
     return None
 
 
@@ -735,10 +739,7 @@ def _classes_of_both(rows: _Rows) -> tuple[Ints, Ints, int]:
     """Return the numbers (N,) of true and of chosen or likeliest classes, -1 where unknown, and how many there are."""
     truth = rows.recipe.truth
     if rows.recipe.form == "predicted":
-        columns = [
-            texts_in(parse_cells(rows.head.column(name)))
-            for name in (truth, *rows.recipe.of("predicted"))
-        ]
+        columns = [rows.texts(name) for name in (truth, *rows.recipe.of("predicted"))]
         names = classes_among(np.array([text or "" for one in columns for text in one.to_pylist()]))
         places = from_texts(names)
         true, chosen = (positions_in(one, places) for one in columns)

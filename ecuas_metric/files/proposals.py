@@ -20,13 +20,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import pairs_of, quoted
-from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Floats, Ints, count_up
+from ..inputs import Array, Floats, Ints, count_up
 from .candidates import (
     RIGHT,
     Candidates,
     Sure,
     Verdict,
     agree,
+    are_near,
     are_no_worse,
     are_two_names,
     classes_among,
@@ -705,26 +706,28 @@ def _by_system(table: Candidates) -> dict[str, dict[str, str]]:
 
 def _by_choice(table: Candidates) -> dict[str, dict[str, str]]:
     """Return chosen classes beside one column of true ones, each with the confidences whose name is most alike."""
-    if len(table.sure()) < 2:
+    sure = table.sure()
+    if len(sure) < 2:
         return {}
     free = [name for name in table.free if table.may_be_classes(name)]
     fitting = []
     for truth in table.named("label") or free:
-        systems = _beside_truth(table, truth, [name for name in free if name != truth])
+        answers = [name for name in free if name != truth]
+        systems = _beside_truth(table, truth, answers, sure)
         if len(systems) > 1:
             fitting.append(systems)
     return _only(fitting) or {}
 
 
 def _beside_truth(
-    table: Candidates, truth: str, others: Sequence[str]
+    table: Candidates, truth: str, answers: Iterable[str], sure: Iterable[Sure]
 ) -> dict[str, dict[str, str]]:
-    """Return those of other columns that may be chosen classes beside a true one, with their confidences."""
-    sure = {one.name: one for one in table.sure()}
+    """Return those columns of answers that may be chosen classes beside a true one, with their confidences."""
+    by_name = {one.name: one for one in sure}
     return _each_once(
         (system, {"label": truth, "predicted": chosen, "confidence": name})
-        for system, chosen, name in _named_alike(others, sure.values())
-        if _is_of_chosen(sure[name], table.texts(truth), table.texts(chosen))
+        for system, chosen, name in _named_alike(answers, by_name.values())
+        if _is_of_chosen(by_name[name], table.texts(truth), table.texts(chosen))
     )
 
 
@@ -783,21 +786,17 @@ def _form_of(table: Candidates, names: Sequence[str]) -> dict[str, Any] | None:
     if len(names) < 2:
         return None
     if (values <= 0).all():
-        are_logs = _are_near(np.exp(values).sum(axis=0), 1)
+        are_logs = are_near(np.exp(values).sum(axis=0))
         return {"predictions_are": "log_probabilities"} if are_logs else None
     sums = values.sum(axis=0)
     whole = max(1, round(sums[0])) if np.isfinite(sums[0]) else 1
-    return {"scale": whole} if (values >= 0).all() and _are_near(sums, whole) else None
-
-
-def _are_near(sums: Floats, whole: int) -> bool:
-    return bool((np.abs(sums - whole) <= whole * ROUNDED_SUM_TOLERANCE).all())
+    return {"scale": whole} if (values >= 0).all() and are_near(sums, whole) else None
 
 
 def _are_probabilities(row: Floats) -> bool:
     """Return whether numbers (K,) sum to 1, or their exponentials do."""
     shares = row if row.min() >= 0 else np.exp(np.minimum(row, 1))
-    return bool(abs(shares.sum() - 1) <= ROUNDED_SUM_TOLERANCE)
+    return are_near(shares.sum())
 
 
 _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, pairs_of
-from ..inputs import ROUNDED_SUM_TOLERANCE, Floats, grouped
-from .candidates import has_fractions
+from ..inputs import grouped
+from .candidates import are_near, has_fractions
 from .cells import are_numbers, classes_of, lists_of_numbers, parse_cells, row_of_numbers
 from .proposals import propose, system_beside
 from .recipe import (
@@ -356,7 +356,7 @@ class _Matching:
         if is_numeric(cells.type):
             return has_fractions(floats_in(cells))
         values = lists_of_numbers(self.sheet, name) if self._may_be_lists(name) else None
-        return values is not None and has_fractions(values) and _sum_to_1(values.T)
+        return values is not None and has_fractions(values) and are_near(values.sum(axis=1))
 
     def _posteriors(self) -> list[str]:
         lists = [*self._named("posteriors"), *filter(self._has_fractions, self._named("predicted"))]
@@ -431,7 +431,7 @@ class _Matching:
         numbers = {name: floats_in(one) for name, one in cells.items() if is_numeric(one.type)}
         true = {name: numbers[name] for known, name in names.items() if known in classes}
         for columns in (true, numbers):
-            if _sum_to_1(list(columns.values())):
+            if are_near(np.sum(list(columns.values()), axis=0)):
                 return list(columns)
         further = numbers.keys() - true.keys()
         self.doubtful = [name for name in further if pa.types.is_floating(cells[name].type)]
@@ -575,11 +575,6 @@ class _Matching:
     def _texts(self, name: str) -> set[str]:
         """Return the distinct values of a column as text."""
         return set(map(as_text, encode(self._cells(name))[0]))
-
-
-def _sum_to_1(columns: Floats | Sequence[Floats]) -> bool:
-    """Return whether the numbers of all classes (K, N) sum to 1 in each row."""
-    return bool(np.all(np.abs(np.sum(columns, axis=0) - 1) <= ROUNDED_SUM_TOLERANCE))
 
 
 def class_in(name: str) -> str:

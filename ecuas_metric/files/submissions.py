@@ -18,7 +18,6 @@ from ..basis import numbers_of_texts
 from ..errors import UNLABELLED, FileError, InputError, Note, fields_of_unlabelled
 from ..inputs import (
     IGNORED,
-    ROUNDED_SUM_TOLERANCE,
     Array,
     Bools,
     Floats,
@@ -32,6 +31,7 @@ from ..inputs import (
 )
 from ..options import check_number
 from ..results import note_first_class, note_hard
+from .candidates import are_near
 from .cells import (
     are_numbers,
     classes_of,
@@ -707,8 +707,9 @@ def _lists_of(
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
     rows = [classes_of(value) or {} for value in values]
+    known = set(classes)
     for row, number in zip(rows, sheet.rows.tolist(), strict=True):
-        others = row.keys() ^ set(classes)
+        others = row.keys() ^ known
         is_sparse = are_zeros_left_out and others.isdisjoint(row) and _sum_to_1(row.values())
         if others and not is_sparse:
             fields: dict[str, Any] = {"row": number, "classes": list(classes[:_MOST_CLASSES_SHOWN])}
@@ -724,7 +725,7 @@ def _in_order(row: Mapping[str, object], classes: Iterable[str]) -> object:
 
 def _sum_to_1(values: Iterable[object]) -> bool:
     row: Any = row_of_numbers(list(values))
-    return are_numbers(row) and abs(sum(row) - 1) <= ROUNDED_SUM_TOLERANCE
+    return are_numbers(row) and are_near(sum(row))
 
 
 def _note_left_out(sheet: Sheet, recipe: Recipe, posteriors: Array) -> tuple[Note, ...]:
