@@ -274,13 +274,16 @@ def _named(
 
 
 def _rows_by_key(document: dict[str, Object]) -> list[Object]:
-    """Return the rows of objects by the numbers or ids of rows; by the names of columns, if rows are numbered."""
+    """Return the rows of objects by their numbers or ids; or of columns, if a name says so, or rows are numbered."""
     first = next(iter(document.values()))
-    has_numbers = all(map(str.isdecimal, document))
-    if all(map(str.isdecimal, first)) and not has_numbers:
-        numbers = dict.fromkeys(number for part in document.values() for number in part)
-        return [{name: part.get(number) for name, part in document.items()} for number in numbers]
-    if has_numbers or "id" in first:
+    have_roles = not {name.lower() for name in document}.isdisjoint(_OF_ROWS)
+    are_numbered = all(map(str.isdecimal, first)) and not all(map(str.isdecimal, document))
+    if have_roles or are_numbered:
+        ids = dict.fromkeys(name for column in document.values() for name in column)
+        document = {
+            one: {name: column.get(one) for name, column in document.items()} for one in ids
+        }
+    if all(map(str.isdecimal, document)) or "id" in next(iter(document.values())):
         return list(document.values())
     return [{"id": name, **row} for name, row in document.items()]
 

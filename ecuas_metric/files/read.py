@@ -66,6 +66,7 @@ _POINTER = b"version https://git-lfs.github.com"
 _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
+_SPACE = " "  # separates cells where nothing else does
 _LONGEST_NAME = 100_000  # of a column
 _TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
@@ -408,6 +409,8 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     header = _header(content)
     if not header.names:
         return _sheet(pa.table({}))
+    if header.separator == _SPACE:
+        content = pa.py_buffer(re.sub(rb"(?m)^ +| +$", b"", re.sub(rb" +", b" ", content)))
     table = _regular_csv(content, header)
     short: dict[int, int] = {}
     if table is None:
@@ -522,12 +525,12 @@ def _header(content: pa.Buffer) -> Header:
         before += 1
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
-    separator = separator or _separator_in(line)
-    if not separator:  # a title
-        below = [lines.readline() for _ in range(_TITLES)]
-        separator = _separator_in("".join(below)) or ","
+    below = [lines.readline() for _ in range(_TITLES)]
+    separator = separator or _separator_in(line) or _separator_below(line, below)
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
-    cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+    cells, *rows = _cells_of([line, *below], separator) or [[]]
+    if _begin_with_numbers(rows, len(cells)):
+        cells = ["", *cells]
     if max(map(len, cells), default=0) > _LONGEST_NAME:
         raise ValueError(f"names of columns have at most {_LONGEST_NAME:,} letters")
     names = list(map(_column_name, cells, count()))
@@ -538,6 +541,31 @@ def _separator_in(text: str) -> str:
     """Return the separator that a text has most often, if it has one."""
     separator = max(_SEPARATORS, key=text.count)
     return separator if separator in text else ""
+
+
+def _separator_below(line: str, below: Sequence[str]) -> str:
+    """Return the separator of the rows below a title; or a space if there is none, and all rows have as many cells."""
+    separator = _separator_in("".join(below))
+    rows = _cells_of([line, *below], _SPACE)
+    sizes = {len(row) for row in rows[1:]}
+    width = max(sizes, default=0)
+    are_alike = len(sizes) == 1 and width > 1 and len(rows[0]) in (width, width - 1)
+    return separator or (_SPACE if are_alike else ",")
+
+
+def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
+    """Return the cells of lines that have any."""
+    trimmed = (line.strip(" ") for line in lines)
+    rows = csv.reader(trimmed, delimiter=separator, skipinitialspace=True)
+    return list(filter(None, rows))
+
+
+def _begin_with_numbers(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Return whether rows have one cell more than names, the first of which counts them, as R writes tables."""
+    if len(rows) < 2 or {len(row) for row in rows} != {width + 1}:
+        return False
+    numbers = [row[0] for row in rows]
+    return any(numbers == list(map(str, range(k, k + len(rows)))) for k in (0, 1))
 
 
 # ---- other formats -----------------------------------------------------------------------------------------------

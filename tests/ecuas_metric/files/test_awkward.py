@@ -851,7 +851,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         "row 2 has more cells than the header has names; ",
     ),
     "names of rows as R writes them": (
-        BASE.to_csv().removeprefix(","),
+        BASE.set_index("id", drop=False).to_csv().removeprefix("id,"),
         "or begin it with one if they begin with names, as R writes them.\n",
     ),
     "a text with a separator": (

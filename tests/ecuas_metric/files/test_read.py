@@ -1,4 +1,5 @@
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -251,3 +252,51 @@ def test_a_document_with_one_confidence_is_one_row_whatever_lists_it_has(size, r
     lists = {"tokens": ["a"] * size, "logprobs": [-0.5] * size}
     one = read({"model": "x", "confidence": 0.9, "correct": 1, **lists}, ".jsonl")
     assert one.predictions.tolist() == [0.9]
+
+
+TABLE = pd.DataFrame(
+    {"answer": ["a b", "c", "d"], "confidence": [0.9, 0.25, 0.5], "correct": [1, 0, 1]}
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix"),
+    [
+        (TABLE.to_csv(sep=" ", index=False), ".txt"),
+        (TABLE.to_csv(sep=" ", quoting=csv.QUOTE_NONNUMERIC).removeprefix('"" '), ".txt"),
+        (TABLE.to_csv().removeprefix(","), ".csv"),
+        (TABLE.drop(columns="answer").to_string(), ".txt"),
+        (TABLE.drop(columns="answer").to_string(index=False), ".txt"),
+        (TABLE.set_index("answer").to_json(), ".json"),
+        (TABLE.set_index("answer").to_json(orient="index"), ".json"),
+        (TABLE.to_json(), ".json"),
+    ],
+    ids=[
+        "spaces",
+        "R",
+        "R, commas",
+        "printed",
+        "printed without names",
+        "text index",
+        "index",
+        "columns",
+    ],
+)
+def test_tables_are_read_as_r_and_pandas_write_them(text, suffix, read):
+    one = read(text, suffix)
+    assert one.predictions.tolist() == [0.9, 0.25, 0.5]
+    assert one.references.tolist() == [1, 0, 1]
+
+
+def test_a_first_cell_that_counts_no_rows_is_no_name_of_a_row(read):
+    with pytest.raises(FileError, match="row 2 has more cells than the header"):
+        read("confidence,correct\n1,0.9,1\n3,0.8,0\n")
+
+
+def test_a_title_and_blank_lines_are_no_cells_that_spaces_part(read):
+    title = "a title\nconfidence,correct\n0.9,1\n0.8,0\n"
+    with pytest.raises(FileError, match="got a title, Unnamed: 1"):
+        read(title)
+    assert read(title, columns={"skip": "1"}).predictions.tolist() == [0.9, 0.8]
+    with pytest.raises(FileError, match="has no rows"):
+        read(" \n \n")
