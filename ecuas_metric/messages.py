@@ -252,10 +252,6 @@ ADVICE = {  # sentences of their own
         "Only you know which: right='{high}/{low}' if {high} is ({share:.1%} are right then), right='{low}/{high}' if "
         "{low} is (all others)."
     ),
-    "write_mappings": (
-        "Are these the classes that the posteriors are of? Write both as one mapping of classes to probabilities, and "
-        "the true class in a column of its own."
-    ),
     "write_1_for_right": "Write 1 for right answers, and 0 for wrong ones.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
@@ -610,6 +606,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
         "letters and numbers are written"
     ),
     "labels_are_text": "must hold numbers of classes",
+    "lists_of_classes": "has names of classes, in each row as many as column {other!r} has numbers",
     "contradicts_classes": "must be 1 where {label!r} and {predicted!r} are the same, and 0 elsewhere",
     "no_common_class": "has no class in common with column {other!r}, which has {classes}",
     "not_among_classes": "must be among the classes {classes}",

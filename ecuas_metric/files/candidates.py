@@ -12,7 +12,15 @@ import pyarrow as pa
 
 from ..errors import FileError
 from ..inputs import LEAST_PER_CENT, ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, count_up
-from .cells import TRUTHS, numbers_in, parse_cells, words_to_say
+from .cells import (
+    TRUTHS,
+    are_numbers,
+    numbers_in,
+    parse_cells,
+    row_of_numbers,
+    texts_of_names,
+    words_to_say,
+)
 from .recipe import LOG, NAMES, OTHER_ROLES, column_in
 from .values import Sheet, as_text, encode, first_of, parsed_json, texts_in, with_fields
 
@@ -60,6 +68,19 @@ class Sure:
         """Return whether it is surely lower for right answers."""
         return rises_surely(np.where(verdict.known, self.values, np.nan), ~verdict.right)
 
+    def decides(self, verdict: Verdict) -> bool:
+        """Return whether all of one verdict have higher numbers than all of the other: it was computed of them."""
+        right = self.values[verdict.known & verdict.right]
+        wrong = self.values[verdict.known & ~verdict.right]
+        if not right.size or not wrong.size:
+            return False
+        return bool(right.min() > wrong.max() or wrong.min() > right.max())
+
+    @property
+    def depth(self) -> int:
+        """How deep in nested objects it is."""
+        return self.name.count(".")
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -71,6 +92,15 @@ class Verdict:
     words: str = ""  # RIGHT/WRONG, if only the user knows which is which, or RIGHT/WRONG,WRONG
     is_label: bool = False  # by its name
 
+    def goes_with(self, right: Bools) -> bool:
+        """Return whether it says what another verdict (N,) says, in all rows or in more than by chance."""
+        return bool((self.right == right).all()) or agree(self.right, right)
+
+    @property
+    def depth(self) -> int:
+        """How deep in nested objects it is."""
+        return self.name.count(".")
+
 
 class Candidates:
     """The first rows of a table, and what the columns hold that have no role, and the fields within them."""
@@ -79,6 +109,7 @@ class Candidates:
         self.roles = roles
         self.nested = [path for name in sheet.names for path in _paths_of(sheet, name)]
         self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
+        self.words = set(re.split(r"[\W_]+", " ".join(sheet.names)))
         self.free = list(_without_role(self.sheet.names, roles))
         self.cells = {name: parse_cells(self.sheet.column(name)) for name in self.free}
         numbers = {name: _numbers_of(self.sheet, name) for name in self.free}
@@ -105,8 +136,8 @@ class Candidates:
         return np.full(len(self.sheet.rows), np.nan) if numbers is None else numbers
 
     def texts(self, name: str) -> Array:
-        """Return a column as texts (N,), nothing where it is empty."""
-        values, codes = encode(parse_cells(self.sheet.column(name)))
+        """Return a column as texts (N,), nothing where it is empty; a class may be "none" if a column is named so."""
+        values, codes = encode(texts_of_names(self.sheet.column(name), self.words))
         return np.array([*map(as_text, values), ""])[codes]
 
     def classes(self, name: str) -> list[str]:
@@ -120,14 +151,14 @@ class Candidates:
         return numbers
 
     def may_be_labels(self, num_classes: int = 2) -> list[str]:
-        """Return the column of labels, or those that have few values, and no fractions.
+        """Return the column of labels, or those that have few values, and no fractions; of equal ones the first.
 
         Two values are labels of two classes: of more, a column of 0 and 1 is one of several for each row.
         """
         least = min(num_classes, 3)
-        return self.named("label") or [
-            name for name in self.free if self._repeats_classes(name, least)
-        ]
+        names = [name for name in self.free if self._repeats_classes(name, least)]
+        distinct = {self.texts(name).tobytes(): name for name in reversed(names)}
+        return self.named("label") or list(distinct.values())[::-1]
 
     def _repeats_classes(self, name: str, least: int) -> bool:
         cells = self.cells[name]
@@ -161,6 +192,8 @@ class Candidates:
 
         A range in its name is that scale.
         """
+        if not self.named("confidence") and np.ptp(values) == 0:
+            return None
         if are_logarithms(values):
             return LOG
         low, high = range_in(name)
@@ -176,6 +209,17 @@ class Candidates:
         """Return the other columns, some of whose counts the numbers (N,) of a column may be."""
         others = [other for one, other in self.numbers.items() if one != name]
         return [other for other in others if are_counts_of(values, other)]
+
+    def classes_beside(self, name: str) -> list[str]:
+        """Return the columns of texts in lists, in changing order, that a column has as many numbers as."""
+        row = row_of_numbers(first_of(self.sheet.column(name)))
+        count = len(row) if isinstance(row, list) else 0
+        columns = {other: self.sheet.column(other) for other in self.free if other != name}
+        return [
+            other
+            for other, cells in columns.items()
+            if len(list_of_texts(first_of(cells))) == count and are_permuted(cells)
+        ]
 
     def shares(self) -> list[str]:
         """Return the columns of numbers from 0 to 1, of which some are fractions."""
@@ -286,6 +330,20 @@ def classes_among(texts: Array) -> list[str]:
     distinct = distinct_texts(texts)
     are_numbers = all(map(str.isdecimal, distinct))
     return sorted(distinct, key=int) if are_numbers else distinct
+
+
+def are_permuted(cells: pa.Array) -> bool:
+    """Return whether lists of texts (N,) have the same texts, but not in one order."""
+    lists = {tuple(list_of_texts(cell)) for cell in cells.to_pylist()}
+    return len(lists) > 1 == len({tuple(sorted(one)) for one in lists})
+
+
+def list_of_texts(cell: object) -> list[str]:
+    """Return the texts in a cell that is a list of them, or nothing."""
+    row = row_of_numbers(cell)
+    if not isinstance(row, list) or are_numbers(row):
+        return []
+    return list(map(as_text, row))
 
 
 def range_in(name: str) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from .values import (
     TEXT,
     Sheet,
     as_text,
+    constant,
     emptied,
     encode,
     first_of,
@@ -30,6 +31,7 @@ from .values import (
     from_values,
     is_in,
     is_numeric,
+    join_texts,
     lists_in,
     nulls_in,
     texts_in,
@@ -59,6 +61,14 @@ _PRINTED = (
     r"np\.(True|False)_",
     r"^\[\s*([-+.\deE]+|[Tt]rue|[Ff]alse)\s*\]$",
 )
+_UNNAMED = "LABEL_"  # before the numbers of classes without names, as transformers writes them
+_VECTOR = {
+    "type",
+    "size",
+    "indices",
+    "values",
+}  # the fields of a vector of Spark ML, as Parquet has it
+_DENSE = 1  # its type
 _WORDS_SHOWN = 5
 _OFTEN = 5  # rows of a word that is no slip
 MOST_LEVELS = 11  # of a rating, as from 0 to 10, or words for them
@@ -190,8 +200,7 @@ def row_of_numbers(value: object) -> object:
     It may be a list or its text, as NumPy or JSON print it, or what `classes_of` takes.
     """
     by_class = classes_of(value)
-    if by_class is not None:
-        value = list(by_class.values())
+    value = _of_vector(value) if by_class is None else list(by_class.values())
     if isinstance(value, str):
         value = _without_print(value)
         inside = re.fullmatch(r"\s*[\[(]([^\[\](){}]*)[\])]\s*", value)
@@ -215,12 +224,14 @@ def lists_of_numbers(sheet: Sheet, name: str) -> Floats | None:
 def classes_of(value: object) -> dict[str, object] | None:
     """Return the numbers of a cell by the names of the classes that have one, or None if it does not name them.
 
-    It may be a mapping, or a list of ``{"label": ..., "score": ...}``, as pipelines of transformers return it.
+    It may be a mapping, a list of ``{"label": ..., "score": ...}``, as pipelines of transformers return it, or a list
+    of names and one of numbers.
     """
     if isinstance(value, str) and value.strip().startswith(("{", "[{")):
         value = _literal(value)
-    if isinstance(value, dict):
-        return {as_text(name): part for name, part in value.items() if part is not None}
+    if isinstance(value, dict) and value.keys() != _VECTOR:
+        named = _of_two_lists(value) or value
+        return {as_text(name): part for name, part in named.items() if part is not None}
     parts = value if isinstance(value, list) else []
     scores = [score for score in map(_score_in, parts) if score is not None]
     return classes_of(dict(scores)) if parts and len(scores) == len(parts) else None
@@ -232,6 +243,29 @@ def _score_in(part: object) -> tuple[str, object] | None:
         if isinstance(part, dict) and {"label", name} <= part.keys():
             return as_text(part["label"]), part[name]
     return None
+
+
+def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
+    """Return the numbers of one list by the names in the other, if a cell has just these two; nothing of others."""
+    parts = [_literal(part) if isinstance(part, str) else part for part in value.values()]
+    lists = [part for part in parts if isinstance(part, list)]
+    if not len(lists) == len(parts) == 2 or len(lists[0]) != len(lists[1]):
+        return {}
+    names, values = sorted(lists, key=are_numbers)
+    are_named = all(isinstance(name, str) for name in names)
+    return dict(zip(names, values, strict=True)) if are_named and are_numbers(values) else {}
+
+
+def _of_vector(value: object) -> object:
+    """Return the numbers of a vector of Spark ML, whose zeros may be left out; any other cell unchanged."""
+    if not isinstance(value, dict) or value.keys() != _VECTOR:
+        return value
+    if value["type"] == _DENSE:
+        return value["values"]
+    row = [0.0] * value["size"]
+    for index, number in zip(value["indices"], value["values"], strict=True):
+        row[index] = number
+    return row
 
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:
@@ -344,10 +378,15 @@ def texts_of_names(
     cells: pa.Array,
     known: Collection[str],
 ) -> pa.Array:
-    """Return names in a column as text (N,); null where empty, unless a known name is written so."""
+    """Return names in a column as text (N,); null where empty, unless a known name is written so.
+
+    Numbers are those of classes without names, where all known ones are such.
+    """
     parsed = parse_cells(cells)
     are_numbers = is_numeric(parsed.type) and not (cells.type == TEXT and _are_names(cells, known))
     texts = texts_in(parsed if are_numbers else cells)
+    if are_numbers and known and all(name.startswith(_UNNAMED) for name in known):
+        texts = join_texts([constant(_UNNAMED, len(texts)), texts], "")
     words = map(str, encode(texts)[0])
     nothing = [word for word in words if word.lower() in NOTHING]
     return emptied(texts, is_in(texts, [word for word in nothing if word not in known]))
@@ -461,10 +500,10 @@ def _error_of_cells(
     advice: str,
     **fields: Any,
 ) -> FileError:
-    """Return an error about cells (N,), or about their rows if these are none of samples: the header again."""
-    are_headers = wrong & _repeated_headers(sheet)
-    if are_headers.any():
-        return sheet.error_of_rows(column, rule, are_headers, **fields)
+    """Return an error about cells (N,), or about rows if these are none of samples: the header again, or a sum."""
+    are_others = wrong & (_repeated_headers(sheet) | _is_sum(sheet, wrong))
+    if are_others.any():
+        return sheet.error_of_rows(column, rule, are_others, **fields)
     return sheet.error(column, rule, wrong, advice=advice, **fields)
 
 
@@ -475,6 +514,15 @@ def _repeated_headers(sheet: Sheet) -> Bools:
         if not name.startswith("Unnamed: "):
             are_headers &= is_in(texts_in(sheet.column(name)), [name.strip()])
     return are_headers
+
+
+def _is_sum(sheet: Sheet, wrong: Bools) -> Bools:
+    """Return the last row (N,), if it alone is wrong, and empty in a column that all others have a value in."""
+    is_last: Bools = np.arange(len(wrong)) == len(wrong) - 1
+    columns = map(sheet.column, sheet.names)
+    is_short = any(one.null_count == 1 and not one[-1].is_valid for one in columns)
+    is_alone = is_short and bool((wrong == is_last).all())
+    return is_last if is_alone else np.zeros_like(is_last)
 
 
 def _way_of(text: str) -> str:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import pairs_of, quoted
-from ..inputs import Array, Floats, Ints, count_up
+from ..inputs import Array, Floats, Ints
 from .candidates import (
     RIGHT,
     Candidates,
@@ -151,8 +151,7 @@ def system_beside(
     """Return the one column that else a note would ask of whether it names systems."""
     table = Candidates(sheet, roles)
     used = map(column_in, proposal.columns.values())
-    are_said = [*table.named("system"), *table.named("part"), *proposal.systems]
-    if are_said or not all(count_up(table.values(name)) for name in table.named("id")):
+    if table.named("system") or table.named("part") or proposal.systems:
         return None
     free = filter(table.may_be_classes, set(table.free).difference(used))
     return _only([name for name in free if rows_of_systems(table.sheet, name)])
@@ -212,18 +211,20 @@ class _Posteriors:
 def _labels_beside(
     source: Callable[[Candidates], Iterable[_Posteriors]], table: Candidates
 ) -> Iterator[Proposal]:
-    """Yield posteriors with the labels that go with the likeliest classes."""
-    pairs = [(one, label) for one in source(table) for label in table.may_be_labels(one.count)]
-    for posteriors, label in pairs:
-        if label.startswith(f"{posteriors.columns.get('posteriors')}."):  # a field of theirs
+    """Yield posteriors with the labels that go with the likeliest classes, but are not always the likeliest of some."""
+    beside = [(one, label) for one in source(table) for label in table.may_be_labels(one.count)]
+    pairs = [(one, label, *_names_beside(table.texts(label), one)) for one, label in beside]
+    chosen = {
+        label
+        for one, label, _, names in pairs
+        if names and (table.texts(label) == np.array(names)[one.chosen]).all()
+    }
+    for posteriors, label, advice, names in pairs:
+        is_field = label.startswith(f"{posteriors.columns.get('posteriors')}.")  # of theirs
+        if is_field or label in chosen.difference(table.named("label")):
             continue
-        texts = table.texts(label)
-        names = posteriors.names
-        advice = "name_found"
-        if not names:
-            advice, names = _names_by_place(texts, posteriors)
         is_surely = advice == "name_in_order" and table.named("label")
-        if is_surely or _go_with(table, texts, names, posteriors):
+        if is_surely or _go_with(table, table.texts(label), names, posteriors):
             columns = {**table.missing(label=label), **posteriors.columns}
             labels = () if posteriors.says(names) else names
             yield Proposal(advice, columns, labels, **posteriors.form)
@@ -234,7 +235,7 @@ def _go_with(
 ) -> bool:
     """Return whether labels (N,) are among the names, and those of the likeliest classes in more rows than by chance.
 
-    Where columns have the names, in no fewer; but a column of the likeliest class in all rows was chosen by them.
+    Where columns have the names, in no fewer.
     """
     if not {*distinct_texts(labels)} <= {*names}:
         return False
@@ -242,8 +243,13 @@ def _go_with(
     are_named = table.named("label") or posteriors.names
     if posteriors.form.get("predictions_are") == "logits" or not are_named:
         return agree(labels, likeliest)
-    is_chosen = not table.named("label") and (labels == likeliest).all()
-    return are_no_worse(labels, likeliest) and not is_chosen
+    return are_no_worse(labels, likeliest)
+
+
+def _names_beside(labels: Array, posteriors: _Posteriors) -> tuple[str, tuple[str, ...]]:
+    """Return an id of advice, and the names of the classes that posteriors have, or have by their places."""
+    names = posteriors.names
+    return ("name_found", names) if names else _names_by_place(labels, posteriors)
 
 
 def _names_by_place(labels: Array, posteriors: _Posteriors) -> tuple[str, tuple[str, ...]]:
@@ -370,12 +376,18 @@ def _lists(table: Candidates) -> Iterator[_Posteriors]:
     """Yield columns of lists or of mappings, of as many numbers as there are classes: probabilities, or else logits."""
     for name in table.named("posteriors") or table.free:
         cells = table.sheet.column(name).to_pylist()
-        columns = table.missing(posteriors=name)
         names = _likeliest_in(cells)
         values = lists_of_numbers(table.sheet, name) if names is None else None
+        classes = None if values is None else _only(table.classes_beside(name))
+        columns = table.missing(posteriors=name)
+        if classes is not None:
+            columns = {"posteriors": f"{classes}+{name}"}
+            beside = table.sheet.column(classes).to_pylist()
+            pairs = [{classes: one, name: cell} for one, cell in zip(beside, cells, strict=True)]
+            names = _likeliest_in(pairs)
         if names is not None:
-            classes, chosen = np.unique(names, return_inverse=True)
-            yield _Posteriors(columns, chosen, len(classes), tuple(classes), are_names_said=True)
+            distinct, chosen = np.unique(names, return_inverse=True)
+            yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
         elif values is not None and 1 < values.shape[1] <= _MOST_LABELS:
             are_shares = all(map(_are_probabilities, values))
             form = {} if are_shares else {"predictions_are": "logits"}
@@ -533,13 +545,24 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
     """
     pairs = [(sure, verdict) for sure in _sure(table) for verdict in _verdicts_beside(table, sure)]
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
-    pair = _only((higher if table.named("correct") else ()) or pairs)
+    pair = _only(_different((higher if table.named("correct") else ()) or pairs))
     if pair is None:
         return
     if higher:
         yield _as_correct(table, *pair)
     elif _may_be_mistakes(table, *pair):
         yield _as_mistakes(table, *pair)
+
+
+def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdict]]:
+    """Return pairs without verdicts that follow from the confidences, if there are others, and without copies."""
+    undecided = [(sure, verdict) for sure, verdict in pairs if not sure.decides(verdict)]
+    by_depth = sorted(undecided or pairs, key=lambda pair: pair[0].depth + pair[1].depth)
+    by_content = {
+        (sure.values.tobytes(), verdict.right.tobytes(), verdict.known.tobytes()): (sure, verdict)
+        for sure, verdict in reversed(by_depth)
+    }
+    return list(by_content.values())
 
 
 def _may_be_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> bool:
@@ -633,26 +656,34 @@ def _classes_of(table: Candidates, verdict: Verdict) -> tuple[str, ...] | None:
 
 def _chosen(table: Candidates) -> Iterator[Proposal]:
     """Yield two columns of the same classes or texts as the chosen and the true ones, beside confidences."""
-    sure = _only(table.sure())
+    sure = _only(_sure(table))
     if table.named("correct") or sure is None:
         return
     for truth, chosen in _pairs_of_classes(table):
-        if _is_of_chosen(sure, table.texts(truth), table.texts(chosen)):
-            missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
-            fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
-            proposal = Proposal("name_chosen_and_true", missing, scale=sure.scale, fields=fields)
-            if not table.named("predicted"):
-                swapped = replace(
-                    proposal, columns={**missing, "label": chosen, "predicted": truth}
-                )
-                proposal = replace(proposal, advice="name_chosen_or_true", alternative=swapped)
-            yield proposal
+        are_right = table.texts(truth) == table.texts(chosen)
+        if not _is_of_chosen(sure, table.texts(truth), table.texts(chosen)):
+            continue
+        verdict = _only([one for one in table.verdicts() if one.goes_with(are_right)])
+        if verdict is not None and verdict.name not in (truth, chosen):
+            judged = table.missing(confidence=sure.name, correct=verdict.name)
+            fields = {"of_column": sure.name}
+            yield Proposal(
+                sure.advice, judged, scale=sure.scale, right=verdict.words, fields=fields
+            )
+            continue
+        missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
+        fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
+        proposal = Proposal("name_chosen_and_true", missing, scale=sure.scale, fields=fields)
+        if not table.named("predicted"):
+            swapped = replace(proposal, columns={**missing, "label": chosen, "predicted": truth})
+            proposal = replace(proposal, advice="name_chosen_or_true", alternative=swapped)
+        yield proposal
 
 
 def _is_of_chosen(sure: Sure, true: Array, chosen: Array) -> bool:
     """Return whether confidences are of the chosen one (N,), which is often right, and of two not of class 1."""
     lowest = on_unit_scale(sure.values, sure.scale).min()
-    are_several = len({*true, *chosen}) > 2 or lowest >= 0.5
+    are_several = len({*true, *chosen}) > 2 or lowest >= 0.5 or sure.is_named
     rule = rises if sure.scale == 1 or sure.is_named else rises_surely
     return bool(are_several and agree(true, chosen) and rule(sure.values, true == chosen))
 
@@ -697,11 +728,14 @@ def _by_system(table: Candidates) -> dict[str, dict[str, str]]:
     verdicts = table.verdicts()
     if _is_one_right(verdicts):
         return {}
-    names = [verdict.name for verdict in verdicts]
-    return _each_once(
+    by_name = {verdict.name: verdict for verdict in verdicts}
+    sure = {one.name: one for one in table.sure()}
+    pairs = [
         (system, {"confidence": confidence, "correct": name})
-        for system, name, confidence in _named_alike(names, table.sure())
-    )
+        for system, name, confidence in _named_alike(by_name, sure.values())
+        if not sure[confidence].decides(by_name[name])
+    ]
+    return _each_once(pairs)
 
 
 def _by_choice(table: Candidates) -> dict[str, dict[str, str]]:

@@ -54,8 +54,8 @@ _REASONS = {
     RecursionError: "the JSON is nested too deeply",
     UnicodeDecodeError: "it is not UTF-8 text",
 }
-# of Spark, `datasets` and DuckDB
-_PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")
+# before a number in the name of a part, as Spark, Dask, PyArrow, DuckDB, `datasets` and BigQuery write it
+_PART = re.compile(r"(part[-._]?|data_|.*-(?=\d{5}-of-\d{5})|(?=\d{12}))\d+.*")
 _IN_NO_TABLE = re.compile(r"/$|(^|/)(\.|__MACOSX/)")  # folders, and what macOS adds
 _BEGINNING = 4096  # bytes that tell what a file is
 # pages that servers send instead of a file
@@ -70,6 +70,8 @@ _SPACE = " "  # separates cells where nothing else does
 _LONGEST_NAME = 100_000  # of a column
 _TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
+_ROWS_OF_NAMES = 2  # below the first, of texts of questions and of ids
+_ID_OF_QUALTRICS = '{"ImportId"'
 _CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
 _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d+,\d+ ?%?"?[;\r\n]')  # a cell with one
 
@@ -354,9 +356,9 @@ def _parts_in(folder: Path) -> list[Path]:
     """Return the files in a folder that are one table: numbered, or in folders as Hive names them."""
     inside = sorted(path.relative_to(folder) for path in folder.rglob("*"))
     direct = [path for path in inside if path.parent == Path()]
-    numbered = [path for path in direct if _PART.fullmatch(path.name)]
-    parts = numbered or list(filter(_is_of_hive, inside))
-    if not parts:
+    numbered = {path: match for path in direct if (match := _PART.fullmatch(path.name))}
+    parts = list(numbered) or list(filter(_is_of_hive, inside))
+    if not parts or len({match[1] for match in numbered.values()}) > 1:
         raise FileError(folder, "folder_of_no_table", advice="name_its_files")
     return parts
 
@@ -420,7 +422,7 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     sheet = Sheet(table, rows, has_comma, header=header.before, short=short)
     if header.comments:
         sheet = replace(sheet, beside=(("#", f"{header.comments} lines above the header"),))
-    return _without_blank_rows(sheet)
+    return _without_further_names(_without_blank_rows(sheet))
 
 
 def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
@@ -509,6 +511,18 @@ def _without_blank_rows(sheet: Sheet) -> Sheet:
             return sheet
         blank &= nulls_in(plain(column))
     return sheet.select(~blank)
+
+
+def _without_further_names(sheet: Sheet) -> Sheet:
+    """Return a sheet without the rows of questions and ids that Qualtrics writes below the names of columns."""
+    cells = sheet.table.column(0).slice(0, _ROWS_OF_NAMES).to_pylist()
+    are_ids = [str(cell).startswith(_ID_OF_QUALTRICS) for cell in cells]
+    if True not in are_ids:
+        return sheet
+    count = are_ids.index(True) + 1
+    rows = "+".join(map(str, sheet.rows[:count].tolist()))
+    beside = (*sheet.beside, (f"rows {rows}", "further names of columns"))
+    return replace(sheet.select(np.arange(len(sheet.rows)) >= count), beside=beside)
 
 
 def _header(content: pa.Buffer) -> Header:

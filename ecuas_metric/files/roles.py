@@ -14,9 +14,15 @@ import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, pairs_of
 from ..inputs import grouped
-from .candidates import are_near, has_fractions
-from .cells import are_numbers, classes_of, lists_of_numbers, parse_cells, row_of_numbers
-from .proposals import propose, system_beside
+from .candidates import are_near, are_permuted, has_fractions, list_of_texts
+from .cells import (
+    classes_of,
+    lists_of_numbers,
+    parse_cells,
+    row_of_numbers,
+    texts_of_names,
+)
+from .proposals import Proposal, propose, system_beside
 from .recipe import (
     COLUMNS_SHOWN,
     FORMS,
@@ -138,12 +144,23 @@ def with_nested(
     table: pa.Table,
     columns: Mapping[str, str],
 ) -> pa.Table:
-    """Return a table with further columns of the fields that are named by dots, such as ``doc.id``."""
+    """Return a table with further columns of the fields that are named by dots, such as ``doc.id``.
+
+    Posteriors in two columns of lists, of classes and of their numbers, are one column of both.
+    """
     names = []
     for role, text in columns.items():
         parts = text.split("+") if role in SEVERAL else [text]
         names += [column_in(part).strip() for part in parts]
-    return with_fields(table, names)
+    table = with_fields(table, names)
+    joined = columns.get("posteriors", "")
+    parts = joined.split("+")
+    if len(parts) != 2 or joined in table.column_names or not set(parts) <= set(table.column_names):
+        return table
+    cells = [plain(table[part]) for part in parts]
+    if not all(isinstance(row_of_numbers(first_of(one)), list) for one in cells):
+        return table
+    return table.append_column(joined, pa.StructArray.from_arrays(cells, parts))
 
 
 def contents(table: pa.Table, name: str) -> str:
@@ -219,6 +236,7 @@ class _Matching:
     def find(self) -> None:
         """Give each other role the column with the first of its names that is there, and is nothing else."""
         finders = {
+            "label": self._label,
             "predicted": self._predicted,
             "posteriors": self._posteriors,
             "positive": self._positive,
@@ -278,14 +296,33 @@ class _Matching:
             )
 
     def refuse_lists_of_classes(self) -> None:
-        """Raise FileError if labels are lists of texts, as long as those of posteriors: which classes these are of."""
-        names = [*self.roles["label"], *self.roles["posteriors"]]
-        rows = [row_of_numbers(first_of(self.sheet.table[name])) for name in names]
-        sizes = {len(row) if isinstance(row, list) else 0 for row in rows}
-        label = rows[0]
-        if len(sizes) == 1 and isinstance(label, list) and not are_numbers(label):
-            got = first_of(self.sheet.table[names[0]])
-            raise self.sheet.error(names[0], "labels_are_text", value=got, advice="write_mappings")
+        """Raise FileError if lists of texts say what posteriors are of: in place of labels, or in changing order."""
+        labels = self.roles["label"]
+        posteriors, *others = self.roles["posteriors"]
+        values = row_of_numbers(first_of(self.sheet.table[posteriors]))
+        if others or self._texts_of_first(posteriors) or not isinstance(values, list):
+            return
+        for name in (name for name in self.sheet.names if self._is_free(name) or name in labels):
+            are_classes = name in labels or are_permuted(self.sheet.column(name))
+            if len(self._texts_of_first(name)) == len(values) and are_classes:
+                advice = self._as_mapping(name, posteriors)
+                raise self.sheet.error(name, "lists_of_classes", other=posteriors, **advice)
+
+    def _texts_of_first(self, name: str) -> list[str]:
+        """Return the texts in the first cell of a column, or the names of classes."""
+        first = first_of(self.sheet.table[name])
+        return list_of_texts(first) or list(classes_of(first) or ())
+
+    def _as_mapping(self, classes: str, posteriors: str) -> dict[str, Any]:
+        """Return the fields of an error on which column has the classes of lists, and which may have the labels."""
+        named = {"posteriors": f"{classes}+{posteriors}"}
+        sheet = replace(self.sheet, table=with_nested(self.sheet.table, named))
+        labels = [name for name in self.roles["label"] if name != classes]
+        roles = {**self.roles, "label": labels, "posteriors": list(named.values())}
+        beside = [{**named, **one.columns} for one in propose(sheet, roles, named.keys())]
+        label = {} if labels else {"label": "NAME"}
+        columns = next(iter(beside), {**named, **label})
+        return Proposal("name_seeming", columns).to_fields({})
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
@@ -306,11 +343,12 @@ class _Matching:
     ) -> tuple[tuple[str, str], ...]:
         """Return all columns that no role has, and what the first of them hold."""
         taken = {column_in(name) for names in used.values() for name in names}
+        taken |= {part for name in taken for part in name.split("+")}
         taken |= {name.partition(".")[0] for name in taken}
         names = [name for name in self.sheet.names if name not in taken]
         shown = {name: contents(self.sheet.table, name) for name in names[:COLUMNS_SHOWN]}
         for name in filter(self._is_unique, shown if self._systems() else ()):
-            shown[name] += DIFFERENT
+            shown[name] = shown[name].removesuffix(DIFFERENT) + DIFFERENT
         return tuple((name, shown.get(name, "")) for name in names)
 
     def _said(self, role: str, text: str) -> list[str]:
@@ -343,6 +381,14 @@ class _Matching:
         """Return the columns with the names of a role that have no other one."""
         names = [self._only(known) for known in NAMES[role] if known in self.by_name]
         return [name for name in names if self._is_free(name)]
+
+    def _label(self) -> list[str]:
+        """Return the column of true classes, no fractions that differ from row to row."""
+        return [name for name in self._named("label") if not self._are_shares(name)][:1]
+
+    def _are_shares(self, name: str) -> bool:
+        cells = self._cells(name)
+        return self._has_fractions(name) and len(encode(cells)[0]) > len(cells) / 2
 
     def _predicted(self) -> list[str]:
         """Return the column of predicted classes, no fractions and no fields, as probabilities by that name are."""
@@ -573,8 +619,9 @@ class _Matching:
         return parse_cells(self.sheet.column(name))
 
     def _texts(self, name: str) -> set[str]:
-        """Return the distinct values of a column as text."""
-        return set(map(as_text, encode(self._cells(name))[0]))
+        """Return the distinct values of a column as text, also "none" if a column has the name of such a class."""
+        classes = set(map(class_in, self.sheet.names))
+        return set(map(as_text, encode(texts_of_names(self.sheet.column(name), classes))[0]))
 
 
 def class_in(name: str) -> str:

@@ -46,6 +46,13 @@ RECORDS = BASE.to_dict("records")
 FROM_1 = pd.DataFrame(FOUR, columns=[f"p_{k}" for k in range(1, 5)])
 SCORES = [[{"label": name, "score": x} for name, x in reversed(row.items())] for row in by_class()]
 PROBS = [[{"label": one["label"], "prob": one["score"]} for one in row] for row in SCORES]
+LISTS = [
+    {"classes": list(row), "scores": list(row.values())}
+    for row in (
+        {name: by_name[name] for name in sorted(by_name, key=by_name.get, reverse=True)}
+        for by_name in by_class()
+    )
+]
 ANSWERS = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C, strict=True)]
 SOME = np.arange(N) % 25 == 0
 RATING = np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) + 1
@@ -65,6 +72,12 @@ PER_CLASS = {
     "label": np.eye(4, dtype=int)[LABEL].ravel(),
 }
 SAID = {"says": "predicted", "p": "confidence"}
+CHOSEN_TEXTS = pd.DataFrame(  # right ones may be worded in another way
+    {
+        "gold": [f"g{k % 30}" for k in range(N)],
+        "said": [f"g{(k + 1 - c * (k % 3 > 0)) % 30}" for k, c in enumerate(C)],
+    }
+)
 SYSTEMS = pd.concat([BASE.assign(method=name) for name in "AB"])
 
 
@@ -76,6 +89,16 @@ def named(role, name, values):
 def mapped(order, label):
     """Return posteriors as mappings of classes, in some order."""
     return pd.DataFrame({"label": label, "probs": by_class(order)})
+
+
+def without_names(row):
+    """Return probabilities by the names that transformers writes for classes without any."""
+    return {f"LABEL_{k}": share for k, share in enumerate(row)}
+
+
+def vector(row):
+    """Return a dense vector of Spark ML as Parquet has it."""
+    return {"type": 1, "size": None, "indices": None, "values": row}
 
 
 TAKEN = {  # whose numbers; the file and flags, and what it holds
@@ -301,6 +324,22 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.jsonl",
             pd.DataFrame({"label": LABEL, "prediction": FOUR.tolist()}),
         ),
+        "Vertex's lists": (
+            "a.jsonl --columns posteriors=prediction",
+            pd.DataFrame({"label": CLASSES[LABEL], "prediction": LISTS}),
+        ),
+        "a zero-shot pipeline's lists": (
+            "a.jsonl --columns posteriors=classes+scores",
+            pd.DataFrame(LISTS).assign(label=CLASSES[LABEL]),
+        ),
+        "the numbers of classes without names": (
+            "a.jsonl",
+            pd.DataFrame({"label": LABEL, "probs": [*map(without_names, FOUR.tolist())]}),
+        ),
+        "dense vectors of Spark ML": (
+            "a.parquet",
+            pd.DataFrame({"label": LABEL * 1.0, "probabilities": [*map(vector, FOUR.tolist())]}),
+        ),
         "BigQuery's probabilities": (
             "a.jsonl",
             pd.DataFrame({"label": CLASSES[LABEL], "probs": PROBS}),
@@ -341,6 +380,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
     },
     "one of four classes": {
         "predicted and true class": ("a.csv", CHOSEN),
+        "the numbers of predicted classes without names": (
+            "a.csv",
+            CHOSEN.assign(label=LABEL, predicted=[f"LABEL_{k}" for k in FOUR.argmax(axis=1)]),
+        ),
         "several true classes in a row, and as many predicted ones": (
             "a.csv",
             CHOSEN.replace({name: f"[{k}, 1]" for k, name in enumerate(CLASSES)}),
@@ -361,6 +404,76 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         pd.DataFrame({"uncertainty": 1 - Q, "error": 1 - C}),
         "--columns confidence=1-uncertainty,correct=1-error",
         "confidences",
+    ),
+    "verdicts beside the texts that were judged": (
+        CHOSEN_TEXTS.assign(p_true=Q, judged_ok=C),
+        "--columns confidence=p_true,correct=judged_ok",
+        "confidences",
+    ),
+    "verdicts twice, at two depths": (
+        json.dumps(
+            [{"ok": c, "out": {"p": q, "ok": c}} for q, c in zip(Q, C.tolist(), strict=True)]
+        ),
+        "--columns confidence=out.p,correct=ok",
+        "confidences",
+    ),
+    "a decision that the probability makes": (
+        pd.DataFrame({"churned": Y, "churn_predicted": (P > 0.5) * 1, "p": P}),
+        "--columns positive=p,label=churned",
+        "binary",
+    ),
+    "a true class twice, and the likeliest": (
+        pd.DataFrame({"bad": Y, "from": Y, "into": (P > 0.5) * 1, "p_bad0": 1 - P, "p_bad1": P}),
+        "--columns label=bad,posteriors=p_bad",
+        "binary",
+    ),
+    "lists of classes in another order in each row": (
+        json.dumps([{**row, "y": CLASSES[k]} for row, k in zip(LISTS, LABEL, strict=True)]),
+        "--columns label=y,posteriors=classes+scores",
+        "posteriors",
+    ),
+    "such lists by names that are known": (
+        json.dumps(
+            [
+                {"labels": row["classes"], "scores": row["scores"], "y": CLASSES[k]}
+                for row, k in zip(LISTS, LABEL, strict=True)
+            ]
+        ),
+        "--columns posteriors=labels+scores,label=y",
+        "posteriors",
+    ),
+    "a class called none": (
+        BY_NAME.rename(columns={"cat": "none", "y_true": "is"}).replace({"is": {"cat": "none"}}),
+        "--columns label=is,posteriors=dog+horse+none+ship --labels dog,horse,none,ship",
+        "posteriors",
+    ),
+    "a predicted class beside what is called probability": (
+        CHOSEN.set_axis(["gold", "pred", "prob"], axis=1),
+        "--columns label=gold,confidence=prob",
+        "one of four classes",
+    ),
+    "two predicted classes that are verdicts by their words": (
+        pd.DataFrame(
+            {
+                "buys": np.where(Y, "yes", "no"),
+                **{
+                    name: column
+                    for model, p in (("one", P), ("two", P**2))
+                    for name, column in (
+                        (f"{model} model", np.where(p > 0.5, "yes", "no")),
+                        (f"{model} model (no)", 1 - p),
+                        (f"{model} model (yes)", p),
+                    )
+                },
+            }
+        ),
+        '--columns "one:label=buys,posteriors=one model (no)+one model (yes)" --labels no,yes',
+        "",
+    ),
+    "percentages beside a constant": (
+        pd.DataFrame({"progress": 100, "sure": 1 + 98 * Q, "ok": C}),
+        "--columns confidence=sure,correct=ok --scale 100",
+        "",
     ),
     "doubts in per cent, and mistakes": (
         pd.DataFrame({"doubt": 100 * (1 - Q), "wrong?": 1 - C}),
@@ -786,6 +899,22 @@ SPARSE = [  # posteriors without those of 0, by class
 ]
 COUNTED = BASE.assign(confidence=Q.round(1)).value_counts(["confidence", "correct"])
 REFUSED = {  # a file, what the refusal says, and flags
+    "lists of classes, of which only the numbers are named": (
+        pd.DataFrame(
+            {name: [*map(json.dumps, column)] for name, column in pd.DataFrame(LISTS).items()}
+        ).assign(label=CLASSES[LABEL]),
+        "column 'classes' has names of classes, in each row as many as column 'scores' has numbers. Is it this? "
+        "--columns posteriors=classes+scores",
+        "--columns posteriors=scores --labels cat,dog,horse,ship",
+    ),
+    "a sum below ids that are texts": (
+        f"{judged('yes', 'no').to_csv(index=False)},0.5,35\n",
+        "got '35' in row 202 (1 of 201). Leave such rows out",
+    ),
+    "fractions by a name of labels": (
+        pd.DataFrame({"id": np.arange(N), "target": P}),
+        "has neither confidence and correct",
+    ),
     **{
         f"numbers written as {form.format(1200)}": (
             pd.DataFrame(
@@ -1097,7 +1226,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.DataFrame(
             {"label": [*map(str, [["a", "b"], ["b", "a"]] * 9)], "probs": ["[.7, .3]"] * 18}
         ),
-        "got \"['a', 'b']\". Are these the classes that the posteriors are of? Write both as one mapping",
+        "as many as column 'probs' has numbers. Is it this? --columns posteriors=label+probs,label=NAME.",
     ),
     "lists of 1 for the true class": (
         POSTERIORS.assign(label=[str(row) for row in np.eye(4)[LABEL]]),

@@ -300,3 +300,46 @@ def test_a_title_and_blank_lines_are_no_cells_that_spaces_part(read):
     assert read(title, columns={"skip": "1"}).predictions.tolist() == [0.9, 0.8]
     with pytest.raises(FileError, match="has no rows"):
         read(" \n \n")
+
+
+QUALTRICS = """Start,confidence,correct
+Start Date,How sure?,Right?
+"{""ImportId"":""startDate""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2""}"
+2026-01-02,0.9,1
+2026-01-02,0.4,0
+"""
+
+
+def test_further_rows_of_names_are_left_out_and_said(read):
+    one = read(QUALTRICS)
+    assert one.predictions.tolist() == [0.9, 0.4]
+    assert one.rows.tolist() == [4, 5]
+    assert dict(one.recipe.unused)["rows 2+3"] == "further names of columns"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "part-{}.parquet",
+        "part.{}.parquet",
+        "part-0000{}-c000.snappy.parquet",
+        "data_{}.parquet",
+        "train-0000{}-of-00002.parquet",
+        "00000000000{}.parquet",
+    ],
+)
+def test_folders_of_parts_are_tables_as_tools_name_them(name, tmp_path):
+    for number in (0, 1):
+        TABLE.to_parquet(tmp_path / name.format(number))
+    (one,) = read_submissions(tmp_path)
+    assert one.predictions.tolist() == [0.9, 0.25, 0.5] * 2
+
+
+@pytest.mark.parametrize(
+    "names", [["2026-01-01", "2026-01-02"], ["train-00000-of-00001", "test-00000-of-00001"]]
+)
+def test_files_of_several_tables_are_named_one_by_one(names, tmp_path):
+    for name in names:
+        TABLE.to_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(FileError, match="Name its files"):
+        read_submissions(tmp_path)
