@@ -298,9 +298,9 @@ class _Matching:
     def refuse_lists_of_classes(self) -> None:
         """Raise FileError if lists of texts say what posteriors are of: in place of labels, or in changing order."""
         labels = self.roles["label"]
-        posteriors, *others = self.roles["posteriors"]
+        posteriors = self.roles["posteriors"][0]
         values = row_of_numbers(first_of(self.sheet.table[posteriors]))
-        if others or self._texts_of_first(posteriors) or not isinstance(values, list):
+        if not isinstance(values, list) or self._texts_of_first(posteriors):
             return
         for name in (name for name in self.sheet.names if self._is_free(name) or name in labels):
             are_classes = name in labels or are_permuted(self.sheet.column(name))
@@ -343,8 +343,8 @@ class _Matching:
     ) -> tuple[tuple[str, str], ...]:
         """Return all columns that no role has, and what the first of them hold."""
         taken = {column_in(name) for names in used.values() for name in names}
-        taken |= {part for name in taken for part in name.split("+")}
-        taken |= {name.partition(".")[0] for name in taken}
+        taken.update(*(name.split("+") for name in taken))
+        taken.update([name.partition(".")[0] for name in taken])
         names = [name for name in self.sheet.names if name not in taken]
         shown = {name: contents(self.sheet.table, name) for name in names[:COLUMNS_SHOWN]}
         for name in filter(self._is_unique, shown if self._systems() else ()):
