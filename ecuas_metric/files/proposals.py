@@ -365,8 +365,12 @@ def _between(names: Iterable[str], before: str, after: str) -> dict[str, str]:
 
 
 def _places(names: Iterable[str], part: str) -> Iterator[tuple[str, int]]:
-    """Yield columns and where a class begins in their names, in any case, and is no part of a longer word."""
-    pattern = rf"(?<![^\W\d_]){re.escape(part)}(?![^\W\d_])"
+    """Yield columns and where a class begins in their names, in any case, and is no part of a longer word.
+
+    A capital behind a small letter begins a word, as in choiceA.
+    """
+    begin = r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?=[A-Z])))"
+    pattern = rf"{begin}{re.escape(part)}(?![^\W\d_])"
     for name in names:
         for match in re.finditer(pattern, name, re.IGNORECASE):
             yield name, match.start()

@@ -447,6 +447,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns label=is,posteriors=dog+horse+none+ship --labels dog,horse,none,ship",
         "posteriors",
     ),
+    "classes behind small letters": (
+        BY_NAME.rename(columns={name: f"choice{name.title()}" for name in CLASSES}),
+        "--columns posteriors=choiceCat+choiceDog+choiceHorse+choiceShip --labels cat,dog,horse,ship",
+        "posteriors",
+    ),
     "a predicted class beside what is called probability": (
         CHOSEN.set_axis(["gold", "pred", "prob"], axis=1),
         "--columns label=gold,confidence=prob",
