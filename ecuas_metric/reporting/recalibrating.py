@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 
 from ..decisions import log_softmax
 from ..errors import InputError, Note
@@ -41,8 +42,8 @@ def add_recalibrated(
     """Add to each system its recalibrated version; every sample is recalibrated by a fit on the other folds.
 
     Confidences are recalibrated as log-posteriors of right and wrong, or like posteriors of two classes. Folds are
-    stratified by the true class, or by correctness, and keep groups together. The fits use the weights, and intervals
-    do not include their uncertainty. `options` are those that `systems` were prepared with. Also return the submissions
+    stratified by the true class, or by correctness, and keep groups together, or else the samples of each id. The fits
+    use the weights, and intervals do not include their uncertainty. `options` are those that `systems` were prepared with. Also return the submissions
     that all these are of, the recalibrated ones with the names of their systems.
     """
     if folds < 2:
@@ -59,13 +60,11 @@ def add_recalibrated(
             values, notes = _recalibrate(submission, system, method, folds)
         except InputError as error:
             raise located(error, submission.recipe, submission.file, submission.rows) from None
-        by = "values" if submission.ids is None else "ids"
-        by += "/weights" if system.options.sample_weight is not None else ""
         again = with_log_posteriors(
             replace(changed, notes=()),
             system,
             values,
-            f"{method}/{folds}/{FOLD_SEED}/{by}",
+            f"{method}/{folds}/{FOLD_SEED}/{_said_folds(submission, system.options)}",
             **options,
         )
         extended[submission.name] = system
@@ -99,7 +98,8 @@ def _recalibrate(
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     weight = options.sample_weight
     require_classes(truth if weight is None else truth[weight > 0], folds)
-    splitter = stratified_folds(folds, grouped=options.groups is not None)
+    groups = _kept_together(submission, options)
+    splitter = stratified_folds(folds, grouped=groups is not None)
     fit = partial(fit_to_logs, method=method)
     values = cross_validated(
         fit,
@@ -108,7 +108,7 @@ def _recalibrate(
         truth,
         sample_weight=weight,
         splitter=splitter,
-        groups=options.groups,
+        groups=groups,
         ids=_places(submission, scores, truth, options),
     )
     has_open_limits = options.confidence_level is not None and options.reject_costs
@@ -117,12 +117,34 @@ def _recalibrate(
     return values, notes
 
 
+def _said_folds(submission: Submission, options: Options) -> str:
+    """Return what folds depend on, as a signature has it, which has the groups that were named elsewhere."""
+    by = ["values" if submission.ids is None else "ids"]
+    if options.groups is None and _kept_together(submission, options) is not None:
+        by.append("together")
+    if options.sample_weight is not None:
+        by.append("weights")
+    return "/".join(by)
+
+
+def _kept_together(submission: Submission, options: Options) -> Array | None:
+    """Return the groups (N,) that no fold splits: those that were named, or else ids that are repeated."""
+    if options.groups is not None or submission.ids is None:
+        return options.groups
+    ids, groups = np.unique(_texts_of(submission.ids), return_inverse=True)
+    return groups if len(ids) < len(groups) else None
+
+
+def _texts_of(ids: pa.Array) -> Array:
+    return np.array([str(identifier) for identifier in ids.to_pylist()])
+
+
 def _places(submission: Submission, scores: Floats, truth: Array, options: Options) -> Array:
     """Return the places of the samples in the order of ids and values, which does not depend on that of the rows."""
     of_equal_values = [key for key in (options.groups, options.sample_weight) if key is not None]
     keys = [*of_equal_values, truth, *log_softmax(scores).T]
     if submission.ids is not None:
-        keys.append(np.array([str(identifier) for identifier in submission.ids.to_pylist()]))
+        keys.append(_texts_of(submission.ids))
     return np.argsort(np.lexsort(keys))
 
 

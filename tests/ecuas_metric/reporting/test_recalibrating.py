@@ -101,6 +101,21 @@ def test_the_order_of_the_rows_changes_nothing(method, columns, overconfident):
 
 
 @pytest.mark.parametrize("method", ["isotonic", "affine"])
+def test_folds_keep_the_rows_of_an_id_together_as_groups_of_ids_do(method, overconfident):
+    q, correct = (np.repeat(values[:60], 5) for values in overconfident)
+    ids = [f"q{k // 5:02}" for k in range(300)]
+    rows, line = recalibrated(method, confidence=q, correct=correct, id=ids)
+    grouped, line_of_groups = recalibrated(
+        method, "--groups=id", "--columns=id=id", confidence=q, correct=correct, id=ids
+    )
+    split, _ = recalibrated(method, confidence=q, correct=correct)
+    name = f"a, {method}"
+    assert rows[name]["auroc"] == grouped[name]["auroc"] != split[name]["auroc"]
+    assert f"|recal:{method}/5/42/ids/together|" in line
+    assert f"|recal:{method}/5/42/ids|" in line_of_groups
+
+
+@pytest.mark.parametrize("method", ["isotonic", "affine"])
 @pytest.mark.parametrize(
     "more", ["--interval 0.95 --reject-costs 0.1", "--interval 0.95", "--reject-costs 0.1"]
 )
