@@ -63,6 +63,7 @@ _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 
 _FOOTERS = 5  # rows below a table that may be sums and the like
 _HEAD = 1000  # rows that tell what columns are of
 _MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
+_OFTEN = 1.5  # rows of an id, on average, from which they are of several systems
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _SPREAD = 2
 _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
@@ -161,7 +162,11 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
         for form, role, rule in _RULES
         if rows.recipe.form == form and role not in rows.reading.columns
     ]
-    return (*filter(None, notes), *_check_ids(rows), *_check_parts(rows))
+    on_ids = _check_ids(rows)
+    columns_of_ids = [_numbers_of(rows.head, name) for name in rows.recipe.of("id")]
+    # ids that only count the rows tell nothing; others, none of which is repeated, are of as many questions
+    are_open = on_ids or all(map(count_up, columns_of_ids))
+    return (*filter(None, notes), *on_ids, *(_check_parts(rows) if are_open else ()))
 
 
 def require_ids(recipes: Iterable[Recipe]) -> None:
@@ -862,8 +867,14 @@ def _check_ids(rows: _Rows) -> tuple[Note, ...]:
 
 
 def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
-    """Raise FileError if a column tells the rows of one id (N,) apart: it names systems, or answers of a group."""
-    most = min(MAX_SYSTEMS, count_distinct(keys))
+    """Raise FileError if a column tells the rows of one id (N,) apart: it names systems, or answers of a group.
+
+    Of few repeated ids, nearly any column does.
+    """
+    num_ids = count_distinct(keys)
+    if len(keys) < _OFTEN * num_ids:
+        return
+    most = min(MAX_SYSTEMS, num_ids)
     ids = "+".join(rows.recipe.of("id"))
     for name in rows.counts:
         texts = texts_in(rows.sheet.column(name))
@@ -894,11 +905,9 @@ def _told_apart(rows: _Rows, ids: str, name: str, values: int) -> FileError:
 def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
 
-    FileError if another column has the questions: each of its values stands once beside each of theirs. Ids that only
-    count the rows tell nothing; others, none of which is repeated, are of as many questions.
+    FileError if another column has the questions: each of its values stands once beside each of theirs.
     """
-    ids = rows.recipe.of("id")
-    if rows.recipe.systems or not all(count_up(_numbers_of(rows.head, name)) for name in ids):
+    if rows.recipe.systems:
         return ()
     notes = {name: _note_parts(rows.sheet, name) for name in rows.few}
     for name in (name for name, note in notes.items() if note):

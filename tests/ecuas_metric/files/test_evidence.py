@@ -186,6 +186,28 @@ def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys)
     assert f"--columns {said}" in capsys.readouterr().err
 
 
+def test_systems_by_epochs_are_noted_where_no_column_alone_tells_rows_of_an_id_apart(score):
+    parts = [BASE.assign(method=name, epoch=epoch) for name in "ab" for epoch in (1, 2)]
+    table = pd.concat(parts)
+    code, _, said = score("a.csv", table)
+    assert (code, "600 of 800 ids" in said) == (0, True)
+    assert re.findall(r"--columns (system=\w+)", said) == ["system=method", "system=epoch"]
+    for columns, count in (("group=id,system=method", 2), ("system=method+epoch", 4)):
+        code, rows, said = score(f"a.csv --columns {columns}", table)
+        assert (code, len(rows), "system=" in said) == (0, count, False)
+
+
+@pytest.mark.parametrize(
+    ("repeated", "is_refused"), [(1, False), (60, False), (70, True), (100, True)]
+)
+def test_a_column_tells_systems_apart_where_ids_recur_often(repeated, is_refused, score):
+    """One text of a question that is asked twice has another value in nearly any column."""
+    questions = [f"q{k % (N - repeated)}" for k in range(N)]
+    is_second = np.arange(N) >= N - repeated
+    said = score("a.csv", BASE.assign(id=questions, subject=np.where(is_second, "art", "law")))[2]
+    assert ("Does 'subject' name systems?" in said) == is_refused
+
+
 def test_a_column_that_numbers_the_rows_of_all_systems_is_proposed_as_ids(answers, rng, capsys):
     confidence, correct = answers
     table = pd.DataFrame({"confidence": confidence, "correct": correct})
