@@ -43,8 +43,8 @@ def add_recalibrated(
 
     Confidences are recalibrated as log-posteriors of right and wrong, or like posteriors of two classes. Folds are
     stratified by the true class, or by correctness, and keep groups together, or else the samples of each id. The fits
-    use the weights, and intervals do not include their uncertainty. `options` are those that `systems` were prepared with. Also return the submissions
-    that all these are of, the recalibrated ones with the names of their systems.
+    use the weights, and intervals do not include their uncertainty. `options` are those that `systems` were prepared
+    with. Also return the submissions that all these are of, the recalibrated ones with the names of their systems.
     """
     if folds < 2:
         raise InputError("folds", "too_few_folds", value=folds)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from ...basis import signature_of
 from ...comparison.compare import (
@@ -13,9 +13,7 @@ from ...comparison.compare import (
     compare_within,
     fields_of,
 )
-from ...errors import InputError
 from ...expected_costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
-from ...files.evidence import require_ids
 from ...files.recipe import lines_of
 from ...files.submissions import Submission
 from ...metric import Key
@@ -35,9 +33,8 @@ from ..differences import (
 from ..report import digits_for, not_beaten
 from ..tables import Record, screen_width
 from ..text import least_costs
-from .costs import require_one_order
 from .flags import Flag
-from .in_memory import SystemFlags, metrics_of, notes_of, require_one_task
+from .in_memory import SystemFlags, metrics_of, notes_of, require_pairs
 from .parameters import (
     BinnedOptions,
     Files,
@@ -96,7 +93,7 @@ def compare_in_memory(
         outputs=[*output.output, *(output.beside(WITHIN) if within else [])],
         beside=[made.cost],
     )
-    _require_pairs(submissions, rows)
+    require_pairs(submissions, rows)
     systems = made.systems(submissions, options)
     keys = metrics_of(output, systems, options_set(options))
     compared = compare_systems(systems, only=keys)
@@ -162,7 +159,7 @@ def write_for_paper(
 ) -> Notes:
     """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric, outputs=[])
-    _require_pairs(submissions, rows)
+    require_pairs(submissions, rows)
     systems = made.systems(submissions, metric.options() | {"confidence_level": interval})
     print(*lines_of(recipes_of(submissions)), sep="\n")
     from ..paper import write_paper
@@ -205,26 +202,3 @@ def _in_order(
     by_key = pairs_by_key(rows)
     order = sorted(by_key, key=place) if keys is None else keys
     return [row for key in order for row in by_key.get(key, [])]
-
-
-def _require_systems(submission: Submission) -> None:
-    """Raise InputError if a column seems to name several systems, of which all rows were taken for one."""
-    for note in submission.notes:
-        if note.advice == "name_system":
-            said: dict[str, Any] = {name: note.fields[name] for name in ("columns", "pairs")}
-            raise InputError(
-                "a comparison", "needs_two_systems", value=1, advice=note.advice, **said
-            )
-
-
-def _require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
-    """Raise InputError if systems have parts, and FileError if there is nothing to pair them by."""
-    require_one_task(submissions)
-    classes = {frozenset(one.recipe.classes or ()) for one in submissions}
-    if len(classes) == 1 and submissions[0].recipe.classes:
-        require_one_order("a comparison", submissions)
-    if len(submissions) == 1:
-        _require_systems(submissions[0])
-    has_ids = any(one.ids is not None for one in submissions)
-    if len(submissions) > 1 and not has_ids and not rows.by_position:
-        require_ids(recipes_of(submissions))

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from ...errors import InputError, Note
+from ...files.evidence import require_ids
 from ...files.submissions import Submission
 from ...metric import Key
 from ...options import DEFAULTS, INTERVAL_METHODS
@@ -26,7 +27,7 @@ from ..report import (
 from ..text import explain as sentences_of
 from ..text import least_costs
 from .choice import asked_keys
-from .costs import cost_of_all
+from .costs import cost_of_all, require_one_order
 from .flags import Flag, flag_of
 from .parameters import (
     BinnedOptions,
@@ -185,13 +186,36 @@ def notes_of(systems: Mapping[str, System]) -> Notes:
     ]
 
 
-def require_one_task(submissions: Iterable[Submission]) -> None:
+def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
+    """Raise InputError if systems have parts, or if there is nothing to pair them by."""
+    _require_one_task(submissions)
+    classes = {frozenset(one.recipe.classes or ()) for one in submissions}
+    if len(classes) == 1 and submissions[0].recipe.classes:
+        require_one_order("a comparison", submissions)
+    if len(submissions) == 1:
+        _require_systems(submissions[0])
+    has_ids = any(one.ids is not None for one in submissions)
+    if len(submissions) > 1 and not has_ids and not rows.by_position:
+        require_ids(recipes_of(submissions))
+
+
+def _require_one_task(submissions: Iterable[Submission]) -> None:
     """Raise InputError if systems have parts: a comparison needs the same questions of all systems."""
     parts = list(dict.fromkeys(one.part for one in submissions if one.part))
     if len(parts) > 1:
         raise InputError(
             "a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task"
         )
+
+
+def _require_systems(submission: Submission) -> None:
+    """Raise InputError if a column seems to name several systems, of which all rows were taken for one."""
+    for note in submission.notes:
+        if note.advice == "name_system":
+            said: dict[str, Any] = {name: note.fields[name] for name in ("columns", "pairs")}
+            raise InputError(
+                "a comparison", "needs_two_systems", value=1, advice=note.advice, **said
+            )
 
 
 def _refuse_draws(

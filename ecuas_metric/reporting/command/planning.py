@@ -23,7 +23,7 @@ from ..differences import plan_grid
 from ..report import prepare_submissions
 from .choice import chosen_keys
 from .flags import Flag
-from .in_memory import metrics_of, notes_of, require_one_task
+from .in_memory import metrics_of, notes_of, require_pairs
 from .parameters import (
     Files,
     MetricOptions,
@@ -66,7 +66,7 @@ def plan_of_files(
     submissions = read_files(
         files, rows, pool_tasks=pool_tasks, metric=metric, outputs=output.output
     )
-    require_one_task(submissions)
+    require_pairs(submissions, rows)
     systems = prepare_submissions(submissions, **options)
     keys = metrics_of(output, systems, options_set(options))
     plans = plan_of_systems(systems, only=keys, **asdict(target))

@@ -101,8 +101,9 @@ def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_b
 ):
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text(TINY)
-    refused = ran("compare one.csv two.csv", 2).err
-    assert "have no ids to pair their samples by." in refused
+    for command in ("compare", "plan", "report"):
+        refused = ran(f"{command} one.csv two.csv", 2).err
+        assert "have no ids to pair their samples by." in refused
     refused = ran("compare gpt.csv one.csv", 2).err
     assert refused.endswith("--by-position pairs them by their rows.\n")
     begin = "2 systems on 90 samples, paired by their rows. Significant: adjusted p"
