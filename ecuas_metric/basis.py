@@ -118,6 +118,8 @@ class Basis:
         Method, folds and seed.
     level, interval_method, n_resamples, random_state, deviates
         Of intervals and tests.
+    pairing : str
+        "rows" of differences of samples that were paired by these, and not by ids.
     resolution : str
         The bins of a state.
     version : str
@@ -156,6 +158,8 @@ class Basis:
     # another seed or number of draws changes a number by chance only
     draws: str | None = _fact("draws of the bootstrap", "boot", _EVERY)
     deviates: str | None = _fact("draws of normal deviates", "deviates", _EVERY)
+    # systems are paired before there is a difference
+    pairing: str | None = _fact("ways of pairing", "paired", _EVERY)
     # intervals and tests are computed after rows are merged
     groups: Digest | None = _fact("groups", "groups", _MERGED)
     strata: Digest | None = _fact("strata", "strata", _MERGED)

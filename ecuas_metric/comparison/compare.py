@@ -27,6 +27,8 @@ from .family import DRAWS, BestTest, Family
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+COMMON = "in common"  # the selection of questions that all systems have
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -204,11 +206,16 @@ def _of_rows(system: System, rows: Ints) -> System:
 def basis_of_comparison(system: System) -> Basis:
     """Return what the differences of a system to others depend on: draws that all metrics share."""
     return replace(
-        system.basis,
+        basis_of_pairs(system),
         interval_method=None,
         draws=None,
         deviates=f"{DRAWS}/{system.options.random_state}",
     )
+
+
+def basis_of_pairs(system: System) -> Basis:
+    """Return what the numbers of a system depend on where its samples are paired with those of others, see `align`."""
+    return replace(system.basis, pairing="rows" if system.ids is None else None)
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
@@ -301,9 +308,14 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
         *(submission.ids for submission in submissions if submission.ids is not None)
     )
     shared = _shared_by_part(submissions, ids)
-    return [
-        _keep(submission, positions_in(of_system, shared[submission.part]) >= 0)
+    are_kept = [
+        positions_in(of_system, shared[submission.part]) >= 0
         for submission, of_system in zip(submissions, ids, strict=True)
+    ]
+    population = "" if all(map(np.all, are_kept)) else COMMON
+    return [
+        replace(_keep(submission, kept), population=population)
+        for submission, kept in zip(submissions, are_kept, strict=True)
     ]
 
 

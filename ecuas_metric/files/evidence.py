@@ -127,7 +127,8 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     head = sheet.head(_HEAD)
     counts = _distinct_values(head, recipe)
     notes = _notes_on(_Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe)))
-    return replace(recipe, unused=(*recipe.unused, *sheet.beside), notes=notes)
+    unused = (*recipe.unused, *sheet.beside)
+    return replace(recipe, unused=unused, skip=sheet.skipped, notes=notes)
 
 
 def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:

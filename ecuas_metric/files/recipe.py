@@ -93,8 +93,8 @@ _SAID = {  # what a line says of values, where it is not the default -> the fiel
     "filter": "filter",
     "choice_length": "length",
 }
-# fields on which no number depends
-_NOT_OF_NUMBERS = ("source", "format", "rows", "unused", "system", "notes")
+# fields on which no number of the same rows depends
+_NOT_OF_NUMBERS = ("source", "format", "rows", "unused", "skip", "system", "notes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +172,8 @@ class Recipe:
         The lowest grade that is right, the word for right, and the rule for answers that are not judged.
     path : str
         Of the list of rows in a JSON document.
+    skip : str
+        The numbers of rows that were left out, joined by +.
     tasks, filter, length : str
         What was read of a run of an evaluation tool.
     system : str
@@ -201,6 +203,7 @@ class Recipe:
     right: str | None = None
     unlabelled: str | None = None
     path: str = ""
+    skip: str = ""
     tasks: str = ""
     filter: str = ""
     length: str = ""
@@ -282,7 +285,9 @@ class Recipe:
             for role, names in self.columns.items()
             if any(map(complement_of, names))
         ]
-        return (*complements, *(rule for rule in self._options() if rule[0] != "unlabelled"))
+        left_out = [("skip", self.skip)] if self.skip else []
+        options = (rule for rule in self._options() if rule[0] != "unlabelled")
+        return (*complements, *left_out, *options)
 
     def without(self, columns: Collection[str]) -> Recipe:
         """Return it without columns that another system uses among those that are not used."""

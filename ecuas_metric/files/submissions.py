@@ -156,6 +156,7 @@ class Submission:
     part: str = ""
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
     truth: Floats | None = None  # (N,), numbers for the true ones of these classes
+    population: str = ""  # which of the questions of the file these are, if not all
 
     def of_rows(self, rows: Ints) -> Submission:
         """Return these of its rows alone, by their place; what is unlabelled is counted among them."""

@@ -11,7 +11,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..basis import signature_of
-from ..comparison.compare import Comparison, basis_of_comparison, compare_systems, fields_of
+from ..comparison.compare import (
+    Comparison,
+    basis_of_comparison,
+    basis_of_pairs,
+    compare_systems,
+    fields_of,
+)
 from ..errors import FileError
 from ..expected_costs import ECUAS_N
 from ..files.submissions import MEANING
@@ -142,7 +148,7 @@ def _figures(systems: Mapping[str, System]) -> dict[str, bytes]:
 def _signature(systems: Mapping[str, System]) -> str:
     """Return what values, intervals and differences depend on: the last also on the draws of their tests."""
     return signature_of(
-        replace(system.basis, deviates=basis_of_comparison(system).deviates)
+        replace(basis_of_pairs(system), deviates=basis_of_comparison(system).deviates)
         for system in systems.values()
     )
 

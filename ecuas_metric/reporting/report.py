@@ -628,6 +628,7 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         reading=submission.recipe.rules(),
         unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
         part=submission.part or None,
+        population=submission.population or None,
     )
     return replace(system, notes=notes, truth=submission.truth, origin=origin)
 

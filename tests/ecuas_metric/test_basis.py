@@ -55,6 +55,7 @@ ONE = Basis(
     interval_method="analytic",
     draws="1000/0",
     deviates="1000/0",
+    pairing="rows",
     groups=Digest("groups"),
     strata=Digest("strata"),
     labels=Digest("labels"),

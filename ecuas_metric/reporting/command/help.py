@@ -19,14 +19,15 @@ abbreviations, besides those explained below each table
   ECUAS is the expected cost of an uncertainty-augmented system, ECE the expected calibration error, AUROC the area
   under the receiver operating characteristic, AURC the area under the risk-coverage curve, and AUGRC that of the
   generalized risk. N is the number of samples, u_M the largest uncertainty, that of a system that knows nothing.
-  The line below a table has all that its numbers depend on. n:, K:, reject:, level: and bins: are options above;
-  cost: is that of a mistake, eps: the least uncertainty, and ties: how equal confidences are ordered. in: is the
-  form of posteriors, renormalized: how far sums may be from 1, missing: what replaces a confidence, recal: of
-  --calibrate method/folds/seed/order, and /weights if it used them, weighting: what weights mean; weights:, groups:
-  and strata: are short hashes of columns. intervals: is the method; boot:, test: and deviates: are numbers/seeds of
-  random draws, state: bins of --out-of-core. grading: and reading: are rules by which answers were judged and files
-  were read, recipe: is a short hash of these and of the columns, population: a selection of questions, decisions:
-  the system's own, max: the largest uncertainty, unlabelled: what became of answers without a label, v: the version.
+  The line below a table has all that its numbers depend on. n:, K:, reject:, level: and bins: are options above; cost:
+  is that of a mistake, eps: the least uncertainty, and ties: how equal confidences are ordered. in: is the form of
+  posteriors, renormalized: how far sums may be from 1, missing: what replaces a confidence, recal: of --calibrate
+  method/folds/seed/order, /together for repeated ids, /weights if it used them, weighting: what weights mean; weights:,
+  groups: and strata: are short hashes of columns. intervals: is the method; boot:, test: and deviates: are
+  numbers/seeds of random draws, paired: how samples were, unless by ids, state: bins of --out-of-core. grading: and
+  reading: are rules by which answers were judged and files were read, recipe: is a short hash of these and of the
+  columns, population: a selection of questions, decisions: the system's own, max: the largest uncertainty, unlabelled:
+  what became of answers without a label, v: the version.
 
 """
 _SCORE = """\

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from ...basis import Basis
-from ...comparison.compare import fields_of
+from ...comparison.compare import basis_of_pairs, fields_of
 from ...comparison.planning import (
     CORRELATION,
     EXPECTED_AUROC,
@@ -70,7 +70,7 @@ def plan_of_files(
     systems = prepare_submissions(submissions, **options)
     keys = metrics_of(output, systems, options_set(options))
     plans = plan_of_systems(systems, only=keys, **asdict(target))
-    bases = {name: system.basis for name, system in systems.items()}
+    bases = {name: basis_of_pairs(system) for name, system in systems.items()}
     _show_plans(plans, target, output, recipes_of(submissions), bases)
     return notes_of(systems)
 

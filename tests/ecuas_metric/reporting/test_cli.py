@@ -111,6 +111,26 @@ def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_b
     assert out.split("\n")[1].startswith(begin)
 
 
+def test_the_signature_says_which_rows_are_paired_and_how(folder):
+    def signature(flags, command="compare", other="llama.jsonl"):
+        files = ["gpt.csv", other]
+        return saved(command, *files, "--metrics", "ER", *flags.split())["signature"]
+
+    plain = signature("")
+    assert signature("--common") == plain  # which leaves nothing out
+    for command in ("compare", "plan"):
+        assert "|paired:rows|" in signature("--by-position", command)
+    of_rows = signature("--by-position").replace("|paired:rows", "")
+    assert of_rows == plain
+    skips = signature("--common --columns gpt.csv:skip=2+3").split(" ; ")
+    in_common = "|population:in common"
+    assert [line.replace(in_common, "") for line in skips] == [
+        plain.replace("|recipe:", "|reading:skip=2+3|recipe:"),
+        plain,
+    ]
+    assert all(in_common in line for line in skips)
+
+
 def many(rng, count=12):
     """Write systems with long names, all of which answer the same questions."""
     files = [f"a-model-of-size-{i}-with-a-long-name_verbalized_greedy.csv" for i in range(count)]
