@@ -36,7 +36,7 @@ from .cells import (
     truths_in,
 )
 from .proposals import Proposal, propose
-from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, name_of, on_unit_scale
+from .recipe import HEAD, NAMES, Reading, Recipe, complement_of, limits_of, name_of, on_unit_scale
 from .roles import DIFFERENT, resolve
 from .values import (
     TEXT,
@@ -127,8 +127,14 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     head = sheet.head(_HEAD)
     counts = _distinct_values(head, recipe)
     notes = _notes_on(_Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe)))
-    unused = (*recipe.unused, *sheet.beside)
-    return replace(recipe, unused=unused, skip=sheet.skipped, notes=notes)
+    num_told = min(len(sheet.rows), HEAD)
+    return replace(
+        recipe,
+        unused=(*recipe.unused, *sheet.beside),
+        head=num_told if num_told < rows else 0,
+        skip=sheet.skipped,
+        notes=notes,
+    )
 
 
 def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:

@@ -94,7 +94,7 @@ _SAID = {  # what a line says of values, where it is not the default -> the fiel
     "choice_length": "length",
 }
 # fields on which no number of the same rows depends
-_NOT_OF_NUMBERS = ("source", "format", "rows", "unused", "skip", "system", "notes")
+_NOT_OF_NUMBERS = ("source", "format", "rows", "unused", "head", "skip", "system", "notes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +164,8 @@ class Recipe:
         The columns of each role that is used, e.g. ``{"confidence": ("1-error",), "id": ("question", "seed")}``.
     unused : tuple of (str, str)
         All other columns, with what they hold, e.g. ``("answer", "812 texts")``.
+    head : int
+        How many of the first rows that was told by, if not by all.
     classes : tuple of str or None
         Their names in the order of the posteriors; None where labels are their numbers.
     scale : float or str
@@ -197,6 +199,7 @@ class Recipe:
     form: str
     columns: Mapping[str, tuple[str, ...]]
     unused: tuple[tuple[str, str], ...] = ()
+    head: int = 0
     classes: tuple[str, ...] | None = None
     scale: float | str = 1
     correct_from: float | None = None
@@ -249,7 +252,8 @@ class Recipe:
         unused = [f"{name} ({what})" for name, what in self.unused[:COLUMNS_SHOWN]]
         if len(self.unused) > COLUMNS_SHOWN:
             unused.append(f"and {len(self.unused) - COLUMNS_SHOWN:,} others")
-        not_used = f"not used: {', '.join(unused)}" if unused else ""
+        by_head = f", by the first {self.head:,} rows" if self.head else ""
+        not_used = f"not used{by_head}: {', '.join(unused)}" if unused else ""
         parts = [of_system + ", ".join(used), ", ".join(options), not_used]
         return "; ".join(filter(None, parts))
 

@@ -404,6 +404,7 @@ def submission_of(
         submission.recipe,
         columns={**submission.recipe.columns, **named},
         unused=part.unused,
+        head=0,
         tasks=part.task,
         filter=options.filter or "",
         length="" if options.length == "none" else options.length,

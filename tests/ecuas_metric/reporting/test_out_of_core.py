@@ -294,3 +294,21 @@ def test_the_systems_of_a_file_stand_in_the_order_of_their_names(rng):
     columns = {"model": systems, "confidence": rng.random(size), "correct": np.arange(size) % 2}
     shown = saved("score", written(columns), "--by", "model", "--out-of-core")
     assert list(by_name(shown)) == names
+
+
+@pytest.mark.parametrize(("size", "rest"), [(10_000, 0), (10_000, 1), (4_000, 1)])
+def test_columns_that_are_not_used_are_told_by_as_many_rows_as_are_said(size, rest, ran):
+    """Out of core by the first row group at most."""
+    engine = ["a"] * size + ["b"] * rest
+    rows = np.arange(size + rest)
+    table = pa.table({"confidence": rows % 10 / 10, "correct": rows % 3 % 2, "engine": engine})
+    pq.write_table(table, "a.parquet", row_group_size=size)
+    out_of_core, in_memory = (
+        ran(f"score a.parquet {flags}").out.splitlines()[0] for flags in ("--out-of-core", "")
+    )
+    said = f", by the first {size:,} rows" if rest else ""
+    assert f"; not used{said}: engine (1 text)" in out_of_core
+    if size == 10_000:
+        assert in_memory == out_of_core
+    else:
+        assert "; not used: engine (2 texts)" in in_memory
