@@ -480,6 +480,14 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "divided_by_100": (
         "All confidences are at most {highest:g}, and {share:.0%} of answers are right: were they divided by 100?"
     ),
+    "grade_apart": (
+        "{count} grades are {code:g}, far from all others: the lowest grade that counts as right is {cut:g}."
+    ),
+    "grades_all_right": "All {count:,} grades, from {low:g} to {high:g}, count as right: none is below {cut:g}.",
+    "grades_all_wrong": "All {count:,} grades, from {low:g} to {high:g}, count as wrong: all are below {cut:g}.",
+    "rating_above_0": (
+        "No confidence is below 1 on a scale from 0 to {high:g}, on which 1 counts as {share:.3g}."
+    ),
     "apart_from_others": (
         "{count} confidences are {code:g}, far from all others, and as often right as these."
     ),

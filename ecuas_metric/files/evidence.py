@@ -255,6 +255,19 @@ def _are_shares(values: Floats) -> bool:
     return bool(values.min() > 0 and values.max() < 1)
 
 
+def code_for_missing(values: Array, copies: Floats | None = None) -> float | None:
+    """Return the one number that a few confidences or grades (N,) are, if all others are from 0 to 1, or to 100."""
+    if values.ndim > 1:
+        return None
+    counts = np.ones(len(values)) if copies is None else copies
+    for highest in (1, 100):
+        is_off = (values < 0) | (values > highest)
+        codes = np.unique(values[is_off])
+        if len(codes) == 1 and 1 < counts[is_off].sum() < counts.sum() / 2:
+            return float(codes[0])
+    return None
+
+
 def _advice_on_codes(levels: Floats) -> str:
     """Return what to do about levels of correctness, some of which are neither 0 nor 1."""
     strange = levels[(levels != 0) & (levels != 1)]
@@ -553,6 +566,38 @@ def _note_unlike(rows: _Rows) -> Note | None:
             fields = {"count": np.count_nonzero(values == end), "code": code}
             return Note("apart_from_others", fields, "empty_if_missing")
     return None
+
+
+def _note_cut(rows: _Rows) -> Note | None:
+    """Return a note if all grades are on one side of the lowest right one, or a few are a code far from all others."""
+    cut = rows.recipe.correct_from
+    if cut is None:
+        return None
+    grades = truths_in(rows.sheet, rows.recipe.truth, rows.recipe.right)
+    grades = grades[~np.isnan(grades)]
+    fields: dict[str, Any] = {"cut": cut}
+    code = code_for_missing(grades)
+    if code is not None and abs(code) >= MOST_LEVELS:
+        fields |= {"code": code, "count": np.count_nonzero(grades == code)}
+        return Note("grade_apart", fields, "empty_if_not_judged")
+    are_right = grades >= cut
+    if len(grades) < _ENOUGH or are_right.any() != are_right.all():
+        return None
+    fields |= {"count": len(grades), "low": grades.min(), "high": grades.max()}
+    return Note("grades_all_right" if are_right[0] else "grades_all_wrong", fields)
+
+
+def _note_rating(rows: _Rows) -> Note | None:
+    """Return a note if whole numbers on a scale from 0 are never below 1, as ratings whose scale begins there."""
+    low, high = limits_of(rows.recipe.scale)
+    if low or not 1 < high < MOST_LEVELS:
+        return None
+    values = numbers_in(rows.sheet, rows.recipe.predictions[0], whole=high)
+    values = values[~np.isnan(values)]
+    if len(values) < _ENOUGH or values.min() != 1 or (values % 1).any():
+        return None
+    fields = {"low": 1.0, "high": high, "share": 1 / high}
+    return Note("rating_above_0", fields, "map_rating")
 
 
 def _right_in(rows: _Rows) -> Floats:
@@ -962,7 +1007,10 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("confidences", "correct", _check_classes),
     ("confidences", "confidence", _note_class_of_words),
     ("confidences", "", _note_unlike),
+    ("confidences", "", _note_cut),
+    ("confidences", "", _note_rating),
     ("predicted", "", _note_unlike),
+    ("predicted", "", _note_rating),
     ("predicted", "", _check_numbers),
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "predicted", _check_likeliest),

@@ -44,6 +44,7 @@ from .cells import (
 from .evidence import (
     MAX_SYSTEMS,
     are_mixed,
+    code_for_missing,
     do_recur,
     note_other_class,
     note_separated,
@@ -519,7 +520,7 @@ def advised(
 def _advise_on_range(
     error: FileError, values: Array, recipe: Recipe, copies: Floats | None
 ) -> None:
-    code = _code_for_missing(values, copies)
+    code = code_for_missing(values, copies)
     if recipe.scale != 1:
         error.rule = "beyond_scale"
         error.fields = {"scale": as_text(recipe.scale)}
@@ -539,19 +540,6 @@ def _advise_on_range(
         error.advice = "margins_are_logits"
     elif recipe.form != "posteriors" and not error.advice:
         error.advice = "recalibrate_first"
-
-
-def _code_for_missing(values: Array, copies: Floats | None) -> float | None:
-    """Return the one number that a few confidences (N,) are, if all others are from 0 to 1, or to 100."""
-    if values.ndim > 1:
-        return None
-    counts = np.ones(len(values)) if copies is None else copies
-    for highest in (1, 100):
-        is_off = (values < 0) | (values > highest)
-        codes = np.unique(values[is_off])
-        if len(codes) == 1 and 1 < counts[is_off].sum() < counts.sum() / 2:
-            return float(codes[0])
-    return None
 
 
 def _split(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:

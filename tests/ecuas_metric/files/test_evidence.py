@@ -254,6 +254,34 @@ def test_grades_of_five_levels_are_no_verdicts_with_codes_for_none(score):
     assert "No verdict? Leave these cells empty." in coded
 
 
+@pytest.mark.parametrize("engine", ["", " --out-of-core"])
+@pytest.mark.parametrize(
+    ("grades", "cut", "said"),
+    [
+        (1 + C, 1, "All 200 grades, from 1 to 2, count as right: none is below 1."),
+        (1 + C, 3, "All 200 grades, from 1 to 2, count as wrong: all are below 3."),
+        (np.where(SOME, 99, C), 1, "8 grades are 99, far from all others"),
+        (1 + C, 2, ""),
+        (np.where(SOME, 2, C), 2, ""),
+    ],
+)
+def test_grades_that_no_cut_divides_and_codes_among_them_are_noted(
+    grades, cut, said, engine, score
+):
+    table = BASE.assign(correct=grades)
+    code, _, notes = score(f"a.parquet --correct-from {cut}{engine}", table)
+    assert (code, said in notes, "grades" in notes) == (0, True, bool(said))
+
+
+@pytest.mark.parametrize("engine", ["", " --out-of-core"])
+@pytest.mark.parametrize(("least", "flag"), [(1, "5"), (0, "5"), (1, "1:5")])
+def test_ratings_from_1_on_a_scale_from_0_are_noted(least, flag, engine, score):
+    table = BASE.assign(confidence=np.arange(N) % (6 - least) + least)
+    code, _, notes = score(f"a.parquet --scale {flag}{engine}", table)
+    said = "No confidence is below 1 on a scale from 0 to 5, on which 1 counts as 0.2."
+    assert (code, said in notes) == (0, least == 1 and flag == "5")
+
+
 @pytest.mark.parametrize("nothing", ["", None, "N/A", np.nan])
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_a_row_without_an_id_is_refused(nothing, suffix, score):
