@@ -162,6 +162,7 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
     if rows.is_whole:
         _refuse_short_rows(rows.sheet, rows.recipe)
+        _refuse_other_rows(rows.sheet, rows.recipe)
         for name in dict.fromkeys([*rows.recipe.of("id")[:1], rows.sheet.names[0]]):
             _refuse_sums(rows.sheet, name)
     notes = [
@@ -877,6 +878,16 @@ def _refuse_short_rows(sheet: Sheet, recipe: Recipe) -> None:
         size = sheet.short[int(sheet.rows[are_short][0])]
         got = f"{size} of {len(sheet.names)} cells"
         raise sheet.error_of_rows(sheet.names[size], "row_ends_before", are_short, got=got)
+
+
+def _refuse_other_rows(sheet: Sheet, recipe: Recipe) -> None:
+    """Raise FileError about rows that have no value in any column that is used, as a log's have of what is no sample."""
+    used = list(map(sheet.stored, chain.from_iterable(recipe.columns.values())))
+    if not all(sheet.table[name].null_count for name in used):
+        return
+    are_others = np.all([nulls_in(sheet.column(name)) for name in used], axis=0)
+    if are_others.any() and not are_others.all():
+        raise sheet.error_of_rows(used[0], "no_value_in_any", are_others)
 
 
 def _refuse_sums(sheet: Sheet, name: str) -> None:

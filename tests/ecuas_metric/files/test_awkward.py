@@ -944,7 +944,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "rows of a log without ids": (
         pd.concat([BASE.assign(queue=None), pd.DataFrame({"queue": range(4)})]),
-        "column 'id' has no value in row",
+        '(4 of 204). Leave such rows out: --columns "a.csv:skip=202+203+204+205".',
     ),
     "the probability of the chosen class beside codes": (
         pd.DataFrame({"label": Y, "prob": MAX}),
@@ -1172,7 +1172,11 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "a row of nothing that is read": (
         pd.concat([pd.DataFrame([{"spec": "of the run"}]), BASE]),
-        "column 'id' has no value in row 2 (1 of 201). Give each row its id",
+        "has no value, and no other column that is used has one in row 2 (1 of 201). Leave such rows out",
+    ),
+    "a row that has an id alone, and one without": (
+        pd.concat([BASE, pd.DataFrame([{"id": "q"}, {"correct": 1}])]),
+        "column 'id' has no value in row 203 (1 of 202). Give each row its id",
     ),
     "a cell that takes long to search": (
         BASE[:20].assign(confidence="tensor(" + 100_000 * ",a="),
