@@ -679,6 +679,10 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     ),
     "score_of_several_values": "must have one value as its score; {name} has {keys}",
     "several_in_run": "has several {what}s",
+    "scores_of_logs_differ": (
+        "has several logs of a run of task {task} by {model} whose scores differ, and only the times of their files, "
+        "which copies do not keep, say which is the last"
+    ),
     "several_runs": "has more than one run of task {task} by {model}",
     "targets_ambiguous": "targets must name one choice",
     "targets_disagree_with_acc": "targets must be the index or the text of a choice, and agree with acc",

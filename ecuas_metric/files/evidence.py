@@ -881,7 +881,7 @@ def _refuse_short_rows(sheet: Sheet, recipe: Recipe) -> None:
 
 
 def _refuse_other_rows(sheet: Sheet, recipe: Recipe) -> None:
-    """Raise FileError about rows that have no value in any column that is used, as a log's have of what is no sample."""
+    """Raise FileError about rows without a value in any column that is used, as of what a log has beside samples."""
     used = list(map(sheet.stored, chain.from_iterable(recipe.columns.values())))
     if not all(sheet.table[name].null_count for name in used):
         return

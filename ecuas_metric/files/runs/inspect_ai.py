@@ -68,6 +68,12 @@ class Log(Run):
         scored = [sample for sample in self.samples if sample.get("scores")]
         return {(str(sample["id"]), _epoch(sample)) for sample in scored}
 
+    @property
+    def scores(self) -> str:
+        """All scores, as text that is the same for the same ones."""
+        scores = [_section(sample, "scores") for sample in self.samples]
+        return json.dumps(scores, sort_keys=True, default=str)
+
 
 def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     """Return the part of one scorer on the samples of a log, for the reader and the plug-in."""
@@ -192,13 +198,20 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
 
 
 def _latest(logs: Sequence[Log]) -> list[Log]:
-    """Return the last log of each run, which names the earlier ones; FileError if these have samples that it lacks."""
+    """Return the last log of each run, which names the earlier ones; FileError if these have samples that it lacks.
+
+    Also if they have other scores, and the file system alone says which is the last: a copy has a time of its own.
+    """
     latest = []
     for same in grouped(logs, lambda log: log.task_id or log.file).values():
         *earlier, last = sorted(same, key=lambda log: log.written)
         for log in earlier:
             if log.scored - last.scored:
                 parts.refuse_two(log, last)
+            is_attempt = log.written[0] != last.written[0]
+            are_archives = log.file.suffix == last.file.suffix == ".eval"
+            if not (is_attempt or are_archives) and log.scores != last.scores:
+                parts.refuse_two(log, last, "scores_of_logs_differ")
         latest.append(_instead_of(last, earlier, "an earlier log of this run"))
     return latest
 
@@ -251,6 +264,8 @@ def _require_scores(log: Log, options: RunOptions) -> None:
     """Raise FileError for a run without scores, or that did not end unless it is read in part."""
     scored = len(log.scored)
     got = f"status {log.status}, {scored:,} of {log.planned:,} planned samples scored"
+    if log.invalidated:
+        got += f", {log.invalidated:,} invalidated"
     if not scored:
         raise FileError(log.file, "no_scores", got=got)
     if log.status != "success" and not options.partial:

@@ -254,14 +254,14 @@ def once(runs: Sequence[R], options: RunOptions) -> list[R]:
     return wanted
 
 
-def refuse_two(first: Run, second: Run) -> None:
+def refuse_two(first: Run, second: Run, rule: str = "several_runs") -> None:
     """Raise the FileError of two files of one run."""
     files = [first.file, second.file]
     are_alike = first.file.name == second.file.name
     names = [str(file.parent) if are_alike else file.name for file in files]
     raise FileError(
         second.file,
-        "several_runs",
+        rule,
         got=" and ".join(names),
         advice="give_one_run",
         task=second.task,

@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import json
+import os
 import re
 import zipfile
 from functools import partial
@@ -417,6 +418,39 @@ def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
     path = json_file(tmp_path, [*samples, {"id": 9, "epoch": 1, "scores": {}, "error": {}}])
     assert (
         only(path).notes[0].fact.endswith("3 samples; partial: 3 of 4 planned samples are scored.")
+    )
+
+
+@pytest.mark.parametrize("first", ["log.json", "log-scored.json"])
+def test_inspect_logs_of_one_run_whose_scores_differ_are_not_told_apart_by_times_of_files(
+    first, tmp_path
+):
+    """Attempts of a run say when they began."""
+    samples = [inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)]
+    scored_again = [inspect_sample(i, "C", 0.5) for i in range(4)]
+    run = inspect_log([])["eval"] | {"task_id": "x", "created": "2026-01-01"}
+    later = run | {"created": "2026-01-02"}
+    scored = tmp_path / "log-scored.json"
+
+    def write(content, of_run):
+        json_file(tmp_path, content, eval=of_run).rename(scored)
+        json_file(tmp_path, samples, eval=run)
+        os.utime(tmp_path / first, (1, 1))
+
+    write(scored_again, run)
+    refuses("whose scores differ, and only the times of their files", tmp_path)
+    assert only(scored).references.tolist() == [1] * 4
+    write(scored_again, later)
+    assert only(tmp_path).references.tolist() == [1] * 4
+    write(samples, run)
+    assert only(tmp_path).references.tolist() == [1, 0, 1, 0]
+
+
+def test_an_inspect_run_of_invalidated_samples_alone_says_so(tmp_path):
+    samples = [inspect_sample(i, "C", 0.5) | {"invalidation": {"author": "me"}} for i in range(4)]
+    refuses(
+        "holds no scores; got status success, 0 of 0 planned samples scored, 4 inv",
+        json_file(tmp_path, samples),
     )
 
 
