@@ -131,6 +131,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "not_one_of_budget_and_risk": "takes one of budget and max_risk",
     # ---- plug-ins ----
     "shift_unknown": "must be set for logits of tokens",
+    "shift_of_no_tokens": "must be False or None: logits have no axis of tokens",
     "not_with_order_or_naive": "cannot be used with n or normalize: the expected cost at it depends on neither",
     "rejected_label_is_a_class": "must be none of the classes and decisions",
     "class_axis_ambiguous": "must be 1 or -1: either axis of the predictions fits the labels",

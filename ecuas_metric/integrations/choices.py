@@ -38,6 +38,8 @@ def rows_of(
     weight = weight.reshape(truth.shape)
     if values.ndim == 3 and shift is None:
         raise InputError("shift", "shift_unknown", advice="set_shift")
+    if values.ndim < 3 and shift:
+        raise InputError("shift", "shift_of_no_tokens", got=f"shape {values.shape}")
     if shift:
         values = values[:, :-1]
         truth = truth[:, 1:]

@@ -15,7 +15,7 @@ import fsspec
 import pyarrow as pa
 from pyarrow import dataset
 
-from ..errors import FileError
+from ..errors import FileError, InputError
 from ..files.read import distinct_names, named_by_folders, stem
 from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import constant
@@ -177,6 +177,8 @@ def readable(source: str) -> Iterator[None]:
     """Raise FileError if a file cannot be read."""
     try:
         yield
+    except InputError:
+        raise
     except (pa.ArrowException, OSError) as error:
         *_, reason = first_line(error).split(": ")
         raise FileError(
@@ -186,3 +188,5 @@ def readable(source: str) -> Iterator[None]:
             reason=reason,
             advice="convert_to_parquet",
         ) from None
+    except ValueError as error:  # as of a server that sends whole files alone
+        raise FileError(source, "unreadable", reason=first_line(error)) from None

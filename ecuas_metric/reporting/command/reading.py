@@ -1,5 +1,6 @@
 """The files that a command line names -> submissions, each by the name of its system."""
 
+import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -203,7 +204,13 @@ def _read(
     of_run = read_run(path, replace(reading, columns={**reading.columns, **parts}), run)
     if of_run is not None:
         return of_run
-    return submissions_of(read_sheet(path, **reading.of_file()), path, reading=reading)
+    try:
+        sheet = read_sheet(path, **reading.of_file())
+    except FileError as error:
+        if error.rule == "no_such_file" and glob.has_magic(path):
+            error.advice = "leave_pattern_to_shell"
+        raise
+    return submissions_of(sheet, path, reading=reading)
 
 
 def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:

@@ -92,6 +92,9 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
     assert compute_metrics(n=2, shift=False)(tokens) == expected
     with pytest.raises(ValueError, match="shift must be set for logits of tokens"):
         compute_metrics()(tokens)
+    rows = SimpleNamespace(predictions=logits[0], label_ids=np.abs(labels[0]))
+    with pytest.raises(ValueError, match=r"shift must be False or None.*; got shape \(7, 3\)"):
+        compute_metrics(shift=True)(rows)
     torch = pytest.importorskip("torch", reason="needs the extra `local`")
     logits, labels = rng.normal(size=(40, 4)), rng.integers(0, 2, 40)
     logits = torch.tensor(logits).to(torch.bfloat16).double().numpy()

@@ -240,6 +240,7 @@ def test_the_command_draws_figures_of_states(logs, ran):
     {
         "score {0}/0.parquet --columns uncertainty=confidence,cost=correct": "0.parquet: has costs, which are read",
         "score {0}/0.parquet --out-of-core --unlabelled bounds": "--unlabelled of a state must be wrong or drop",
+        "score '{0}/*.parquet'": "there is no such file. Quoted patterns are for ecuas score --out-of-core",
         "score {0}/none --out-of-core": "none: there is no such Parquet file",
         "score {0}/empty.parquet --out-of-core": "ecuas: the files have no rows.",
         "score {0}/0.parquet --out-of-core --columns confidence=p.q": "has no column 'p.q'",

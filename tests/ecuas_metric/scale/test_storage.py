@@ -2,8 +2,10 @@ import io
 import json
 import pickle
 from errno import ENOSPC
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from os import strerror
 from pathlib import Path
+from threading import Thread
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +14,7 @@ import pytest
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import partitions, storage
+from ecuas_metric.scale.local import score_files
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import (
     Collection,
@@ -49,6 +52,23 @@ def test_states_with_and_without_reject_costs_are_not_merged_in_any_order(reject
     for states in ([read, added], [added, read]):
         with pytest.raises(InputError, match="they differ in their reject costs"):
             merge(states)
+
+
+def test_an_error_of_a_server_names_the_file(tmp_path, monkeypatch):
+    """One that takes no requests for parts of files, as Python's own."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"confidence": [0.9], "correct": [1]}), "a.parquet")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/a.parquet"
+        with pytest.raises(FileError, match="a.parquet: cannot be read: .*range requests"):
+            score_files([address], OPTIONS)
+        server.shutdown()
 
 
 def test_anyone_reads_a_file_of_states():
