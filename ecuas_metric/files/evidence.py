@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -882,9 +882,9 @@ def _refuse_short_rows(sheet: Sheet, recipe: Recipe) -> None:
 
 def _refuse_other_rows(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError about rows without a value in any column that is used, as of what a log has beside samples."""
-    used = list(map(sheet.stored, chain.from_iterable(recipe.columns.values())))
-    if not all(sheet.table[name].null_count for name in used):
+    if not all(column.null_count for column in sheet.table.columns):
         return
+    used = list(map(sheet.stored, chain.from_iterable(recipe.columns.values())))
     are_others = np.all([nulls_in(sheet.column(name)) for name in used], axis=0)
     if are_others.any() and not are_others.all():
         raise sheet.error_of_rows(used[0], "no_value_in_any", are_others)
@@ -972,32 +972,33 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     """
     if rows.recipe.systems:
         return ()
-    notes = {name: _note_parts(rows.sheet, name) for name in rows.few}
-    for name in (name for name, note in notes.items() if note):
-        _refuse_questions(rows, name)
-    return tuple(filter(None, notes.values()))
+    _refuse_questions(rows)
+    return tuple(filter(None, [_note_parts(rows.sheet, name) for name in rows.few]))
 
 
-def _refuse_questions(rows: _Rows, name: str) -> None:
-    """Raise FileError if another column has more values, each of which stands once beside each of one column.
+def _refuse_questions(rows: _Rows) -> None:
+    """Raise FileError if a column has more values than one of few, and most of them once beside each of its values.
 
     Numbers may count rows within another thing, unless these have one true class each, as samples of several systems.
     """
     sheet = rows.sheet
     total = len(sheet.rows)
-    if total > _MOST_CROSSED:
+    if total > _MOST_CROSSED or not rows.few:
         return
-    system = texts_in(sheet.column(name))
-    values = count_distinct(system)
-    is_number = is_numeric(parse_cells(sheet.column(name)).type)
-    has_classes = is_number and rows.recipe.form != "confidences"
-    truth = [texts_in(sheet.column(rows.recipe.truth))] if has_classes else []
-    for other, distinct in rows.counts.items():
-        question = texts_in(sheet.column(other))
-        count = count_distinct(question) if _ENOUGH <= distinct < total else 0
-        is_crossed = values < count < total <= count * values and are_unique([question, system])
-        if is_crossed and count_distinct(join_texts([question, *truth], "\0")) == count:
-            raise _told_apart(rows, other, name, values)
+    repeated = [name for name, count in rows.counts.items() if 1 < count < total]
+    columns = {name: texts_in(sheet.column(name)) for name in repeated}
+    sizes = {name: count_distinct(texts) for name, texts in columns.items()}
+    questions = [name for name, size in sizes.items() if size >= _ENOUGH]
+    for name, other in product(filter(sizes.__contains__, rows.few), questions):
+        values = sizes[name]
+        count = sizes[other]
+        is_full = values < count < total and count * values / 2 <= total <= count * values
+        if is_full and are_unique([columns[other], columns[name]]):
+            is_number = is_numeric(parse_cells(sheet.column(name)).type)
+            has_classes = is_number and rows.recipe.form != "confidences"
+            truth = [texts_in(sheet.column(rows.recipe.truth))] if has_classes else []
+            if count_distinct(join_texts([columns[other], *truth], "\0")) == count:
+                raise _told_apart(rows, other, name, values)
 
 
 def _note_parts(sheet: Sheet, name: str) -> Note | None:

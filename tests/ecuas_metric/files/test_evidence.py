@@ -399,3 +399,26 @@ def test_probabilities_that_sum_to_1_are_of_the_classes_of_a_sample_if_one_is_tr
         said = score("a.csv", table.assign(correct=truth * 1))[2]
         assert ("Make one row of the rows of each sample" in said) == is_refused
     assert score("a.csv --columns group=id", table.assign(correct=first * 1))[0] == 0
+
+
+@pytest.mark.parametrize("left_out", [0, 1, 90])
+def test_systems_whose_rows_are_mixed_and_of_unequal_number_are_not_pooled(left_out, score):
+    questions = np.tile(np.arange(N // 2), 2)
+    table = pd.DataFrame({"method": np.repeat(["a", "b"], N // 2), "stem": questions + 1000})
+    table = table.assign(confidence=Q, correct=C).sample(frac=1, random_state=0)
+    code, _, said = score("a.csv", table.iloc[left_out:])
+    assert (code, "column 'stem' repeats values" in said) == (2, True)
+    assert "--columns system=method." in said
+    assert score("a.csv --columns system=method,id=stem")[0] == 0
+
+
+def test_answers_without_confidence_and_verdict_are_samples_where_all_rows_have_a_question(score):
+    failed = np.arange(N) % 50 == 0
+    table = pd.DataFrame({"stem": np.arange(N) ** 2, "confidence": Q, "correct": C})
+    table.loc[failed, ["confidence", "correct"]] = np.nan
+    _, results, _ = score("a.csv --unlabelled bounds", table)
+    assert results[0]["N"] == N
+    table.loc[failed, "stem"] = np.nan
+    code, _, said = score("a.csv", table.assign(log=np.where(failed, "x", None)))
+    assert (code, "no other column that is used has one in row 2 (4 of 200)" in said) == (2, True)
+    assert "skip=2+52+102+152" in said
