@@ -498,6 +498,12 @@ def note_perfect(wrong: int, right: int) -> tuple[Note, ...]:
     return (Note("perfect"),) if min(wrong, right) >= ENOUGH else ()
 
 
+def note_one_confidence(count: int, value: float) -> tuple[Note, ...]:
+    """Return a note on confidences that all have one value, if these are not few."""
+    fields = {"count": count, "value": value}
+    return (Note("one_confidence", fields),) if count >= ENOUGH else ()
+
+
 def note_first_class(occurs: Bools) -> tuple[Note, ...]:
     """Return a note if labels may have been counted from 1: of K classes (K,) only the first is never true."""
     if len(occurs) < 3 or occurs[0] or not occurs[1:].all():

@@ -40,6 +40,7 @@ from .results import (
     note_first_class,
     note_hard,
     note_inverted,
+    note_one_confidence,
     note_perfect,
     note_undefined,
     value_keys,
@@ -751,12 +752,15 @@ def _widened(
 
 def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
     """Return notes on what the columns of a file may be, as in memory."""
+    ranks = summary.groups.low
     if summary.form == "confidences":
+        if len(ranks) == 1 and summary.is_exact:
+            return note_one_confidence(summary.rows, float(-ranks[0]))
         is_separated = auroc(system.ties) == 1
         return note_perfect(summary.wrong, summary.samples - summary.wrong) if is_separated else ()
     if summary.classes is None:
         return ()
-    are_certain = not summary.groups.low.any()
+    are_certain = not ranks.any()
     notes = (hard_decisions("probabilities"),) if are_certain else ()
     return notes + note_first_class(summary.classes > 0)
 

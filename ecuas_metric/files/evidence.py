@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note, pairs_of
 from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up
-from ..results import note_perfect
+from ..results import note_one_confidence, note_perfect
 from .candidates import (
     MOST_PARTS,
     are_near,
@@ -283,9 +283,8 @@ def _advice_on_codes(levels: Floats) -> str:
 
 def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     """Return a note if confidences (N,) tell right from wrong answers without a mistake, or not at all."""
-    count = len(confidence)
-    if count >= _ENOUGH and np.ptp(confidence) == 0:
-        return (Note("one_confidence", {"count": count, "value": confidence[0]}),)
+    if len(confidence) and np.ptp(confidence) == 0:
+        return note_one_confidence(len(confidence), float(confidence[0]))
     right = confidence[correct == 1]
     wrong = confidence[correct == 0]
     is_separated = right.min(initial=np.inf) > wrong.max(initial=-np.inf)

@@ -13,7 +13,14 @@ import pyarrow as pa
 from ..basis import Origin
 from ..errors import FileError, InputError, Note
 from ..files.cells import numbers_in
-from ..files.evidence import are_mixed, note_other_class, recipe_of, refuse_rating, scale_counts
+from ..files.evidence import (
+    are_mixed,
+    note_other_class,
+    recipe_of,
+    refuse_rating,
+    refuse_without_id,
+    scale_counts,
+)
 from ..files.recipe import HEAD, Reading, Recipe, column_in, on_unit_scale
 from ..files.roles import with_nested
 from ..files.submissions import (
@@ -133,6 +140,8 @@ def recipe_of_rows(
         if error.advice == "name_systems_or_groups":  # which are not read here
             error.advice = "name_systems_or_score_in_memory"
         raise
+    for name in recipe.of("id"):
+        refuse_without_id(sheet, name)
     what = _not_read(recipe, head.column_names)
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")

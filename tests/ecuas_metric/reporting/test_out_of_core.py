@@ -92,6 +92,8 @@ LAYOUTS = {  # columns, flags
     "ties on paper": ({"label": [1, 1, 1, 0], "prob_1": [0.7, 0.3, 0.8, 0.2]}, ""),
     "inverted confidences": (ANSWERS | {"confidence": np.where(Y, P / 2, (P + 1) / 2)}, ""),
     "a perfect order": (ANSWERS | {"confidence": np.where(Y, (P + 1) / 2, P / 2)}, ""),
+    "one confidence": (ANSWERS | {"confidence": [0.7] * 60}, ""),
+    "a row without an id": (ANSWERS | {"id": ["", *map(str, range(1, 60))]}, ""),
     "a column that is not used": (ANSWERS | {"weight": P}, ""),
     "the other class": ({"prob": np.where(Y, P / 2, (P + 1) / 2), "label": Y}, ""),
     "labels from 1": (
