@@ -123,7 +123,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "forms_differ": "must have one form; {forms}",
     "names_repeated": "must have different names",
     "needs_a_system": "needs at least one system",
-    "options_differ": "must have one form and the same options; those of {name!r} differ",
+    "options_differ": "must have one form and the same options; those of {name!r} differ in {keys}",
     # ---- reject costs ----
     "always_rejected": "must be at least {share:.4g}, the share that is above u_M and rejected at every reject cost",
     "not_certified_of_weights": "cannot be certified of weighted answers",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -496,6 +496,15 @@ def note_inverted(
 def note_perfect(wrong: int, right: int) -> tuple[Note, ...]:
     """Return a note on confidences that tell right from wrong answers without a mistake, if these are not few."""
     return (Note("perfect"),) if min(wrong, right) >= ENOUGH else ()
+
+
+def require_same_keys(keys: Mapping[str, Collection[Key]]) -> None:
+    """Raise InputError if the systems of one table have other numbers than the first, which are named."""
+    first, *_ = keys.values()
+    for name, of_system in keys.items():
+        differing = sorted(map(str, {*first} ^ {*of_system}))
+        if differing:
+            raise InputError("systems of one table", "options_differ", name=name, keys=differing)
 
 
 def note_one_confidence(count: int, value: float) -> tuple[Note, ...]:

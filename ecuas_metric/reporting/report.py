@@ -19,7 +19,16 @@ from ..inputs import grouped
 from ..metric import Key
 from ..metrics import place
 from ..options import LEVEL, Options, checked_options
-from ..results import Estimate, Results, System, compute_results, named_systems, prepare, value_keys
+from ..results import (
+    Estimate,
+    Results,
+    System,
+    compute_results,
+    named_systems,
+    prepare,
+    require_same_keys,
+    value_keys,
+)
 from .tables import BEST_OF_PART, BEST_VALUE, Cell, Grid, Record, to_text
 
 if TYPE_CHECKING:
@@ -286,11 +295,8 @@ def names_by_part(results: Mapping[str, Results]) -> list[list[str]]:
 
 def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
     """Return the keys of all systems' numbers; InputError if they differ."""
-    keys = sorted(next(iter(results.values())).estimates, key=place)
-    for name, one in results.items():
-        if one.estimates.keys() != set(keys):
-            raise InputError("systems of one table", "options_differ", name=name)
-    return keys
+    require_same_keys({name: one.estimates for name, one in results.items()})
+    return sorted(next(iter(results.values())).estimates, key=place)
 
 
 def main_keys(keys: Iterable[Key]) -> list[Key]:

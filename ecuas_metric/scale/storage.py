@@ -24,6 +24,7 @@ from ..files.write import write_whole
 from ..metric import Key
 from ..metrics import keys_of
 from ..options import checked_options, is_set
+from ..results import require_same_keys
 from ..summary import SUMS, GroupSums, OwnSums, Summary, merge
 from .rows import STATE_OPTIONS
 
@@ -140,10 +141,10 @@ def merge_collections(
                 raise FileError(name, "rows_held_twice", address=address)
         files |= collection.files
         states = added_up(states, collection.states)
-    keys = {system: keys_of(state.none, state.options) for system, state in states.items()}
-    for system, own in keys.items():
-        if own != next(iter(keys.values())):
-            raise InputError("systems of one table", "options_differ", name=system)
+    if states:
+        require_same_keys(
+            {system: keys_of(state.none, state.options) for system, state in states.items()}
+        )
     return Collection(states, files)
 
 

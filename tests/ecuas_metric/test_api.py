@@ -370,7 +370,7 @@ def test_columns_of_a_data_frame_are_found_by_their_names(rng):
 def test_systems_of_other_orders_have_no_table_together():
     one, two = (confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n=n) for n in (1, 2))
     with pytest.raises(
-        InputError, match="must have one form and the same options; those of 'b' differ"
+        InputError, match="the same options; those of 'b' differ in ecuas_1, ecuas_2"
     ):
         make_report({"a": one, "b": two})
 
