@@ -176,6 +176,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "idle_beside_metrics": "has no effect beside --metrics, which names what is shown",
     "idle_flag": "has no effect on what --metrics names",
     "idle_of_log_likelihoods": "is for runs with log-likelihoods of choices, and there is none",
+    "idle_of_one_system": "has no effect on a single system, whose samples are paired with none",
     "idle_of_posteriors": "is for the classes of posteriors, and no table has them",
     "idle_of_runs": "is for runs of evaluation tools; these files are tables",
     "idle_of_tables": "means nothing for runs with log-likelihoods of choices",

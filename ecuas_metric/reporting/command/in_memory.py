@@ -124,6 +124,8 @@ def score_in_memory(
         outputs=[*output.output, *(output.beside(MACRO) if by else [])],
         beside=[made.cost],
     )
+    if len(submissions) == 1 and (rows.common or rows.by_position):
+        raise InputError("--common" if rows.common else "--by-position", "idle_of_one_system")
     options |= cost_of_all(made.cost, submissions)
     systems, unlabelled = prepare_open(submissions, **options)
     if is_bounded(unlabelled):

@@ -94,6 +94,8 @@ def test_compare_pairs_by_id(folder, ran):
     assert left_out in ran("compare gpt.csv short.jsonl --common").err
     refused = ran("compare gpt.csv short.jsonl --common --by-position", 2).err
     assert "--by-position cannot be used with --common" in refused
+    for flag in ("--by-position", "--common"):
+        assert f"{flag} has no effect on a single system" in ran(f"score gpt.csv {flag}", 2).err
 
 
 def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(
