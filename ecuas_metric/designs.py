@@ -60,10 +60,14 @@ class Design:
         return effective_size(self._spread(self.weight))
 
     @property
+    def num_strata(self) -> int:
+        """The number of strata, 1 if there are none."""
+        return len(self.totals(self.weight))
+
+    @property
     def freedom(self) -> float:
         """The degrees of freedom of a variance: units less strata, at least 1."""
-        num_strata = len(self.totals(self.weight))
-        return max(self.num_units - num_strata, 1.0)
+        return max(self.num_units - self.num_strata, 1.0)
 
     @property
     def tells_errors(self) -> bool:

@@ -267,6 +267,14 @@ class Moments:
         return min(skewness, 0.0) if self.is_difference else skewness
 
     @property
+    def recovered(self) -> Floats:
+        """The parts of strata (H,) in what the added answers move the number by, but for a factor.
+
+        They are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
+        """
+        return np.asarray(self.added * np.sqrt(self.variance))
+
+    @property
     def freedom(self) -> float:
         """The degrees of freedom of the variance: of answers, and of what only groups tell (Satterthwaite 1946)."""
         variance = float(self.variance.sum())
@@ -282,15 +290,11 @@ class Moments:
 
     @property
     def shift(self) -> float:
-        """What the added answers move the number by, times its weight, as far as a skewed mean needs it (Johnson 1978).
-
-        Those of strata are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
-        """
-        variance = self.variance
-        deviation = math.sqrt(float(variance.sum()))
+        """What the added answers move the number by, times its weight, as a skewed mean needs it (Johnson 1978)."""
+        deviation = math.sqrt(float(self.variance.sum()))
         if not deviation > 0:
             return 0.0
-        most = float(self.added @ np.sqrt(variance)) / deviation
+        most = float(self.recovered.sum()) / deviation
         total = float((self.total + self.mass).sum())
         needed = self.skewness * self.deviation * total / 4
         if not needed * most > 0:
@@ -595,71 +599,103 @@ def _average_side(sides: Sequence[Side]) -> Side:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Unseen:
-    """What an interval mostly rests on: answers of a kind that was not seen in neighbouring groups."""
+    """What an interval mostly rests on: answers of a kind that was not seen in neighbouring groups of a stratum."""
 
     number: int  # 0, or 1 for the second of a difference
-    groups: Groups
-    first: int  # of the groups
-    last: int
+    groups: Groups  # of that number
+    ends: Limits  # the uncertainties between which these neighbours lie
+    count: float  # of equal answers that theirs are worth
+    stratum: int | None  # from 0
     cost: float  # of such an answer
-    size: float  # what one adds to the number, times all answers
+    size: float  # what one adds to the number
 
 
 def unseen(
     numbers: Sequence[Number],
     inference: Inference,
     level: float,
+    design: Design,
 ) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
-    assert inference.seen is not None
-    tail = (1 - level) / 2
-    seen = inference.seen.side(inference.lower.centre - inference.lower.shift)
-    hidden = 0.0
-    reaches: Sequence[Reach] = ()
-    for side, still, value in (
-        (inference.lower, seen, inference.value),
-        (inference.upper, seen.mirrored(), -inference.value),
-    ):
-        limit = side.limit(tail)
-        rest = still.limit(tail)
-        gone = abs(rest - limit)
-        rests_on_it = abs(rest - value) < HALF * abs(limit - value)
-        if rests_on_it and gone > hidden * (1 + _ROUNDING):  # the first of equal sides
-            hidden = gone
-            reaches = side.reaches
-    if not reaches:
+    side = _side_on_the_added(inference, level)
+    if side is None:
         return None
-    moved = [reach.mass * np.square(reach.extreme) for reach in reaches]
-    index = int(np.argmax(list(map(np.max, moved))))
-    return _unseen_groups(index, numbers[index].groups, reaches[index])
+    influences = [float((reach.mass * np.square(reach.extreme)).max()) for reach in side.reaches]
+    index = int(np.argmax(influences))
+    number = numbers[index]
+    reach = side.reaches[index]
+    stratum = _stratum_of(side, design)
+    part = number.groups if stratum is None else _of_stratum(number, design, stratum)
+    worst, stretch = _unseen_places(number.matters, part, reach)
+    low, high = part.uncertainty[stretch[[0, -1]]].tolist()
+    steepest = float(np.abs(reach.line.slope[stretch]).max())
+    largest_cost = float(reach.cost.max() or number.groups.event.max())
+    return Unseen(
+        index,
+        number.groups,
+        (low, high),
+        float(part.weight[stretch].sum()) ** 2 / float(part.weight2[stretch].sum()),
+        stratum,
+        float(reach.cost[worst]),
+        steepest * largest_cost * part.unit / number.groups.total,
+    )
 
 
-def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
-    """Return the neighbours without an answer like the one that is added, among which that adds most."""
+def _stratum_of(side: Side, design: Design) -> int | None:
+    """Return the stratum whose added answer moves the limit most, if there are strata."""
+    if design.stratum is None or side.moments is None:
+        return None
+    return int(np.abs(side.moments.recovered).argmax())
+
+
+def _of_stratum(number: Number, design: Design, stratum: int) -> Groups:
+    """Return the groups of a number with the answers of one stratum only."""
+    rows = number.answers()
+    inside = np.flatnonzero(design.stratum == stratum)
+    terms = group_terms(rows.weight[inside], rows.cost[inside])
+    count = len(number.groups.weight)
+    sums = [np.bincount(rows.group[inside], term, count) for term in terms.values()]
+    return Groups(number.groups.uncertainty, *np.array(sums, np.float64))
+
+
+def _unseen_places(matters: Bools, groups: Groups, reach: Reach) -> tuple[int, Ints]:
+    """Return where an answer like none there adds most, and the neighbours that have none like it."""
+    places = np.flatnonzero(groups.weight)
     is_costly = reach.cost > 0
     is_new = np.where(
         is_costly,
         groups.event < reach.cost * (1 - _ROUNDING),
         groups.free <= _ROUNDING * groups.weight2,
-    )
+    )[places]
     is_candidate = is_new if is_new.any() else True
-    share = reach.mass * np.square(reach.extreme) * is_candidate
-    worst = int(share.argmax())
-    is_like = is_new & (is_costly == is_costly[worst])
+    added = (matters * groups.weight * np.square(reach.extreme))[places] * is_candidate
+    worst = int(added.argmax())
+    is_like = is_new & (is_costly[places] == is_costly[places[worst]])
     ends = np.flatnonzero(~is_like)
     first = int(ends[ends < worst].max(initial=-1)) + 1
     last = int(ends[ends > worst].min(initial=len(is_like))) - 1
-    slope = reach.line.slope[first : last + 1]
-    steepest = float(np.abs(slope).max())
-    largest_cost = float(reach.cost.max() or groups.event.max())
-    return Unseen(
-        number,
-        groups,
-        first,
-        last,
-        float(reach.cost[worst]),
-        steepest * largest_cost,
-    )
+    return int(places[worst]), places[first : last + 1]
+
+
+def _side_on_the_added(inference: Inference, level: float) -> Side | None:
+    """Return the side that would lose more than half without the added answer, and most of both."""
+    assert inference.seen is not None
+    tail = (1 - level) / 2
+    seen = inference.seen.side(inference.lower.centre - inference.lower.shift)
+    most = 0.0
+    resting = None
+    for side, still, value in (
+        (inference.lower, seen, inference.value),
+        (inference.upper, seen.mirrored(), -inference.value),
+    ):
+        limit = side.limit(tail)
+        remaining = still.limit(tail)
+        lost = abs(remaining - limit)
+        rests_on_it = abs(remaining - value) < HALF * abs(limit - value)
+        if rests_on_it and lost > most * (1 + _ROUNDING):  # the first of equal sides
+            most = lost
+            resting = side
+    return resting
 
 
 # ---- the distributions -----------------------------------------------------------------------------------------------

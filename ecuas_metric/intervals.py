@@ -27,7 +27,7 @@ from .inference import (
     weighted_rows,
 )
 from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits
-from .metric import Data, Key, Line, Point
+from .metric import Data, Key, Line, Point, at_parameter
 from .metrics import (
     Values,
     cost_of,
@@ -65,6 +65,7 @@ class Answers:
     """The answers of a system in groups of equal uncertainty, as samples or as sums only."""
 
     groups: Groups
+    next_cost: Floats  # (G,), see `next_costs`
     form: Decisions  # which arrays there are, and u_M; the samples, if `rows` is known
     options: Options
     rows: Callable[[], Rows] | None = None
@@ -101,32 +102,55 @@ class Answers:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
         return line_of_mean(key, self.groups.uncertainty, self.form, self.options)
 
+    @property
+    def largest(self) -> float:
+        """The most that any answer is taken to cost."""
+        return self.dearest(np.ones(len(self.next_cost), np.bool_))
+
     def dearest(self, matters: Bools) -> float:
         """Return the most that one more answer costs in the groups that matter (G,).
 
-        That is the next entry of a cost matrix, of decisions that are best for a class. Where costs are given as
-        numbers it is the dearest seen there, or half of the dearest anywhere.
+        Where costs are given as numbers it is the dearest seen there, or half of the dearest anywhere.
         """
-        if self.is_binary:
-            return 1.0
-        events = self.groups.event
-        seen = float(events.max(initial=0.0, where=matters))
-        if self.form.labels is None or isinstance(self.options.cost, str):
-            return max(seen, HALF * float(events.max())) or self.form.max_uncertainty
-        cost = _of_best_decisions(self.options.cost)
-        is_larger = cost > seen * (1 + _ROUNDING)
-        most = max(cost.max(), seen)
-        return float(cost.min(initial=most, where=is_larger))
+        dearest = float(self.next_cost.max(initial=0.0, where=matters))
+        if cost_matrix_of(self.form, self.options) is not None:
+            return dearest
+        return max(dearest, HALF * float(self.next_cost.max())) or self.form.max_uncertainty
 
 
-def _of_best_decisions(cost: Floats) -> Floats:
-    """Return the costs (K, B) of the decisions that are best for a class: no decision that nobody takes is among them.
+def cost_matrix_of(decisions: Decisions, options: Options) -> Floats | None:
+    """Return the cost matrix by which decisions are made, if there is one."""
+    if decisions.labels is None or isinstance(options.cost, str):
+        return None
+    return options.cost
 
-    Of several that are equally good for a class it is the one that costs least in all.
+
+def next_costs(
+    decisions: Decisions,
+    options: Options,
+    order: Ints,
+    starts: Ints,
+) -> Floats:
+    """Return what one more answer may cost (G,), of groups of answers in an order (N,), from each start to the next.
+
+    By each answer it is what that one cost, or the next entry of a matrix in the column of its decision, whatever other
+    decisions cost; and the largest of these in a group.
     """
-    is_best = cost == cost.min(axis=1, keepdims=True)
-    in_all = np.where(is_best, cost.sum(axis=0), np.inf)
-    return cost[:, np.unique(in_all.argmin(axis=1))]
+    if decisions.confidence is not None:
+        return np.ones(len(starts))
+    cost = decisions.candidate_cost
+    matrix = cost_matrix_of(decisions, options)
+    if matrix is not None:
+        following = np.stack([_next_larger(column) for column in matrix.T], axis=1)
+        cost = following[decisions.labels, decisions.decision]
+    return np.asarray(np.maximum.reduceat(cost[order], starts))
+
+
+def _next_larger(costs: Floats) -> Floats:
+    """Return for each cost (K,) the next larger one of them, or the largest one itself."""
+    entries = np.unique(costs)
+    place = np.searchsorted(entries, costs * (1 + _ROUNDING), side="right")
+    return entries[np.minimum(place, len(entries) - 1)]
 
 
 def answers_of(decisions: Decisions, options: Options) -> Answers:
@@ -154,7 +178,8 @@ def answers_of(decisions: Decisions, options: Options) -> Answers:
         added,
         decisions.uncertainty_at(rank[starts]),
     )
-    return Answers(groups, decisions, options, rows, design=design)
+    next_cost = next_costs(decisions, options, order, starts)
+    return Answers(groups, next_cost, decisions, options, rows, design=design)
 
 
 def _groups_of(
@@ -206,7 +231,7 @@ def _of_answers(
     """Return a number of the groups of answers."""
     groups = answers.groups
     seen = at(groups)
-    least, most = _range_of(key, answers)
+    least, most = range_of(key, answers)
     number = Number(value, groups, at, seen, least, most, bias=bias, rows=answers.rows)
     if not number.matters.any():
         return _without_answers(number)
@@ -331,7 +356,7 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     if groups is None:
         return None
     at = _mean_at(_line_of_costs(groups))
-    least, most = _range_of(key, answers)
+    least, most = range_of(key, answers)
     dearest = _dearest_loss(groups, most)
     seen = at(groups)
     return Number(value, groups, at, seen, least, most, dearest=dearest, rows=rows)
@@ -424,7 +449,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
 
     if _has_kink(naive, shares(groups), groups):
         return None
-    _, most = _range_of(plain, answers)
+    _, most = range_of(plain, answers)
     dearest = _dearest_loss(groups, most)
     return Number(
         value,
@@ -461,14 +486,17 @@ def _has_kink(naive: _Naive, share: Floats, groups: Groups) -> bool:
     return bend(step / 2) > bend(step) / 3  # between a half and a quarter
 
 
-def _range_of(key: Key, answers: Answers) -> Limits:
+def range_of(key: Key, answers: Answers) -> Limits:
     """Return the smallest and largest possible value of a number."""
     metric = key.entry
-    data = answers.data(key, answers.groups)
+    if isinstance(metric.range, tuple):
+        return metric.range
+    largest = answers.largest
     if metric.range is not None:
-        return metric.range if isinstance(metric.range, tuple) else metric.range(data)
+        data = Data(answers.form, answers.options, largest_cost=largest)
+        return metric.range(at_parameter(data, key))
     if metric.ratio is not None:
-        return 0.0, data.largest_cost
+        return 0.0, largest
     if metric.value is not None:
         return -math.inf, math.inf
     most = answers.form.max_uncertainty
@@ -478,9 +506,7 @@ def _range_of(key: Key, answers: Answers) -> Limits:
     least = 0.0 if answers_some else math.inf  # what rejects all rejects the next answer too
     uncertainties = np.maximum([0.0, most, above], least)
     line = line_of_mean(key, uncertainties, answers.form, answers.options)
-    # not 0 times infinity
-    dearest = np.array([slope and slope * data.largest_cost for slope in line.slope.tolist()])
-    ends = np.stack([line.intercept, line.intercept + dearest])
+    ends = np.stack([line.intercept, line.at(largest)])
     return float(ends.min()), float(ends.max())
 
 
@@ -493,7 +519,11 @@ def in_few_groups(answers: Answers) -> Answers:
     if size <= _MOST_GROUPS or not answers.design.is_simple:
         return answers
     starts = np.arange(_MOST_GROUPS) * size // _MOST_GROUPS
-    return dataclasses.replace(answers, groups=answers.groups.merged(starts))
+    return dataclasses.replace(
+        answers,
+        groups=answers.groups.merged(starts),
+        next_cost=np.maximum.reduceat(answers.next_cost, starts),
+    )
 
 
 def analytic_intervals(answers: Answers, values: Values) -> Intervals:
@@ -519,7 +549,7 @@ def analytic_intervals(answers: Answers, values: Values) -> Intervals:
         inference = infer([number], design)
         if inference is not None:
             limits[key] = _limits(key, number, inference, answers)
-            hidden[key] = unseen([number], inference, level)
+            hidden[key] = unseen([number], inference, level, design)
     notes = _notes(answers, values, limits) + notes_unseen(answers, hidden)
     return Intervals(limits, errors, notes + note_few_units(answers))
 
@@ -572,16 +602,14 @@ def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
     is_in = selected.astype(np.float64)
     at = _quotient_at(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
     seen = at(groups)
-    most = 1.0 if answers.is_binary else math.inf
-    dearest = answers.dearest(selected)
     number = Number(
         seen.value,
         groups,
         at,
         seen,
         0.0,
-        most,
-        dearest=dearest,
+        answers.largest,
+        dearest=answers.dearest(selected),
         rows=answers.rows,
     )
     inference = infer([number], answers.design)
@@ -605,9 +633,8 @@ def _notes(
     notes = _notes_without_interval(values, [key for key in limits if key not in bounded])
     fitted = [key for key in bounded if key.variant == "recalibrated"]
     if not answers.is_binary:
-        largest = answers.dearest(np.ones(len(answers.groups.cost), np.bool_))
         assuming = [key for key in bounded if not key.is_plain_share]
-        notes += note_on("assumed", assuming, largest=largest)
+        notes += note_on("assumed", assuming, largest=answers.largest)
     return notes + note_on("recalibration_taken_as_given", fitted)
 
 
@@ -634,34 +661,34 @@ def notes_unseen(
     hidden: Mapping[Key, Unseen | None],
 ) -> tuple[Note, ...]:
     """Return one note for each stretch of answers among which a kind was not seen, on the intervals that rest on it."""
-    sizes: dict[tuple[str, int, str], dict[Key, float]] = {}
+    sizes: dict[tuple[str, str, str], dict[Key, float]] = {}
     for key, kind in hidden.items():
         if kind is not None and kind.groups is answers.groups:
             sizes.setdefault(_stretch_of(answers, kind), {})[key] = kind.size
     notes = []
-    for (kind_of_answer, count, where), of_keys in sizes.items():
-        fields = {"kind": kind_of_answer, "count": count, "where": where}
-        fields |= {"largest": max(of_keys.values()), "metrics": list(of_keys)}
-        notes.append(Note("unseen", fields))
+    for (kind_of_answer, among, where), of_keys in sizes.items():
+        stretch = {"kind": kind_of_answer, "among": among, "where": where}
+        numbers = {"largest": max(of_keys.values()), "metrics": list(of_keys)}
+        notes.append(Note("unseen", stretch | numbers))
     return tuple(notes)
 
 
-def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, int, str]:
+def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
     """Return the kind of answers that was not seen, among how many answers, and where these lie."""
-    groups = answers.groups
-    rows = slice(hidden.first, hidden.last + 1)
-    ends = groups.uncertainty[[hidden.first, hidden.last]]
+    ends = np.array(hidden.ends)
     name = "uncertainty"
     kind = f"answer that costs {hidden.cost:.3g}"
     if answers.is_binary:
         name = "confidence"
-        ends = 1 - ends
+        ends = 1 - ends[::-1]
         kind = "mistake"
-    first, last = (f"{end:.3g}" for end in sorted(ends.tolist()))
+    first, last = (f"{end:.3g}" for end in ends.tolist())
     where = f"{name} {first}" if first == last else f"{name} {first} to {last}"
-    total = float(groups.weight[rows].sum())
-    count = total**2 / float(groups.weight2[rows].sum())
-    return kind if hidden.cost else "right answer", round(count), where
+    if hidden.stratum is not None:
+        where += f" in stratum {hidden.stratum + 1} of {answers.design.num_strata}"
+    count = round(hidden.count)
+    among = f"{count} answer" if count == 1 else f"{count} answers"
+    return kind if hidden.cost else "right answer", among, where
 
 
 def note_few_units(answers: Answers) -> tuple[Note, ...]:

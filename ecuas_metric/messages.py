@@ -543,8 +543,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "unlabelled_answers": "{count} of {total} answers ({share:.1%}{by_weight}) are unlabelled.",
     "unseen": (
-        "No {kind} was seen among {count} answers with {where}; one would move a number by up to {largest:.2g}/N, and "
-        "these intervals mostly rest on that: {metrics}."
+        "No {kind} was seen among {among} with {where}; one would move a number by up to {largest:.2g}, and these "
+        "intervals mostly rest on that: {metrics}."
     ),
     "rounded": "{count} of {total} rows do not sum to 1 (by up to {largest:.2g}) and are divided by their sums.",
 }

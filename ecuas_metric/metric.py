@@ -78,6 +78,7 @@ class Data:
     options: Options
     parameter: float = 0.0  # that of the key, e.g. n
     grouped: TieGroups | None = None  # the samples by increasing uncertainty
+    largest_cost: float = math.inf  # the most that an answer is taken to cost
 
     @property
     def groups(self) -> TieGroups:
@@ -90,18 +91,6 @@ class Data:
         """The confidences (N,), which systems under the 0-1 cost have."""
         assert self.decisions.confidence is not None
         return self.decisions.confidence
-
-    @property
-    def largest_cost(self) -> float:
-        """The most that an answer can cost; infinite where costs are given as numbers."""
-        if self.decisions.confidence is not None:
-            return 1.0
-        if self.decisions.labels is None:
-            return math.inf
-        cost = self.options.cost
-        if isinstance(cost, str):
-            return -math.log(self.options.epsilon)
-        return float(cost.max())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from .designs import ratio
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
 from .inference import GROUP_SUMS, Groups, group_terms
 from .inputs import Bools, Floats, Ints, Limits, inner
-from .intervals import Answers, Intervals, analytic_intervals
+from .intervals import Answers, Intervals, analytic_intervals, next_costs, range_of
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
     cost_of,
@@ -74,6 +74,7 @@ class GroupSums:
     low: Floats  # the smallest rank
     high: Floats  # the largest one: where they are equal, the rows are tied
     sums: Mapping[str, Floats]
+    next_cost: Floats  # what one more row may cost, see `intervals.next_costs`
 
     @property
     def are_tied(self) -> Bools:
@@ -193,7 +194,9 @@ def summary_of(
             **_UNKNOWN,
         ),
         options=options,
-        groups=groups_of(decisions, total, total if options.weights_are == "counts" else counts),
+        groups=groups_of(
+            decisions, options, total, total if options.weights_are == "counts" else counts
+        ),
         rows=rows,
         samples=int(counts.sum()),
         wrong=int(counts[decisions.candidate_cost > 0].sum()),
@@ -222,7 +225,12 @@ def _is_of_groups(note: Note, basis: Basis) -> bool:
     return note.id in _OF_NUMBERS and basis.form == "confidences"
 
 
-def groups_of(decisions: Decisions, weight: Floats, counts: Floats) -> GroupSums:
+def groups_of(
+    decisions: Decisions,
+    options: Options,
+    weight: Floats,
+    counts: Floats,
+) -> GroupSums:
     """Return samples in groups of equal uncertainty; `weight` (N,) is that of all that each counts for."""
     rank = decisions.rank_by
     order = np.argsort(rank, kind="stable")
@@ -234,7 +242,8 @@ def groups_of(decisions: Decisions, weight: Floats, counts: Floats) -> GroupSums
     terms = group_terms(w, c, counts[order])
     terms |= {"uncertainty": w * u, "cost_uncertainty": w * c * u}
     sums = {name: np.add.reduceat(term, starts) for name, term in terms.items()}
-    return GroupSums(rank[starts], rank[starts], sums)
+    next_cost = next_costs(decisions, options, order, starts)
+    return GroupSums(rank[starts], rank[starts], sums, next_cost)
 
 
 def _own_sums(
@@ -306,9 +315,10 @@ def _joined(parts: Sequence[GroupSums]) -> GroupSums:
     low = low[order]
     high = np.concatenate([part.high for part in parts])[order]
     sums = {name: np.concatenate([part.sums[name] for part in parts])[order] for name in SUMS}
+    next_cost = np.concatenate([part.next_cost for part in parts])[order]
     is_new = np.ones(len(low), np.bool_)
     is_new[1:] = low[1:] > np.maximum.accumulate(high)[:-1]
-    return _grouped(GroupSums(low, high, sums), is_new)
+    return _grouped(GroupSums(low, high, sums, next_cost), is_new)
 
 
 def _grouped(groups: GroupSums, is_new: Bools) -> GroupSums:
@@ -321,6 +331,7 @@ def _grouped(groups: GroupSums, is_new: Bools) -> GroupSums:
         groups.low[starts],
         np.maximum.reduceat(groups.high, starts),
         sums,
+        np.maximum.reduceat(groups.next_cost, starts),
     )
 
 
@@ -483,12 +494,15 @@ def results_of(
     inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
         answers = Answers(
-            _inference_groups(summary), summary.none, options, own=_own_groups(summary)
+            _inference_groups(summary),
+            summary.groups.next_cost,
+            summary.none,
+            options,
+            own=_own_groups(summary),
         )
-        inference = analytic_intervals(answers, values)
+        inference = _widened(analytic_intervals(answers, values), answers, values, bounds)
     estimates = {
-        key: _estimate(key, value, summary, inference, bounds.get(key))
-        for key, value in values.items()
+        key: _estimate(key, value, inference, bounds.get(key)) for key, value in values.items()
     }
     return SummaryResults(estimates, notes + inference.notes, _basis(summary, options))
 
@@ -513,16 +527,12 @@ def _is_unlabelled(summary: Summary) -> bool:
 def _estimate(
     key: Key,
     value: float,
-    summary: Summary,
     inference: Intervals,
     bounds: Limits | None,
 ) -> BoundedEstimate:
     """Return a value with its interval and its standard error, if there are any, and its bounds."""
-    limits = inference.limits.get(key)
-    if limits is not None and bounds is not None:
-        limits = _widened(key, summary, limits, value, bounds)
     error = inference.standard_errors.get(key, math.nan)
-    low, high = limits or _NONE
+    low, high = inference.limits.get(key, _NONE)
     lower, upper = bounds or _NONE
     return BoundedEstimate(value, low, high, error, lower, upper)
 
@@ -731,20 +741,19 @@ def _extreme_orders(summary: Summary, ties: TieGroups) -> tuple[TieGroups, TieGr
 
 
 def _widened(
-    key: Key,
-    summary: Summary,
-    limits: Limits,
-    value: float,
-    bounds: Limits,
-) -> Limits:
-    """Return limits that are as much wider as the bounds are apart, but not beyond what the number can be."""
-    span = key.entry.range
-    if callable(span):
-        span = span(Data(summary.none, summary.options))
-    least, most = span or (-math.inf, math.inf)
-    low = limits[0] - (value - bounds[0])
-    high = limits[1] + (bounds[1] - value)
-    return max(low, least), min(high, most)
+    inference: Intervals,
+    answers: Answers,
+    values: Mapping[Key, float],
+    bounds: Mapping[Key, Limits],
+) -> Intervals:
+    """Return intervals that are as much wider as the bounds are apart, but not beyond what the numbers can be."""
+    limits = dict(inference.limits)
+    for key in limits.keys() & bounds.keys():
+        least, most = range_of(key, answers)
+        low = limits[key][0] - (values[key] - bounds[key][0])
+        high = limits[key][1] + (bounds[key][1] - values[key])
+        limits[key] = max(low, least), min(high, most)
+    return replace(inference, limits=limits)
 
 
 # ---- notes ---------------------------------------------------------------------------------------------------------

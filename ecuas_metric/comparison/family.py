@@ -136,7 +136,7 @@ class Family:
             return [("", NO_UNITS)]
         hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
         for test in self.tests:
-            kind = unseen(test.numbers, test.inference, level) if test.inference else None
+            kind = self._unseen(test, level)
             if kind is not None:
                 name = (test.first, test.second)[kind.number]
                 hidden[name].setdefault(test.key, kind)
@@ -145,6 +145,12 @@ class Family:
         for name, kinds in hidden.items():
             notes += [(name, note) for note in notes_unseen(self.answers[name], kinds)]
         return notes
+
+    def _unseen(self, test: Difference, level: float) -> Unseen | None:
+        """Return what the interval of a difference rests on that was not seen."""
+        if test.inference is None:
+            return None
+        return unseen(test.numbers, test.inference, level, self.design)
 
     def may_rank(self, test: Difference) -> bool:
         """Return whether a metric may rank two systems."""

@@ -359,7 +359,8 @@ def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> G
     sums = (w, w * wrong, w2, w2 * wrong, w2 * wrong, w4, wu, wu * wrong)
     counted = w > 0
     by_name = {name: values[counted] for name, values in zip(SUMS, sums, strict=True)}
-    return GroupSums(0.0 - high[counted], 0.0 - low[counted], by_name)
+    ones = np.ones(np.count_nonzero(counted))
+    return GroupSums(0.0 - high[counted], 0.0 - low[counted], by_name, ones)
 
 
 def _repaired(cells: Floats, recipe: Recipe, options: Options) -> Floats:

@@ -1,8 +1,9 @@
 """States as one Parquet file, of as many systems as there are, which also knows the files that their rows are from.
 
 Its rows are the groups of the summaries: ``system``; ``first`` and ``last``, the confidences (of posteriors and costs
-the uncertainties) between which a group lies; and its sums, see `summary.GroupSums`. The metadata ``ecuas`` is JSON:
-version, the other fields of each `Summary`, files, and the SHA-256 of all that.
+the uncertainties) between which a group lies; its sums, see `summary.GroupSums`; and ``next_cost``, what one more row
+there may cost. The metadata ``ecuas`` is JSON: version, the other fields of each `Summary`, files, and the SHA-256 of
+all that.
 """
 
 import hashlib
@@ -28,9 +29,9 @@ from ..results import require_same_keys
 from ..summary import SUMS, GroupSums, OwnSums, Summary, merge
 from .rows import STATE_OPTIONS
 
-_VERSION = 7  # to be raised whenever the cost of a row, what is summed of it or its group changes
+_VERSION = 8  # to be raised whenever the cost of a row, what is summed of it or its group changes
 METADATA = b"ecuas"
-_NUMBERS = ("first", "last", *SUMS)
+_NUMBERS = ("first", "last", *SUMS, "next_cost")
 _SCHEMA = pa.schema(
     [
         ("system", pa.dictionary(pa.int32(), pa.string())),
@@ -199,6 +200,7 @@ def _table_of(name: str, state: Summary) -> pa.Table:
         "first": _signed(groups.low, state.basis),
         "last": _signed(groups.high, state.basis),
         **groups.sums,
+        "next_cost": groups.next_cost,
     }
     return pa.table(columns, schema=_SCHEMA)
 
@@ -229,11 +231,12 @@ def _state_of(system: Mapping[str, Any], groups: pa.Table) -> Summary:
     column = {name: groups[name].to_numpy() for name in _NUMBERS}
     low = _signed(column.pop("first"), basis)
     high = _signed(column.pop("last"), basis)
+    next_cost = column.pop("next_cost")
     classes = system["classes"]
     return Summary(
         basis=basis,
         options=checked_options(**system["options"]),
-        groups=GroupSums(low, high, column),
+        groups=GroupSums(low, high, column, next_cost),
         own={Key(metric): OwnSums(*sums) for metric, *sums in system["own"]},
         classes=None if classes is None else np.array(classes),
         notes=tuple(Note(*note) for note in system["notes"]),

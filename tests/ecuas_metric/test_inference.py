@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ecuas_metric import compare_systems, confidence_system
+from ecuas_metric import compare_systems, confidence_system, posterior_system
 from ecuas_metric.designs import SIMPLE, Design, design_of
 from ecuas_metric.inference import (
     Groups,
@@ -19,9 +19,10 @@ from ecuas_metric.inference import (
     pearson_tail,
     unseen,
 )
-from ecuas_metric.intervals import numbers_of
+from ecuas_metric.intervals import next_costs, numbers_of
 from ecuas_metric.metric import Key, Line, Point
-from ecuas_metric.results import all_values, answers_drawn
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import all_values, answers_drawn, prepare
 from tests.ecuas_metric.systems import inferred, limits, reaches
 
 COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
@@ -285,6 +286,44 @@ def test_a_decision_that_nobody_takes_changes_no_limit(more, rng):
             np.testing.assert_allclose(after[key], before[key], rtol=1e-9)
 
 
+@pytest.mark.parametrize("reject_costs", [(), 0.1])
+def test_a_decision_whose_mistakes_are_dear_may_cost_as_much(reject_costs):
+    """A limit without a mistake is that of an error rate, times what a mistake of this decision costs."""
+    posteriors = np.tile([0.999, 0.001], (60, 1))
+    label = np.zeros(60, int)
+    key = Key("selective_risk", 0.1) if reject_costs else Key("risk")
+    options = {"reject_costs": reject_costs, "only": [key], "cost": [[0, 1], [20, 0]]}
+    found = limits(posteriors, label, "posteriors", **options)[str(key)]
+    rate = limits(posteriors[:, 0], 1 - label, only=[Key("error_rate")])["error_rate"]
+    np.testing.assert_allclose(found, 20 * rate, rtol=1e-9)
+
+
+def test_answers_none_of_which_was_dear_yet_are_not_better_than_none_accepted():
+    """Of 200 answers, as many may be wrong as cost 0.37 each, where to reject costs 0.1."""
+    systems = []
+    for share in (0.999, 0.9):
+        posteriors = np.tile([share, 1 - share], (200, 1))
+        options = {"labels": range(2), "cost": [[0, 1], [20, 0]], "reject_costs": 0.1}
+        systems.append(
+            posterior_system(np.zeros(200, int), posteriors, confidence_level=0.95, **options)
+        )
+    (row,) = compare_systems(systems, only=[Key("expected_cost", 0.1)])
+    assert row.difference < 0
+    assert row.p > 0.05
+
+
+def test_the_next_cost_is_that_of_the_decision_which_was_made():
+    cost = np.array([[0, 1, 1], [1, 0, 1], [10.0, 10, 0]])
+    decision, label, expected = np.array(
+        [(0, 0, 1), (0, 1, 10), (0, 2, 10), (1, 1, 1), (2, 2, 1), (2, 0, 1)]
+    ).T
+    options = checked_options(cost=cost, decisions=decision)
+    system = prepare("posteriors", np.full((6, 3), 1 / 3), label, options)
+    each = np.arange(6)
+    found = next_costs(system.decisions, system.options, each, each)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_few_heavy_weights_are_few_degrees_of_freedom(rng):
     """As many as the variance of a sum of squares of normal deviates has, weighted (Satterthwaite 1946)."""
     weight = rng.pareto(2, 200) + 1
@@ -309,7 +348,7 @@ def test_what_was_not_seen_is_told_with_its_place(rng):
     q = np.where(np.arange(120) < 69, 1.0, 0.5)
     _, notes = inferred(q, (q == 1) | (rng.random(120) > 0.3), n=0)
     (note,) = (note for note in notes if note.id == "unseen")
-    told = "No mistake was seen among 69 answers with confidence 1; one would move a number by up to 16/N"
+    told = "No mistake was seen among 69 answers with confidence 1; one would move a number by up to 0.13,"
     assert note.fact.startswith(told)
     assert "ecuas_0" in note.fact
     assert "unseen" not in [note.id for note in inferred(q, np.arange(120) % 4 > 0, n=0)[1]]
@@ -320,8 +359,32 @@ def test_the_place_ends_where_such_an_answer_was_seen():
     q = np.repeat([0.999, 0.99, 0.6, 0.3], 10)
     _, notes = inferred(q, np.where(q == 0.6, np.arange(40) % 2, 1), n=0)
     (note,) = (note for note in notes if note.id == "unseen")
-    assert note.fields["count"] == 20
+    assert note.fields["among"] == "20 answers"
     assert note.fields["where"] == "confidence 0.99 to 0.999"
+
+
+def test_the_place_is_in_the_stratum_that_moves_a_number_most():
+    """Three answers of a thousand have 15 % of the weight."""
+    is_rare = np.arange(1000) < 3
+    q = np.where(is_rare, np.linspace(0.7, 0.78, 1000), 0.9)
+    q[:3] = 0.7, 0.74, 0.78
+    correct = is_rare | (np.arange(1000) % 10 > 0)
+    weight = np.where(is_rare, 0.05, 0.85 / 997)
+    options = {"strata": is_rare, "sample_weight": weight, "only": [Key("error_rate")]}
+    found, notes = inferred(q, correct, **options)
+    (note,) = (note for note in notes if note.id == "unseen")
+    assert note.fields["among"] == "3 answers"
+    assert note.fields["where"] == "confidence 0.7 to 0.78 in stratum 2 of 2"
+    correct[0] = False
+    moved = inferred(q, correct, **options)[0]["error_rate"].value - found["error_rate"].value
+    assert note.fields["largest"] == pytest.approx(moved)
+
+
+def test_one_answer_is_one():
+    q = np.append(0.95, np.full(60, 0.5))
+    options = {"reject_costs": 0.1, "only": [Key("selective_risk", 0.1)]}
+    _, notes = inferred(q, np.arange(61) % 2 == 0, **options)
+    assert any(note.fact.startswith("No mistake was seen among 1 answer with") for note in notes)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
@@ -340,7 +403,7 @@ def test_a_limit_without_a_note_keeps_half_of_itself_without_the_added_answer(le
             number.value - still.limit(tail) < (number.value - low) / 2,
             -still.mirrored().limit(tail) - number.value < (high - number.value) / 2,
         ]
-        assert (unseen([number], inference, level) is not None) == any(halves), certain
+        assert (unseen([number], inference, level, SIMPLE) is not None) == any(halves), certain
         noted.append(any(halves))
     assert set(noted) == {True, False}
 

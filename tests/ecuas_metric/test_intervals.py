@@ -206,6 +206,20 @@ def test_intervals_of_costs_given_as_numbers_say_what_they_assume(rng):
         assert f"more than {largest:g}: {', '.join(bounded)}." in note.fact
 
 
+@pytest.mark.parametrize("design", ["sample_weight", "groups", ""])
+def test_no_limit_lies_above_the_dearest_cost_that_the_note_assumes(design, rng):
+    for size in (3, 4, 7, 11):
+        cost = rng.gamma(0.3, 1, size)
+        of_each = {"sample_weight": 10 ** rng.uniform(0, 2, size), "groups": np.arange(size) // 2}
+        options = {design: of_each[design]} if design else {}
+        options |= {"max_uncertainty": 1.0, "reject_costs": 0.5}
+        found, notes = inferred(rng.random(size), cost, "costs", **options)
+        assumed = [note.fields["largest"] for note in notes if note.id == "assumed"]
+        assert assumed in ([], [cost.max()])
+        for key in ("risk", "aurc", "selective_risk_0.5"):
+            assert not found[key].high > cost.max()
+
+
 @pytest.mark.parametrize("size", [50, 100])
 def test_risks_of_few_skewed_grades_hold_the_truth_and_say_what_was_not_seen(size):
     """Accepted are u of 0.05 to 0.1, whose costs have these means, and a gamma distribution."""

@@ -107,7 +107,7 @@ def changed(content, *, is_signed=False, **fields):
         (lambda content: b"ECUAS state\x02" + content, "no_file_of_states"),
         (lambda content: parquet(pa.table({"confidence": [0.5]})), "parquet_without_states"),
         (lambda content: content[: len(content) // 2], "damaged"),
-        (lambda content: changed(content, version=9), "wrong_version"),
+        (lambda content: changed(content, version=7), "wrong_version"),
         (lambda content: changed(content, files={"b": 1}), "checksum_differs"),
         (lambda content: changed(content, systems=[]), "checksum_differs"),
     ],
