@@ -14,7 +14,13 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from ecuas_metric import compare_systems, confidence_system, ecuas_cost, score_confidences
+from ecuas_metric import (
+    compare_systems,
+    confidence_system,
+    ecuas_cost,
+    posterior_system,
+    score_confidences,
+)
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.metric import Key
 from ecuas_metric.order import aurc, auroc
@@ -22,6 +28,7 @@ from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import all_values
 from tests.ecuas_metric.coverage import append, held
 from tests.ecuas_metric.held_out import answers, by_name
+from tests.ecuas_metric.simulated import COSTLY_MISSES, of_a_rare_class
 
 OPTIONS = {"confidence_level": 0.95, "normalize": True, "reject_costs": [0.2], "n": (0, 1)}
 TRUTH_SIZE = 2_000_000
@@ -116,6 +123,13 @@ def ties_and_none(rng, size):
     return (answers(rng, p), p.round(1)), (answers(rng, q), q)
 
 
+def costly_misses(rng, size):
+    """Posteriors of a rare class that costs 20 to miss: too extreme ones, and honest ones."""
+    p = rng.beta(0.6, 2, size)
+    label = answers(rng, p)
+    return (label, of_a_rare_class(p, 1.6)), (label, of_a_rare_class(p, 1))
+
+
 KINDS = by_name(
     exchangeable,
     accurate,
@@ -129,6 +143,7 @@ KINDS = by_name(
     noisy,
     better,
     ties_and_none,
+    costly_misses,
 )
 EQUAL = {  # what is equal in expectation
     "exchangeable": None,
@@ -142,10 +157,15 @@ EQUAL = {  # what is equal in expectation
 
 
 def systems_of(pair, **options):
-    return {
-        name: confidence_system(*one, **{**OPTIONS, **options})
-        for name, one in zip("abcdefgh", pair, strict=False)
-    }
+    options = OPTIONS | options
+    return {name: system_of(*one, options) for name, one in zip("abcdefgh", pair, strict=False)}
+
+
+def system_of(references, predictions, options):
+    if predictions.ndim == 1:
+        return confidence_system(references, predictions, **options)
+    options = options | {"labels": range(2), "cost": COSTLY_MISSES}
+    return posterior_system(references, predictions, **options)
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from scipy import stats
 
 from ecuas_metric.recalibration.maps import apply_isotonic, fit_isotonic
 
+COSTLY_MISSES = np.array([[0.0, 1.0], [20.0, 0.0]])
 GROUP_SIZE = 5
 FOLDS = 5
 
@@ -180,7 +181,19 @@ def asymmetric_costs(rng, size):
     z = rng.normal(1, 2, size)
     label = (rng.random(size) < 1 / (1 + np.exp(-z))).astype(int)
     q = 1 / (1 + np.exp(-1.7 * z))
-    return np.stack([1 - q, q], axis=1), label, {"cost": np.array([[0.0, 1.0], [20.0, 0.0]])}
+    return np.stack([1 - q, q], axis=1), label, {"cost": COSTLY_MISSES}
+
+
+def costly_misses(rng, size, power=1):
+    """Posteriors of a rare class, with odds to this power; to miss it costs 20, a false alarm 1."""
+    p = rng.beta(0.6, 2, size)
+    label = (rng.random(size) < p).astype(int)
+    return of_a_rare_class(p, power), label, {"cost": COSTLY_MISSES}
+
+
+def of_a_rare_class(p, power):
+    odds = (p / (1 - p)) ** power
+    return np.stack([1 / (1 + odds), odds / (1 + odds)], axis=1)
 
 
 def partial_grades(rng, size):
@@ -220,6 +233,8 @@ SYSTEMS = {
     "rare_tenfold": rare_tenfold,
     "asymmetric_costs": asymmetric_costs,
     "partial_grades": partial_grades,
+    "costly_misses": costly_misses,
+    "costly_misses_bold": partial(costly_misses, power=1.6),
 }
 
 
