@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .decisions import Decisions, one_of_each_class, right_and_wrong
 from .designs import SIMPLE, Design, design_of_options, totals
 from .errors import Note
+from .expected_costs import EXPECTED_COST
 from .inference import (
     HALF,
     Groups,
@@ -26,7 +27,7 @@ from .inference import (
     unseen,
     weighted_rows,
 )
-from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits
+from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits, grouped
 from .metric import Data, Key, Line, Point, at_parameter
 from .metrics import (
     Values,
@@ -71,6 +72,7 @@ class Answers:
     rows: Callable[[], Rows] | None = None
     own: Mapping[Key, Groups] = field(default_factory=dict)  # without rows, sums of own losses
     design: Design = SIMPLE
+    recalibration: str | None = None  # which these answers fitted
 
     @property
     def tells_errors(self) -> bool:
@@ -153,7 +155,7 @@ def _next_larger(costs: Floats) -> Floats:
     return entries[np.minimum(place, len(entries) - 1)]
 
 
-def answers_of(decisions: Decisions, options: Options) -> Answers:
+def answers_of(decisions: Decisions, options: Options, recalibration: str | None = None) -> Answers:
     """Return the answers of samples, none of weight 0; one by one as they are given."""
     order = decisions.order
     rank = decisions.ranks
@@ -179,7 +181,15 @@ def answers_of(decisions: Decisions, options: Options) -> Answers:
         decisions.uncertainty_at(rank[starts]),
     )
     next_cost = next_costs(decisions, options, order, starts)
-    return Answers(groups, next_cost, decisions, options, rows, design=design)
+    return Answers(
+        groups,
+        next_cost,
+        decisions,
+        options,
+        rows,
+        design=design,
+        recalibration=recalibration,
+    )
 
 
 def _groups_of(
@@ -199,7 +209,7 @@ def _groups_of(
 def number_of(key: Key, answers: Answers, value: float) -> Number | None:
     """Return a number as the engine sees it; None where no interval is known."""
     metric = key.entry
-    if key.is_biased or not math.isfinite(value):
+    if not math.isfinite(value) or why_no_inference(key, answers.recalibration):
         return None
     if key.variant == "normalized":
         by_confidence = answers.is_binary and metric.naive_confidence is not None
@@ -210,6 +220,20 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
     if metric.of_samples and metric.line is None:
         return None
     return _of_answers(key, answers, value, _at(key, answers), _bias(key, answers, value))
+
+
+def why_no_inference(key: Key, recalibration: str | None) -> str | None:
+    """Return the id of the note that says why a number has neither interval nor test, whatever the data are, or None.
+
+    A fit decides what users accept at a reject cost. What they pay is least there, so that a little change of the fit
+    does not change it; but those of an isotonic fit are steps.
+    """
+    if key.is_biased:
+        return "biased"
+    if not recalibration or key.entry.parameter != "reject_costs":
+        return None
+    is_smooth = not recalibration.startswith("isotonic")
+    return None if is_smooth and key.entry is EXPECTED_COST else "decided_by_fit"
 
 
 def _bias(key: Key, answers: Answers, value: float) -> float:
@@ -630,7 +654,8 @@ def _notes(
 ) -> tuple[Note, ...]:
     """Return why numbers have no interval, and what intervals assume or leave out."""
     bounded = [key for key, (low, _) in limits.items() if math.isfinite(low)]
-    notes = _notes_without_interval(values, [key for key in limits if key not in bounded])
+    without_limits = {key: values[key] for key in limits if key not in bounded}
+    notes = notes_without_interval(without_limits, answers.recalibration)
     fitted = [key for key in bounded if key.variant == "recalibrated"]
     if not answers.is_binary:
         assuming = [key for key in bounded if not key.is_plain_share]
@@ -638,11 +663,13 @@ def _notes(
     return notes + note_on("recalibration_taken_as_given", fitted)
 
 
-def _notes_without_interval(values: Values, keys: Iterable[Key]) -> tuple[Note, ...]:
+def notes_without_interval(values: Values, recalibration: str | None) -> tuple[Note, ...]:
     """Return why numbers have no interval, of those that are defined."""
-    defined = [key for key in keys if math.isfinite(float(values[key]))]
-    biased = note_on("biased", [key for key in defined if key.is_biased])
-    return biased + note_on("no_interval_known", [key for key in defined if not key.is_biased])
+    defined = [key for key, value in values.items() if math.isfinite(float(value))]
+    by_reason = grouped(
+        defined, lambda key: why_no_inference(key, recalibration) or "no_interval_known"
+    )
+    return tuple(note for reason, keys in by_reason.items() for note in note_on(reason, keys))
 
 
 def note_on(

@@ -413,9 +413,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "bounds_only": "There are no intervals while labels or confidences are unknown, only bounds.",
     "confidences_unknown": "{count} of {total} confidences are missing.",
     "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
-    "isotonic_maps_as_given": (
-        "Intervals take the isotonic maps as given; those at a reject cost are too narrow."
-    ),
     "like_right_answers": (
         "Columns {column!r} and {other!r} have the same words: does {column!r} hold the right answers, and {other!r} "
         "those of the system?"
@@ -489,6 +486,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "rating_above_0": (
         "No confidence is below 1 on a scale from 0 to {high:g}, on which 1 counts as {share:.3g}."
     ),
+    "decided_by_fit": (
+        "These depend on what users accept, which the fit of the recalibration decides; its error is not known, so "
+        "there are no intervals and no tests: {metrics}."
+    ),
     "apart_from_others": (
         "{count} confidences are {code:g}, far from all others, and as often right as these."
     ),
@@ -506,8 +507,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "missing": "{count} of {total} confidences are missing (NaN) and count as {replacement:g}.",
     "naive_costs_nothing": "The naive system costs nothing, so these are nan when normalized: {metrics}.",
     "no_interval_known": (
-        "There are no intervals of these, since none is known, the fit of a recalibration decides them, or what they "
-        "are divided by is not known well enough: {metrics}."
+        "There are no intervals of these, since none is known, or what they are divided by is not known well enough: "
+        "{metrics}."
     ),
     "recalibration_taken_as_given": (
         "These intervals do not account for fitting the recalibration on the same samples: {metrics}."

@@ -39,7 +39,15 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .intervals import NO_UNITS, Answers, analytic_intervals, answers_of, note_on
+from .intervals import (
+    NO_UNITS,
+    Answers,
+    analytic_intervals,
+    answers_of,
+    note_on,
+    notes_without_interval,
+    why_no_inference,
+)
 from .metric import Data, Key, checked_keys
 from .metrics import (
     Values,
@@ -339,7 +347,8 @@ def _intervals(
 ) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
     samples = _drawn(system)
     if samples.options.interval_method == "analytic":
-        return _analytic_intervals(samples, values)
+        inferred = analytic_intervals(answers_drawn(system), values)
+        return inferred.limits, inferred.notes
     # Stable: which of tied samples are drawn must not depend on the machine.
     samples = reordered(samples, samples.decisions.order)
     design = design_of_options(samples.options, samples.num_samples)
@@ -351,9 +360,12 @@ def _intervals(
         samples.options,
         progress=progress,
     )
-    biased = [key for key in values if key.is_biased]
-    notes += note_on("biased", biased) + _few_errors(samples.decisions)
-    return limits | dict.fromkeys(biased, NO_LIMITS), notes
+    recalibration = system.origin.recalibration
+    not_inferred = {
+        key: value for key, value in values.items() if why_no_inference(key, recalibration)
+    }
+    notes += notes_without_interval(not_inferred, recalibration) + _few_errors(samples.decisions)
+    return limits | dict.fromkeys(not_inferred, NO_LIMITS), notes
 
 
 def resampled_values(
@@ -374,19 +386,6 @@ def _resample(system: System, counts: Array) -> System:
     return ranked(select_rows(system.decisions, rows), options)
 
 
-def _analytic_intervals(
-    samples: System, values: Values
-) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
-    fitted = []
-    # its fit, whose errors are not known here, decides what is accepted
-    if samples.origin.recalibration:
-        fitted = [key for key in values if key.is_plain_share and key.assesses == "confidences"]
-    known = {key: value for key, value in values.items() if key not in fitted}
-    inferred = analytic_intervals(answers_of(samples.decisions, samples.options), known)
-    notes = inferred.notes + note_on("no_interval_known", fitted)
-    return inferred.limits | dict.fromkeys(fitted, NO_LIMITS), notes
-
-
 def _limits_of_gap(system: System) -> Limits:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
     design = design_of_options(system.options, system.num_samples)
@@ -398,7 +397,7 @@ def _limits_of_gap(system: System) -> Limits:
 def answers_drawn(system: System) -> Answers:
     """Return the answers of the samples that were drawn."""
     samples = _drawn(system)
-    return answers_of(samples.decisions, samples.options)
+    return answers_of(samples.decisions, samples.options, samples.origin.recalibration)
 
 
 def _drawn(system: System) -> System:

@@ -54,6 +54,7 @@ class Comparison:
     high_best: float = math.nan
     first_value: float = math.nan
     second_value: float = math.nan
+    untested: str | None = None  # why there is no interval and no test: the id of a note
 
     def turned(self) -> Comparison:
         """Return the same comparison, second minus first."""
@@ -377,6 +378,7 @@ def _comparisons(family: Family) -> list[Comparison]:
             high_best=high_best,
             first_value=first,
             second_value=second,
+            untested=family.why_untested(test),
         )
         comparisons.append(row)
     return comparisons

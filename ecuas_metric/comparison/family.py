@@ -18,7 +18,14 @@ from ..basis import may_rank
 from ..errors import Note
 from ..inference import Inference, Number, Unseen, infer, unseen
 from ..inputs import Floats
-from ..intervals import NO_UNITS, note_few_units, notes_unseen, numbers_of
+from ..intervals import (
+    NO_UNITS,
+    note_few_units,
+    note_on,
+    notes_unseen,
+    numbers_of,
+    why_no_inference,
+)
 from ..metric import Key
 from ..results import System, all_values, answers_drawn
 
@@ -93,6 +100,16 @@ class Family:
             inference = replace(inference, value=0.0)
         return Difference(first, second, key, numbers, inference)
 
+    def why_untested(self, test: Difference) -> str | None:
+        """Return why there is no test of two numbers, as the id of a note; None if there is one, or a number is nan."""
+        names = (test.first, test.second)
+        if test.inference or any(math.isnan(self.values[name][test.key]) for name in names):
+            return None
+        if not self.design.tells_errors:
+            return NO_UNITS.id
+        reasons = [why_no_inference(test.key, self.answers[name].recalibration) for name in names]
+        return next(filter(None, reasons), "no_interval_known")
+
     @cached_property
     def _draws(self) -> dict[tuple[str, Key], Floats]:
         """Random errors (DRAWS,) of each number of each system, with the covariances that influences imply.
@@ -131,7 +148,7 @@ class Family:
         return generator.standard_normal(DRAWS)
 
     def notes(self, level: float) -> list[tuple[str, Note]]:
-        """Return what intervals of differences rest on that was not seen, by the system of which, and few groups."""
+        """Return what intervals rest on that was not seen, and why there are none, by the system, and few groups."""
         if not self.design.tells_errors:
             return [("", NO_UNITS)]
         hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
@@ -143,7 +160,8 @@ class Family:
         first = next(iter(self.answers.values()))
         notes = [("", note) for note in note_few_units(first)]
         for name, kinds in hidden.items():
-            notes += [(name, note) for note in notes_unseen(self.answers[name], kinds)]
+            of_system = notes_unseen(self.answers[name], kinds) + self._note_on_fit(name)
+            notes += [(name, note) for note in of_system]
         return notes
 
     def _unseen(self, test: Difference, level: float) -> Unseen | None:
@@ -151,6 +169,12 @@ class Family:
         if test.inference is None:
             return None
         return unseen(test.numbers, test.inference, level, self.design)
+
+    def _note_on_fit(self, name: str) -> tuple[Note, ...]:
+        """Return a note on what the fit of a system's recalibration decides, if there is anything."""
+        fit = self.answers[name].recalibration
+        keys = [key for key in self.values[name] if why_no_inference(key, fit) == "decided_by_fit"]
+        return note_on("decided_by_fit", keys)
 
     def may_rank(self, test: Difference) -> bool:
         """Return whether a metric may rank two systems."""

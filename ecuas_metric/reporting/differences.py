@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from ..plotting.forest import Panel
 
 DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
+WHY_UNTESTED = {  # by the ids of the notes
+    "biased": ", since the metric is biased",
+    "decided_by_fit": ", since the fit of a recalibration decides what is accepted",
+    "too_few_units": ", since there are too few answers or groups",
+}
 MAX_NAMES = 4  # systems listed in a sentence
 MAX_BARS = 15  # pairs in a panel of the figure; of more, those with the best system
 MAX_ROWS = 60  # differences that are printed unless all are asked for
@@ -128,8 +133,10 @@ def _verdict_of_ranking(
     unbeaten = _unbeaten(rivals, best, values, alpha)
     whose = f" for {second}" if len(values) > 2 else ""
     numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose}"
-    if any(math.isnan(row.p_adjusted) for row in rivals.values()):
-        return f"{best} has the best value: {numbers}; no valid test of the difference is known."
+    untested = [row.untested for row in rivals.values() if math.isnan(row.p_adjusted)]
+    if untested:
+        because = WHY_UNTESTED.get(untested[0] or "", "")
+        return f"{best} has the best value: {numbers}; no valid test of it is known{because}."
     p = p_text(rivals[second].p_adjusted, alpha)
     beaten = [name for name in values if name in rivals and name not in unbeaten]
     return f"{best} {_how_surely(unbeaten, beaten)}: {numbers} (adjusted {p})."

@@ -68,7 +68,7 @@ OF_DATA = (
     "zeros_replaced",
 )
 # and notes on what the intervals of some numbers rest on
-OF_INTERVALS = ("unseen", "assumed", "few_groups", "too_few_units")
+OF_INTERVALS = ("unseen", "assumed", "decided_by_fit", "few_groups", "too_few_units")
 RULES_OF_UNLABELLED = {
     MEANING["wrong"]: "They count as wrong.",
     MEANING["drop"]: "They are left out.",

@@ -111,9 +111,6 @@ def _recalibrate(
         groups=groups,
         ids=_places(submission, scores, truth, options),
     )
-    has_open_limits = options.confidence_level is not None and options.reject_costs
-    if method in OF_TWO and has_open_limits:  # whole folds lie on one side of a reject cost
-        notes += (Note("isotonic_maps_as_given"),)
     return values, notes
 
 

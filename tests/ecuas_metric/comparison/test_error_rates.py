@@ -1,12 +1,23 @@
 """False alarms among systems that are alike: by one metric, by any of all, and of being left out of the best."""
 
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.special import expit, logit
+from sklearn.model_selection import PredefinedSplit
 
 from ecuas_metric import compare_systems, confidence_system
+from ecuas_metric.basis import Origin
+from ecuas_metric.recalibration import METHODS
+from ecuas_metric.recalibration.maps import (
+    Recalibration,
+    cross_validated,
+    fit_to_logs,
+    logarithms,
+)
 from tests.ecuas_metric import simulated
 
 RUNS = 1000
@@ -63,6 +74,22 @@ def two_scales(rng, size):
     return scaled, options
 
 
+def recalibrated(rng, size, *, method):
+    """Overconfident systems, recalibrated out of fold."""
+    one, options = alike(rng, size)
+    folds = np.arange(size) % 5
+
+    def fitted():
+        correct, p = one()
+        logs = logarithms(expit(3 * logit(p)))
+        fit = partial(fit_to_logs, method=method)
+        splitter = PredefinedSplit(folds)
+        values = cross_validated(fit, Recalibration.apply_to_logs, logs, correct, splitter=splitter)
+        return correct, np.exp(values[:, 1])
+
+    return fitted, options | {"reject_costs": (0.1, 0.2), "recalibration": method}
+
+
 def false_alarms(kind, size, num_systems, *, runs=RUNS, **options):
     """Return, in %, how often each metric of two systems is significant, and any adjusted one, under ""; and how often
     the first system is outside each set of the best."""
@@ -70,9 +97,11 @@ def false_alarms(kind, size, num_systems, *, runs=RUNS, **options):
     outside = Counter()
     for data, seed in simulated.independent_seeds(runs):
         one, of_kind = kind(np.random.default_rng(data), size)
+        origin = Origin(recalibration=of_kind.pop("recalibration", None))
         common = {"confidence_level": 0.95, "random_state": seed, "n": (0, 1)} | of_kind | options
+        systems = [confidence_system(*one(), **common) for _ in range(num_systems)]
         rows = compare_systems(
-            {str(i): confidence_system(*one(), **common) for i in range(num_systems)}
+            {str(i): replace(system, origin=origin) for i, system in enumerate(systems)}
         )
         alone[""] += any(row.p_adjusted <= ALPHA for row in rows)
         for row in rows:
@@ -92,6 +121,13 @@ def false_alarms(kind, size, num_systems, *, runs=RUNS, **options):
 def test_a_pair_that_is_alike_is_rarely_significant(kind, size):
     alone, _ = false_alarms(kind, size, 2, normalize=kind is not two_scales)
     alone = {key: share for key, share in alone.items() if kind is not two_scales or key in ORDERS}
+    assert max(alone.values()) <= MOST, alone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_a_pair_that_was_recalibrated_alike_is_rarely_significant(method):
+    alone, _ = false_alarms(partial(recalibrated, method=method), 455, 2)
     assert max(alone.values()) <= MOST, alone
 
 

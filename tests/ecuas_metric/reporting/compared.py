@@ -12,10 +12,12 @@ AUROC = Key("auroc")
 COVERAGE = Key("coverage", 0.2)
 
 
-def row(first, second, key, difference, p=0.001, *, comparable=True):
+def row(first, second, key, difference, p=0.001, *, comparable=True, untested=None):
     low = difference - 0.1
     high = difference + 0.1
-    return Comparison(first, second, key, difference, low, high, p, p, comparable, low, high)
+    return Comparison(
+        first, second, key, difference, low, high, p, p, comparable, low, high, untested=untested
+    )
 
 
 def rows_of(values, key=ER, p=0.001, **options):

@@ -30,10 +30,9 @@ def test_two_systems_have_one_sentence_a_metric():
     assert line.startswith("AUROC ↑  b is best, significantly")
     assert said({"a": 0.1, "b": 0.1}, p=1.0) == ["ER ↓  no difference: 0.100 each."]
     assert said({"a": 0.1, "b": math.nan}, AUROC, math.nan) == ["AUROC ↑  undefined for b."]
-    (untested,) = said({"a": 0.1, "b": 0.3}, Key("ece"), math.nan)
-    assert untested.endswith(
-        "a has the best value: 0.100 against 0.300; no valid test of the difference is known."
-    )
+    assert said({"a": 0.1, "b": 0.3}, Key("ece"), math.nan, untested="biased") == [
+        "ECE ↓  a has the best value: 0.100 against 0.300; no valid test of it is known, since the metric is biased."
+    ]
     assert said({"a": 0.1, "b": 0.3}, COVERAGE) == ["Cov_0.2: neither high nor low is better."]
     (line,) = said({"a": 0.1, "b": 0.3}, AUROC, comparable=False)
     assert line.startswith("AUROC ↑†: no winner, since the systems' answers differ")
