@@ -12,6 +12,7 @@ from .checking import require
 from .folders import FOLDER
 from .matching import (
     BRACKET,
+    FOOTNOTE,
     Forms,
     Gold,
     answer_sha256,
@@ -25,6 +26,7 @@ from .matching import (
     hedges,
     is_refusal,
     normalize_answer,
+    omits_sign,
     sha256,
     undress,
 )
@@ -245,7 +247,7 @@ def _look_up(
     bank: Bank,
     rule: str,
 ) -> Grade:
-    texts = list(dict.fromkeys((answer, undress(answer))))
+    texts = _readings(answer, gold)
     for text in texts:
         if equals(text, gold):
             return True, "exact"
@@ -261,6 +263,13 @@ def _look_up(
     return None, "unlabelled"
 
 
+def _readings(answer: str, gold: Forms) -> list[str]:
+    """Return an answer as it is and undressed, unless what looks like a footnote is a gold answer: "Eight [9]"."""
+    if any(contains(footnote, gold) for footnote in FOOTNOTE.findall(answer)):
+        return [answer]
+    return list(dict.fromkeys((answer, undress(answer))))
+
+
 def _label(
     question_id: str,
     answer: str,
@@ -271,14 +280,22 @@ def _label(
     label = bank.get((question_id, answer_sha256(answer)))
     if label is None:
         return None
+    whole = bank.get((question_id, sha256(answer.strip())))
+    # dates and years were judged with their hyphens
+    if omits_sign(answer.replace("-", ""), normalize_answer(answer)):
+        return whole
     matters = hedges(answer, gold)
     if not label:
-        inside = [text for bracket in BRACKET.findall(answer) for text in _ends_of(bracket)]
-        is_right = any(
-            contains(text, gold) or bank.get((question_id, answer_sha256(text))) for text in inside
-        )
-        matters = is_right or (matters and contains(answer, gold))
-    return bank.get((question_id, sha256(answer.strip())), None if matters else label)
+        may_be_right = matters and contains(answer, gold)
+        matters = may_be_right or _has_right_bracket(question_id, answer, gold, bank)
+    return label if whole is None and not matters else whole
+
+
+def _has_right_bracket(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool:
+    inside = [text for bracket in BRACKET.findall(answer) for text in _ends_of(bracket)]
+    return any(
+        contains(text, gold) or bank.get((question_id, answer_sha256(text))) for text in inside
+    )
 
 
 def _ends_of(text: str) -> list[str]:

@@ -45,7 +45,8 @@ SUPERSCRIPT = re.compile(
 )
 FOOTNOTE = re.compile(r"<sup>\s*\[?\d+\]?\s*</sup>|\[\^?\d{1,3}\]|\u3010\d+[^\u3011]*\u3011")
 TAG = re.compile(
-    r"</?(?:a|(?:final[_-]?)?answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>",
+    r"</?(?:a|(?:final[_-]?)?answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)"
+    r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))*\s*/?>",
     re.I,
 )
 # The name of a tag around reasoning, as <think>, <seed:think>, <thinking_process>.
@@ -55,13 +56,20 @@ THOUGHTS = re.compile(
     r"|<\|channel\|>final(?:\s[^<]*)?<\|message\|>)",
     re.I | re.S,
 )
-SPECIAL_TOKENS = re.compile(r"(?<!\s)(?:\s*<(?:\|[\w-]+\||eo[a-z]|end_of_\w+)>)+\Z")
+SPECIAL_TOKENS = re.compile(
+    r"(?<!\s)(?:\s*<(?:\|[\w-]+\||eo[a-z]|end_of_\w+|/s)>)+\Z"
+    r"|\A(?:\s*<(?:\|(?:begin_of_text|startoftext)\||bos)>)+"
+)
+STRIKE = re.compile("<s>", re.I)  # whose end "</s>" is
 LINK = re.compile(r"\[([^\[\]]+)\]\(https?://[^\s()]*\)")
 TABLE = re.compile(  # of one cell, below or beside the word "answer"
     r"\A\s*\|\s*(?:final\s+)?answer\s*\|(?:\s*\n\s*\|\s*:?-+:?\s*\|\s*\n\s*\|)?([^|\n]+)\|\s*\Z",
     re.I,
 )
 CODE_FENCES = re.compile(r"\A\s*```\w*\s|(?<!\s)\s*```\s*\Z")
+HEIGHT = re.compile(  # a mark of feet or inches closes no quotation
+    r"\A([^'\"\u2018-\u201f]*\d)['\"\u2019\u201d](?=[\s.]*\Z)"
+)
 # A stated probability, however low: labelled, or with a point or a percent sign, which an answer rarely ends with.
 STATED = re.compile(
     r"(?<=\S)\s*[\n,;(\u2014]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*"
@@ -69,13 +77,22 @@ STATED = re.compile(
     r"|(?:I['\u2019]m\s+)?(?:(?:\d*\.)?\d+\s*%\s*(?:confident|confidence|sure|certain)?|0?\.\d+))[\s).]*\Z",
     re.I,
 )
+STATED_FIRST = re.compile(
+    r"\A\s*(?:confidence|probability|certainty)\s*[:=]\s*(?:\d*\.)?\d+\s*%?\s*\n", re.I
+)
+NUMERAL = re.compile(  # digits, and around them what says nothing of a number
+    r"[\s(*_]*(?:the\s+)*\d+(?:,?\s+\d+|,\d{3})*[\s.,!)*_]*", re.I
+)
 SIGNED = re.compile(r"[-\u2010-\u2015\u2212<>$\u00a3\u20ac+/:]\s*\d|\d\s*[%<>+]")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 TEX = re.compile(
     r"\\(?:boxed|fbox|emph|underline|(?:text|math)(?:bf|it|rm|sf|tt)?)\s*\{([^{}]*)\}|\\[()\[\]]"
 )
 QUOTED = re.compile(r"^(?:>\s*)+(?!\d)|^(?:>\s+)+")  # ">5" is no quotation
-TICKS = "\u2705\u2714\ufe0f"
+TICKS = (  # and other faces and signs of someone who is content
+    "\u2705\u2714\ufe0f\u2728\u2b50\U0001f389\U0001f38a\U0001f3c6\U0001f44d\U0001f44f\U0001f4af\U0001f600"
+    "\U0001f603\U0001f604\U0001f60a\U0001f60e\U0001f642"
+)
 STARTS = (
     string.whitespace
     + QUOTES
@@ -161,7 +178,7 @@ class Forms:
 
     normal: Container[str]
     official: Container[str]
-    # those that have a number with a sign, which a form leaves out, as they are
+    # those whose number has a sign that a form leaves out, as they are
     signed: Container[str]
 
 
@@ -281,7 +298,9 @@ def undress(answer: str) -> str:
     text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer).strip()))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     text = TABLE.sub(r"\1", LINK.sub(r"\1", _from_json(CODE_FENCES.sub("", text))))
-    text = STATED.sub("", SPECIAL_TOKENS.sub("", text))
+    if not STRIKE.search(text):
+        text = SPECIAL_TOKENS.sub("", text)
+    text = HEIGHT.sub("\\1\u2032", STATED_FIRST.sub("", STATED.sub("", text)))
     text = TAG.sub("", FOOTNOTE.sub("", text))
     for _ in range(8):  # nested dresses
         before = text
@@ -360,8 +379,20 @@ def forms_of(aliases: Iterable[str]) -> dict[str, set[str]]:
     return {
         "normal": {normalize_answer(text) for text in texts} - {""},
         "official": {form(text) for text in texts for form in (normalize_officially, plain)} - {""},
-        "signed": {text.strip().lower() for text in texts if SIGNED.search(text)},
+        "signed": {text.strip().lower() for text in texts if _is_signed(text)},
     }
+
+
+def _is_signed(alias: str) -> bool:
+    forms = (normalize_answer(alias), plain(alias))
+    return SIGNED.search(alias) is not None or any(omits_sign(alias, form) for form in forms)
+
+
+def omits_sign(text: str, form: str) -> bool:
+    """Return whether a form of digits leaves out more of a text than space and a bracket: 62 does of 6'2 and of 62%."""
+    if not form.replace(" ", "").isdigit():
+        return False
+    return not any(map(NUMERAL.fullmatch, (text, BRACKET.sub("", text))))
 
 
 def plain(text: str) -> str:
@@ -395,10 +426,8 @@ def equals_officially(answer: str, gold: Forms) -> bool:
 
 
 def _is_that_number(answer: str, form: str, gold: Forms) -> bool:
-    """Return whether a form of digits leaves no sign out: 1-296, >1296 and 1296% are not 1296."""
-    if not form.replace(" ", "").isdigit() or not SIGNED.search(answer):
-        return True
-    return answer.strip().lower() in gold.signed
+    """Return whether a form of digits leaves no sign out, unless an alias has the same one."""
+    return not omits_sign(answer, form) or answer.strip().lower() in gold.signed
 
 
 def contains(answer: str, gold: Forms) -> bool:

@@ -13,7 +13,9 @@ from datasets import ClassLabel, Features
 from huggingface_hub import DatasetCard
 from scipy.stats import norm
 
+from ecuas_metric.comparison.planning import plan_of_rates
 from ecuas_metric.messages import ADVICE
+from ecuas_metric.metric import Key
 from triviaqa_subset.build import main
 from triviaqa_subset.configurations import ANSWERS, CURATED, GOLD_FEATURES, POOL, PUBLISHED, SYSTEMS
 from triviaqa_subset.folders import FOLDER
@@ -259,7 +261,6 @@ def test_what_the_card_says_of_the_error_rates_holds():
         "a table of error rates of the 21 systems holds 14 distinct results",
         "two change their order, and three become or cease to be ties",
         f"would leave up to {100 * max(float(row[1]) for row in unlabelled.values()):.0f} % of that one's answers",
-        f"as much as {455 / (curated['weight'] ** 2).mean():.0f} equally weighted ones",
     ):
         assert said in text
     wide = systems.pivot(
@@ -350,6 +351,29 @@ def test_the_tables_of_rules_decisions_and_errata_are_those_of_the_logs(curation
         ]
 
 
+SAID = {  # a configuration -> how pages say how many questions it has
+    "curated": r"the curated (\d+)|the (\d+) of the subset|`curated` \(default\), (\d+) rows|over the (\d+) questions",
+    "kept": r"(?:the|=|all) (\d+) kept questions|`kept`, (\d+) rows|(\d+) are kept; \d+ are discarded"
+    r"|[Aa]ll (\d{3,}) (?:answers|kept|of `kept`|questions that|that were kept)",
+    "pool": r"`pool`, (\d+) rows|leaves (\d+) distinct|`-T questions=pool` all (\d+)|(\d+) questions x 21",
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_pages_say_how_many_questions_there_are(name):
+    root = FOLDER.parent
+    pages = [FOLDER / "README.md", *root.glob("docs/*.md"), *root.glob("space/*.*")]
+    numbers = [
+        number
+        for page in pages
+        for found in re.findall(SAID[name], re.sub(r"\W*\n\W*", " ", page.read_text()))
+        for number in found
+        if number
+    ]
+    assert len(numbers) >= 3
+    assert set(numbers) == {str(ROWS[name])}
+
+
 def test_the_detectable_differences_of_the_card():
     rows = {row[0]: row[1] for row in cells(section(card.text, "How much it can tell"))[2:]}
     wide = asked[asked["method"] == "sequence_posterior"].pivot(
@@ -368,6 +392,30 @@ def test_the_detectable_differences_of_the_card():
     found = [wide[a][selected].corr(wide[b][selected]) for a, b in itertools.combinations(wide, 2)]
     said = f"between {min(found):.2f} and {max(found):.2f} for the correctness of these 21 pairs, "
     assert said + f"median {np.median(found):.2f}" in words(card.text)
+
+
+def test_a_plan_for_the_subset_finds_what_its_design_does():
+    """By the formula of the card, for two systems that err on reviewed questions alone."""
+    rates, correlation = np.array([0.30, 0.36]), 0.43
+    share = (pool["stratum"][pool["decision"] == "keep"] == "reviewed").mean()
+    drawn = SELECTED["reviewed"]
+    both = rates.prod() + correlation * np.sqrt((rates * (1 - rates)).prod())
+    one_alone = rates - both
+    difference = one_alone[0] - one_alone[1]
+    variance = one_alone.sum() / share - (difference / share) ** 2  # within the stratum
+    power = norm.ppf(0.975) + norm.ppf(0.8)
+    squared_error = share**2 * variance / drawn
+    detectable = power * np.sqrt(squared_error)
+    as_many = (one_alone.sum() - difference**2) / squared_error
+    text = words(card.text)
+    command = f"--error-rates 0.30,0.36 --correlation {correlation} --samples {as_many:.0f}"
+    assert f"{command}` (it says {detectable:.3f})" in text
+    for samples, said in ((as_many, detectable), (455, 0.066)):
+        plan = plan_of_rates(
+            Key("error_rate"), rates.tolist(), samples=round(samples), correlation=correlation
+        )
+        assert f"{plan.detectable:.3f}" == f"{said:.3f}"
+        assert f"{said:.3f}" in text
 
 
 def test_the_stability_of_the_ranking_is_measured(rng):

@@ -68,6 +68,11 @@ def bank_of(answer, correct, **more):
 
 UNLABELLED = (None, "unlabelled")
 TWO = {name: [*bank_of("Lutetia", True)[name], *bank_of("Lyon", False)[name]] for name in BANK}
+FIVE = {
+    "question_id": ["q3", "q3"],
+    "answer_sha256": [answer_sha256("Five"), answer_sha256("5")],
+    "correct": [False, False],
+}
 CONTAINED = {"rule": "containment"}
 JUDGED_WHOLE = {
     "bank": bank_of("Lutetia", True, full_sha256=[hashlib.sha256(b"Lutetia (or Lyon)").hexdigest()])
@@ -97,6 +102,10 @@ JUDGED_WHOLE = {
         ("Charlotte Bronte (Jane Austen)", {"question_id": "q2"}, UNLABELLED),
         ("Charlotte Bronte (actually Jane Austen)", {"question_id": "q2"}, UNLABELLED),
         ("Lyon (actually Lutetia)", {"bank": TWO}, UNLABELLED), ("Lyon (in France)", {"bank": TWO}, (False, "bank")),
+        # nor is a footnote one that names a right answer, and a number with a sign is not the one without
+        ("Lyon [4]", {"bank": TWO}, (False, "bank")), ("Five [4]", {"question_id": "q3", "bank": FIVE}, UNLABELLED),
+        ("5", {"question_id": "q3", "bank": FIVE}, (False, "bank")),
+        ("5'", {"question_id": "q3", "bank": FIVE}, UNLABELLED),
         ("Lutetia (or Lyon)", JUDGED_WHOLE, (True, "bank")), ("Lutetia (or Nice)", JUDGED_WHOLE, UNLABELLED),
         # Silence is wrong, and no judge is asked
         *((text, {"judge": lambda *_: True}, (False, "refusal")) for text in ("", "  ", "I don\u2019t know.", "N/A")),

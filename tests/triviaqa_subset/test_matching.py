@@ -104,7 +104,8 @@ DRESSES = [  # of another hand than those of the card
     "My guess is X.", "My best guess would be X", "I'd go with X.", "I would guess X.", "I'm fairly confident it's X.",
     "I am absolutely certain that the answer is X", "X, I believe.", "The answer is X, I'd say.",
     "Good question! It is X.", "Here's my answer: X", "Assistant: X", '{"final_answer": "X"}', "X<end_of_turn>",
-    "X<eos>",
+    "X<eos>", "X</s>", "<|begin_of_text|>X<|eot_id|>", "<bos>X", "Confidence: 95%\nX", "probability = .9\n\nX.",
+    "X \U0001f389", "X! \U0001f60a", "<p class='x' id=y>X</p>", "X<br/>",
 ]  # fmt: skip
 OTHERS = [
     "I think not X", "I do not think X", "1. X 2. Rome", "X (or Lyon) (95%)", "I think X or Lyon", "<think>X",
@@ -116,6 +117,8 @@ OTHERS = [
     "I'm not sure it is X", "I am less sure that it is X", "I'd not go with X", "My guess is not X",
     "Here is not the answer: X", "The wrong guess is X", "X, I think not", "X, I'm not sure", "X (95% unsure)",
     "X, I would say Rome", "I'm sure that it's not X", "X (95% sure) or Rome", "X, 95% wrong",
+    "<p not>X</p>", "<b is='no' not>X</b>", "<s>X</s>\n", "X \U0001f44e", "X \U0001f914", "<|begin_of_thought|>X",
+    "Confidence: 0\u201395%\nX", "Confidence: 95% Rome\nX",
     "X. Wait, no: Rome", "X, alternatively Rome", "X [sic]", "It can't be X", "Hardly X", "X et al.", "nicht X",
 ]  # fmt: skip
 
@@ -143,6 +146,8 @@ def test_numbers_are_compared_as_numbers():
         "(1296)",
         "1. 1296",
         "1296 (95%)",
+        "'1296'",
+        "\u201c1296\u201d",
     )
     other = (
         "1-296",
@@ -156,10 +161,22 @@ def test_numbers_are_compared_as_numbers():
         "1,2,96",
         "12,96",
         "1296 (5)",
+        *(
+            "12'96",
+            "12'96\"",
+            "1296'",
+            '1296"',
+            "It is 1296\u2032.",
+            "12\u201996",
+            "12**96",
+            "1296\u2030",
+            "12_96",
+            "12\u00b796",
+        ),
     )
     assert [answer for answer in same if not exact_match(answer, ["1296"])] == []
     assert [answer for answer in other if exact_match(answer, ["1296"])] == []
-    for alias in ("4-0", "100%", "9/11", "$5", "10:04"):
+    for alias in ("4-0", "100%", "9/11", "$5", "10:04", "6'2", "6**2", "62\u2030"):
         assert exact_match(f"It is {alias}.", [alias])
 
 
