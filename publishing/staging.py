@@ -49,6 +49,11 @@ import evaluate
 assert evaluate.load("./ecuas.py").compute(predictions=[0.5], references=[1], n=1)["ecuas_1"] == 0.25
 del sys.modules["transformers"]
 """,
+    "space": """
+import app
+from space.answers import require_whole
+require_whole()
+""",
 }
 OFFLINE = (
     "HF_HUB_OFFLINE",

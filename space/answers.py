@@ -1,7 +1,8 @@
-"""Answers of a visitor's model -> graded by the TriviaQA subset or the visitor."""
+"""Answers of a visitor's model, or of one that was sent to be kept -> graded by the TriviaQA subset or by them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -11,11 +12,15 @@ from ecuas_metric.files.read import sheet_of
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.submissions import Submission, submissions_of
 from ecuas_metric.reporting.tables import neutral
+from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.grading import grade
+from triviaqa_subset.labels import METHODS, STRATA
 
-from . import subset
-from .uploads import GRADED_COLUMNS, POPULATION
+from .markup import attempt
+from .uploads import GRADED_COLUMNS, POPULATION, plain_text, read_answers
 
+ASKED = ("curated", "kept")
+WORDS = {"stratum": tuple(STRATA), "method": METHODS}  # a column -> its class labels
 STATES = {
     "exact": "exact match",
     "bank": "the label bank",
@@ -28,6 +33,16 @@ PARTIAL = (
     "leaderboard."
 )
 _COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", **GRADED_COLUMNS}
+
+
+@cache
+def table(name: str) -> pd.DataFrame:
+    """Return a configuration, with names for class labels."""
+    folder = BUILT if (BUILT / "data").is_dir() else FOLDER
+    frame = pd.read_parquet(folder / "data" / f"{name}.parquet")
+    for column in WORDS.keys() & set(frame.columns):
+        frame[column] = frame[column].map(dict(enumerate(WORDS[column])))
+    return frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +77,12 @@ class Graded:
     def summary(self) -> str:
         """Say how many answers were decided which way."""
         counts = self.frame["decided_by"].value_counts()
-        ways = ", ".join(
-            f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts
-        )
+        ways = [f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts]
+        decided = ", ".join(ways).replace(" by", " decided by", 1) or "none decided"
         answered = len(self.frame)
-        total = len(subset.table(self.asked))
+        total = len(table(self.asked))
         unknown = len(self.open_questions())
-        parts = [f"Of {answered} answers were decided: {ways or 'none'}."]
+        parts = [f"{answered} answers: {decided}."]
         if unknown:
             parts.append(f"{unknown} are unknown.")
         if answered < total:
@@ -93,7 +107,7 @@ def grade_answers(frame: pd.DataFrame, asked: str) -> Graded:
 
     They come in the order of the questions, which links have too.
     """
-    questions = subset.table(asked)
+    questions = table(asked)
     _require_asked(frame["question_id"], questions["question_id"])
     grades = grade(frame, questions)
     correct = pd.Series(grades.correct, frame.index, dtype=float)
@@ -105,7 +119,7 @@ def grade_answers(frame: pd.DataFrame, asked: str) -> Graded:
 
 def with_design(frame: pd.DataFrame, asked: str) -> pd.DataFrame:
     """Return answers in the order of the questions, with the weight and the stratum of each."""
-    questions = subset.table(asked).set_index("question_id")
+    questions = table(asked).set_index("question_id")
     order = questions.index.get_indexer(frame["question_id"]).argsort()
     return frame.iloc[order].join(questions[["weight", "stratum"]], on="question_id")
 
@@ -120,3 +134,49 @@ def _require_asked(ids: pd.Series, questions: pd.Series) -> None:
             got = f"{offender[:60]!r} in row {row}"
             counts = {"count": wrong.sum(), "total": len(ids), "asked": len(questions)}
             raise InputError("question_id", rule, got=got, advice=advice, **counts)
+
+
+# ---- what was sent to be kept
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A system that was sent to be kept: which answers are correct, by question_id, its link and its date."""
+
+    correct: pd.Series
+    link: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submissions:
+    """The files that were sent: systems by their names, and by the names of the others why they are left out."""
+
+    systems: dict[str, Kept] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
+
+
+@cache
+def submissions() -> Submissions:
+    """Return what was sent to be kept, each file by itself: a broken one hides no other."""
+    sent = Submissions()
+    for file in sorted((FOLDER / "submissions").glob("*.csv")):
+        kept, reason = attempt(_read, file)
+        if kept is None:
+            sent.broken[file.name] = plain_text(reason.removeprefix(f"{file.name}: "))
+        else:
+            sent.systems[plain_text(file.stem)] = kept
+    return sent
+
+
+def require_whole() -> None:
+    """Raise a ValueError of the first file that would be left out of the leaderboard."""
+    for name, reason in submissions().broken.items():
+        raise ValueError(f"submissions/{name}: {reason}")
+
+
+def _read(file: Path) -> Kept:
+    graded = grade_answers(read_answers(str(file)), "kept")
+    first = pd.read_csv(file, dtype=str, keep_default_na=False, nrows=1).iloc[0]
+    link, date = (plain_text(first.get(name, "")) for name in ("link", "date"))
+    return Kept(graded.correct, link if link.startswith("https://") else "", date)

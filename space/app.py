@@ -491,7 +491,7 @@ def leaderboard_tab() -> None:
         with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{ANSWERS}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
-            sets = [(subset.POPULATIONS[asked], asked) for asked in subset.ASKED]
+            sets = [(subset.POPULATIONS[asked], asked) for asked in answers.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, gr.HTML("", elem_classes="result"), gr.HTML("")]

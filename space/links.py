@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ecuas_metric.errors import InputError
 
-from . import subset
-from .answers import Graded, with_design
+from .answers import ASKED, Graded, table, with_design
 from .uploads import plain_text
 
 DIGITS = {0.0: "0", 1.0: "1"}  # of answers that are wrong or right
@@ -28,7 +27,7 @@ class _Link(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
     name: str
-    asked: Literal[subset.ASKED]  # type: ignore[valid-type]
+    asked: Literal[ASKED]  # type: ignore[valid-type]
     states: str = Field(pattern="^[0-3]+$")
     confidence: list[Annotated[float, Field(ge=0, le=1)] | None]
 
@@ -39,7 +38,7 @@ def pack(name: str, graded: Graded) -> str:
     confidence = pd.to_numeric(given, errors="coerce")
     if not (confidence.between(0, 1) | given.isna()).all():
         return ""
-    ids = subset.table(graded.asked)["question_id"]
+    ids = table(graded.asked)["question_id"]
     states = graded.correct.map(DIGITS).fillna(UNKNOWN).reindex(ids, fill_value=MISSING)
     link = _Link(
         name=plain_text(name, LONGEST_NAME),
@@ -56,7 +55,7 @@ def unpack(token: str) -> tuple[str, Graded]:
     """Return name and graded answers from a text of `pack`; any other text is an error."""
     try:
         link = _read(token)
-        ids = subset.table(link.asked)["question_id"]
+        ids = table(link.asked)["question_id"]
         states = pd.Series(list(link.states))
         _require(len(states) == len(ids))
         ids = ids[states != MISSING]
@@ -88,7 +87,7 @@ def _safe_name(name: str) -> str:
     letters = _letters(plain)
     # of which some look alike
     scripts = {letter.isascii() for letter in letters if letter.isalpha()}
-    llms = subset.table("systems")["llm"].unique()
+    llms = table("systems")["llm"].unique()
     if not plain or len(scripts) > 1 or any(_letters(llm) in letters for llm in llms):
         plain = "a model"
     return f"{plain} ({SELF_REPORTED.partition(',')[0]})"

@@ -16,14 +16,11 @@ from ecuas_metric.inputs import Floats
 from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA, LEVEL
 from ecuas_metric.results import Estimate, System, compute_results
-from triviaqa_subset.folders import BUILT, FOLDER
-from triviaqa_subset.labels import METHODS, STRATA
+from triviaqa_subset.labels import METHODS
 
+from .answers import submissions, table
 from .markup import PAPER, html
-from .uploads import plain_text
 
-ASKED = ("curated", "kept")
-WORDS = {"stratum": tuple(STRATA), "method": METHODS}  # a column -> its class labels
 SUBMITTED = "submitted"
 PAPER_DATE = "2026-05"
 SAME_ANSWERS = "is_true"  # this method asks about the answers of the first
@@ -65,34 +62,17 @@ class Row:
 
 
 @cache
-def table(name: str) -> pd.DataFrame:
-    """Return a configuration, with names for class labels."""
-    folder = BUILT if (BUILT / "data").is_dir() else FOLDER
-    frame = pd.read_parquet(folder / "data" / f"{name}.parquet")
-    for column in WORDS.keys() & set(frame.columns):
-        frame[column] = frame[column].map(dict(enumerate(WORDS[column])))
-    return frame
-
-
-@cache
 def known_labels(asked: str) -> dict[tuple[str, str], Floats]:
     """Return by language model and method which of its answers to the questions of a configuration are correct."""
     ids = table(asked)["question_id"]
     systems = table("systems").query("method != @SAME_ANSWERS")
     labels = systems.pivot(index=["llm", "method"], columns="question_id", values="correct")
     known = {which: row.to_numpy(float) for which, row in labels[ids].iterrows()}
-    for name, frame in submissions().items():
-        correct = frame.set_index("question_id")["correct"].reindex(ids).to_numpy(float)
+    for name, kept in submissions().systems.items():
+        correct = kept.correct.reindex(ids).to_numpy(float)
         if np.isfinite(correct).all():  # else it is of other questions, or not complete
             known[name, SUBMITTED] = correct
     return known
-
-
-@cache
-def submissions() -> dict[str, pd.DataFrame]:
-    """Return the graded answers that were sent to be kept, by the name of their file."""
-    files = sorted((FOLDER / "submissions").glob("*.csv"))
-    return {plain_text(file.stem): pd.read_csv(file) for file in files}
 
 
 def source_of(name: str, method: str) -> tuple[str, str]:
@@ -101,9 +81,8 @@ def source_of(name: str, method: str) -> tuple[str, str]:
         return PAPER, PAPER_DATE
     if method != SUBMITTED:
         return "", ""
-    first = submissions()[name].iloc[0]
-    link = str(first["link"])
-    return link if link.startswith("https://") else "", str(first["date"])
+    kept = submissions().systems[name]
+    return kept.link, kept.date
 
 
 @cache
@@ -143,6 +122,8 @@ def rows_with(
 def board_html(asked: str, rows: Iterable[Row]) -> str:
     """Return the leaderboard as an HTML table, those without a place first."""
     about = ABOUT.format(population=POPULATIONS[asked], level=LEVEL)
+    for name, reason in submissions().broken.items():
+        about += f" Left out: {name}: {reason}"
     by_rate = sorted(rows, key=lambda row: (row.first > 0, row.error_rate.value))
     return html(
         "board",

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import pandas as pd
 
 from ecuas_metric.errors import FileError, InputError
@@ -18,6 +19,7 @@ from ecuas_metric.files.read import frame_of, read_sheet
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.submissions import Submission, read_run, submissions_of
 from ecuas_metric.files.values import Sheet
+from ecuas_metric.inputs import Floats
 
 from .bounded import LimitExceededError, bounded
 
@@ -192,13 +194,27 @@ def _read_answers(paths: Sequence[str]) -> pd.DataFrame:
             "Answers", "column_missing", needed=list(NEEDED), missing=missing[0], columns=names
         )
     if "correct" in columns:
-        columns["correct"] = truths_in(sheet, "correct")
+        with _errors_of(path):
+            columns["correct"] = _verdicts_in(sheet)
     columns = columns.reindex(columns=[*NEEDED, "correct"]).fillna(dict.fromkeys(TEXT, ""))
     frame = columns.set_axis(sheet.rows).astype(TYPES)
     is_long = frame["answer"].str.len() > MAX_TEXT
     if is_long.any():
         raise InputError("column 'answer'", "too_long_texts", most=MAX_TEXT, rows=is_long.sum())
     return frame
+
+
+def _verdicts_in(sheet: Sheet) -> Floats:
+    """Return 1, 0 or nan of the column `correct` (N,): no grades, since nothing here says which count as correct."""
+    try:
+        verdicts = truths_in(sheet, "correct")
+    except InputError as error:
+        error.advice = "write_1_for_right"  # there are no options here
+        raise
+    wrong = ~(np.isin(verdicts, (0, 1)) | np.isnan(verdicts))
+    if wrong.any():
+        raise sheet.error("correct", "not_0_or_1", wrong, advice="write_1_for_right")
+    return verdicts
 
 
 def _read_sheet(path: Path) -> Sheet:

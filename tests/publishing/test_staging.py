@@ -164,6 +164,17 @@ def test_what_does_not_load_or_has_evaluates_own_version_is_found(staged, tmp_pa
         check_loads(PARTS["space"], tmp_path)
 
 
+@pytest.mark.e2e
+def test_a_page_is_not_sent_with_a_result_that_it_would_leave_out(staged, tmp_path):
+    space = shutil.copytree(staged / "space", tmp_path / "space")
+    folder = space / "triviaqa_subset" / "submissions"
+    folder.mkdir()
+    (folder / "m.csv").write_text("question_id,answer,confidence,correct\nqb_5701,x,0.5,0.5\n")
+    message = r"^the staged space does not run, .*submissions/m\.csv: column 'correct' must be 0"
+    with pytest.raises(ValueError, match=message):
+        check_loads(PARTS["space"], space)
+
+
 def test_every_file_of_a_package_is_in_its_wheel(root):
     """What is not a module is listed in pyproject.toml."""
     for package, listed in tomllib.loads((root / "pyproject.toml").read_text())["tool"][

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.reporting.cli import main
-from space import answers, links, subset
+from space import answers, links
+from space.answers import ASKED, table
 from space.scoring import score_files, score_submissions
 from tests.space.refusals import refused
 from triviaqa_subset.grading import answer_sha256, label_bank
@@ -18,7 +19,7 @@ from triviaqa_subset.grading import answer_sha256, label_bank
 @pytest.fixture
 def mine():
     """One answer to every question of the subset, which the bank has for some of them, by the row of its file."""
-    ids = subset.table("curated")["question_id"]
+    ids = table("curated")["question_id"]
     confidence = np.linspace(0, 1, len(ids))
     frame = pd.DataFrame(
         {"question_id": ids, "answer": "London.", "confidence": confidence, "correct": np.nan}
@@ -33,7 +34,7 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_what_it_does_not(mine):
     known = np.array([(question, sha256) in bank for question in mine["question_id"]])
     assert graded.open_questions() == mine["question_id"][~known].tolist()
     assert graded.summary() == (
-        f"Of 455 answers were decided: {sum(known)} by the label bank. {sum(~known)} are unknown."
+        f"455 answers: {sum(known)} decided by the label bank. {sum(~known)} are unknown."
     )
     said = mine.assign(correct=np.arange(455) % 2)  # of what the bank knows it decides nothing
     decided = answers.grade_answers(said, "curated").frame
@@ -53,7 +54,7 @@ def test_what_is_answered_twice_or_not_asked_is_refused_with_its_row(mine):
         answers.grade_answers(mine, "curated")
 
 
-@pytest.mark.parametrize("asked", subset.ASKED)
+@pytest.mark.parametrize("asked", ASKED)
 def test_graded_answers_are_scored_alike_from_their_file(asked, mine, tmp_path):
     """Here, on the first tab, and by the command that is told their columns; no text is a formula in a spreadsheet."""
     mine["answer"] = ["=1+1", *["London."] * 454]
@@ -102,8 +103,8 @@ def test_without_text_gold_answers_decide_by_their_hashes():
 
 def random_result(rng):
     """Graded answers of any number, and confidences of any kind."""
-    asked = str(rng.choice(subset.ASKED))
-    ids = subset.table(asked)["question_id"]
+    asked = str(rng.choice(ASKED))
+    ids = table(asked)["question_id"]
     ids = ids[rng.random(len(ids)) < rng.random()]
     confidence = rng.random(len(ids))
     confidence = 10 ** (-9 * confidence) if rng.random() < 0.5 else confidence.round(2)

@@ -271,7 +271,7 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address
     tab.get_by_role("button", name="Grade and score").click()
     mine = tab.locator("table.rates tr.own")
     mine.wait_for()
-    tab.get_by_text("Of 2 answers were decided: 1 by the label bank, 1 by you.").wait_for()
+    tab.get_by_text("2 answers: 1 decided by the label bank, 1 by you.").wait_for()
     expected = "- mine your model 2 of 455 answered, 2 known to be right or wrong: no place"
     assert " ".join(mine.inner_text().split()).startswith(expected)
     row = tab.locator("table.all").last.locator("tr").last.inner_text()

@@ -7,19 +7,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from space import subset
+from space import answers, subset
+from space.answers import ASKED, table
 from tests.conftest import ROOT
 
 DATA = ROOT / "triviaqa_subset" / "data"
 SYSTEMS = pd.read_parquet(DATA / "systems.parquet")
+KNOWN = subset.known_rows("kept")
+LABELS = subset.known_labels("kept")
 PUBLISHED = pd.read_parquet(DATA / "published.parquet").query("task == 0")
 
 
-@pytest.mark.parametrize("asked", subset.ASKED)
+@pytest.mark.parametrize("asked", ASKED)
 def test_a_systems_own_right_and_wrong_stands_where_the_system_stands(asked):
     """Places are the paired tests', so a copy shares the place of what it copies, one lower at its worst."""
     known = subset.known_rows(asked)
-    questions = subset.table(asked).set_index("question_id")
+    questions = table(asked).set_index("question_id")
     assert [row.error_rate.value for row in known] == sorted(row.error_rate.value for row in known)
     assert len(known) == 14  # is_true has the answers of sequence_posterior
     for row in known[::5]:
@@ -39,7 +42,7 @@ def test_a_systems_own_right_and_wrong_stands_where_the_system_stands(asked):
 
 def test_what_is_missing_or_unknown_leaves_an_interval_and_no_place(rng):
     """A model that answered 28 questions, of which five are unknown, may be the best or the worst."""
-    questions = subset.table("curated").set_index("question_id")["weight"]
+    questions = table("curated").set_index("question_id")["weight"]
     correct = pd.Series(np.r_[np.full(5, np.nan), rng.integers(0, 2, 23)], questions.index[:28])
     mine, *known = subset.rows_with("curated", "<b>mine", correct, "self-reported, not checked")
     assert tuple(known) == subset.known_rows("curated")
@@ -56,21 +59,33 @@ def test_what_is_missing_or_unknown_leaves_an_interval_and_no_place(rng):
     assert '<td>-</td>\n<th scope="row"><bdi>&lt;b&gt;mine</bdi>' in row
 
 
-def test_what_was_sent_to_be_kept_has_its_place_link_and_date(monkeypatch, tmp_path):
-    """A copy of the best system's right and wrong stands where it stands; what is not complete stands nowhere."""
-    best = subset.known_rows("kept")[0]
-    questions = subset.table("kept")["question_id"]
-    correct = subset.known_labels("kept")[best.system, best.method]
-    frame = pd.DataFrame(
-        {"question_id": questions, "correct": correct, "link": "https://h/m", "date": "2026-11-22"}
-    )
-    (tmp_path / "submissions").mkdir()
-    frame.to_csv(tmp_path / "submissions" / "a <b>.csv", index=False)
-    frame[1:].to_csv(tmp_path / "submissions" / "part.csv", index=False)
-    monkeypatch.setattr(subset, "FOLDER", tmp_path)
-    for name in ("submissions", "known_labels", "known_rows"):
+@pytest.fixture
+def sent(monkeypatch, tmp_path):
+    """A folder of what was sent to be kept, which is read again."""
+    monkeypatch.setattr(answers, "FOLDER", tmp_path)
+    again = functools.cache(answers.submissions.__wrapped__)
+    for module in (answers, subset):
+        monkeypatch.setattr(module, "submissions", again)
+    for name in ("known_labels", "known_rows"):
         function = functools.cache(getattr(subset, name).__wrapped__)
         monkeypatch.setattr(subset, name, function)
+    (tmp_path / "submissions").mkdir()
+    return tmp_path / "submissions"
+
+
+def graded(correct, **columns):
+    """Return answers to all that were kept, which their sender graded."""
+    frame = pd.DataFrame({"question_id": table("kept")["question_id"], "answer": "an invented one"})
+    added = {"confidence": 0.5, "link": "https://h/m", "date": "2026-11-22"}
+    return frame.assign(correct=correct, **added | columns)
+
+
+def test_what_was_sent_to_be_kept_has_its_place_link_and_date(sent):
+    """A copy of the best system's right and wrong stands where it stands; what is not complete stands nowhere."""
+    best = KNOWN[0]
+    frame = graded(LABELS[best.system, best.method])
+    frame.to_csv(sent / "a <b>.csv", index=False)
+    frame[1:].to_csv(sent / "part.csv", index=False)
     rows = {row.system: row for row in subset.known_rows("kept")}
     mine = rows["a <b>"]
     assert "part" not in rows
@@ -78,6 +93,32 @@ def test_what_was_sent_to_be_kept_has_its_place_link_and_date(monkeypatch, tmp_p
     html = subset.board_html("kept", rows.values())
     assert "<bdi>a &lt;b&gt;</bdi>" in html
     assert '<a href="https://h/m" rel="nofollow noopener">source</a> 2026-11-22' in html
+    answers.require_whole()
+
+
+BROKEN = {  # a file -> why it is left out
+    "twice": (lambda frame: pd.concat([frame, frame[:1]]), "must not be repeated"),
+    "half": (lambda frame: frame.assign(correct=0.5), "column &#39;correct&#39; must be 0 (inc"),
+    "two": (lambda frame: frame.assign(correct=2), "column &#39;correct&#39; must be 0 (inc"),
+    "no_answer": (lambda frame: frame.drop(columns="answer"), "answer is missing among"),
+    "other": (lambda frame: frame.assign(question_id="q"), "must be one of the 918 that are asked"),
+}
+
+
+def test_a_broken_file_is_named_left_out_of_the_leaderboard_and_not_published(sent):
+    frame = graded(LABELS[KNOWN[0].system, KNOWN[0].method])
+    for name, (change, _) in BROKEN.items():
+        change(frame).to_csv(sent / f"{name}.csv", index=False)
+    words = frame.assign(correct=frame["correct"].map({1: "yes", 0: "no"}))
+    words.drop(columns=["link", "date"]).to_csv(sent / "words.csv", index=False)
+    rows = [row for row in subset.known_rows("kept") if row.method == subset.SUBMITTED]
+    assert [(row.system, row.link, row.date) for row in rows] == [("words", "", "")]
+    assert rows[0].error_rate == KNOWN[0].error_rate
+    html = subset.board_html("kept", rows)
+    for name, (_, reason) in BROKEN.items():
+        assert re.search(f"Left out: {name}.csv: [^:]*{re.escape(reason)}", html)
+    with pytest.raises(ValueError, match=r"^submissions/half\.csv: column 'correct' must be 0"):
+        answers.require_whole()
 
 
 def test_what_the_paper_prints_stands_apart_as_printed():

@@ -130,6 +130,10 @@ def test_answers_are_read_as_text_or_refused(tmp_path):
     assert answers["correct"].isna().all()
     path.write_text("question_id,answer,confidence,correct\nq1,x,0.5,yes\nq2,x,0.5,no\nq3,x,0.5,\n")
     assert uploads.read_answers(str(path))["correct"].fillna(-1).tolist() == [1, 0, -1]
+    for verdict in ("0.5", "maybe", "2", "yes"):
+        path.write_text(f"question_id,answer,confidence,correct\nq1,x,0.5,1\nq2,x,0.5,{verdict}\n")
+        with refused(f"^{path.name}: column 'correct' must .* in row 3 .* Write 1 for right"):
+            uploads.read_answers(str(path))
     for content, message in (
         (
             "question_id,text\nq1,x\n",
