@@ -44,7 +44,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "several_recipes": "takes the recipe of one way of reading",
     "skips_rows": "cannot skip rows of files that are not read whole",
     "side_by_side": "cannot name systems side by side in a table out of core",
-    "unknown_role": "must be among {roles}",
+    "unknown_role": "must be among the roles {roles}",
     "no_scale": "must be a number, or LOW:HIGH",
     "not_a_number_within": "must be a number in {interval}",
     "not_a_whole_number_within": "must be a whole number in {interval}",
@@ -256,7 +256,10 @@ ADVICE = {  # sentences of their own
     "write_1_for_right": "Write 1 for right answers, and 0 for wrong ones.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
-    "group_repeated_ids": "Samples of one id depend on each other: without groups, intervals and tests are too sure.",
+    "group_repeated_ids": (
+        "Several answers to a question? They depend on each other: name them by groups, or intervals and tests are "
+        "too sure."
+    ),
     "keep_common": "Keep only the common ones with in_common.",
     "label_or_bound": (
         "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
@@ -475,9 +478,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Column {column!r} does not say whether the likeliest class is the true one in {count} of the first {total} "
         "rows; the likeliest is scored."
     ),
-    "divided_by_100": (
-        "All confidences are at most {highest:g}, and {share:.0%} of answers are right: were they divided by 100?"
-    ),
     "grade_apart": (
         "{count} grades are {code:g}, far from all others: the lowest grade that counts as right is {cut:g}."
     ),
@@ -489,6 +489,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "decided_by_fit": (
         "These depend on what users accept, which the fit of the recalibration decides; its error is not known, so "
         "there are no intervals and no tests: {metrics}."
+    ),
+    "divided_by_100": (
+        "All confidences are at most {highest:g}, and {share:.0%} of answers are right: were they divided by 100?"
     ),
     "apart_from_others": (
         "{count} confidences are {code:g}, far from all others, and as often right as these."

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..comparison.compare import Comparison
     from ..comparison.unlabelled import ValueBounds
 
-DIFFERING = "No best value is marked: these differ between the systems:"
+DIFFERING = "No best value is marked, since the systems differ in:"
 DAGGER = (
     "† These assess the confidences only, and the systems' answers differ: unsure mistakes improve them. Do not rank "
     "by them."

@@ -142,8 +142,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     ),
     "score_in_memory": "Score it in memory, without --out-of-core.",
     "score_out_of_core": "Score it with --out-of-core.",
-    "group_repeated_ids": "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "
-    "are too sure.",
+    "group_repeated_ids": (
+        "Several answers to a question? They depend on each other: name its column with --groups COLUMN, or intervals "
+        "and tests are too sure."
+    ),
     "set_infinite_classes": "For free text, use --num-classes inf.",
     "margins_are_logits": "Margins of a decision function? They are logits: --predictions-are logits.",
     "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts the "

@@ -202,7 +202,7 @@ def _bounds_lines(
             if low is not None and high is not None:
                 texts.append(f"{key} in [{_digits(low, high)}]")
         if texts:
-            yield f"{name}: bounds, since not all uncertainties are told apart: {', '.join(texts)}."
+            yield f"{name}: near uncertainties are counted as one, so that {' and '.join(texts)}."
 
 
 def _digits(low: float, high: float) -> str:

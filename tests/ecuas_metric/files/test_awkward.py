@@ -1373,7 +1373,7 @@ NOTED = {  # a file, flags, and what is said beside the number
     "several samples of a question": (
         pd.concat([BASE, BASE]),
         "--interval 0.95",
-        "200 of 400 ids in column 'id' occur more than once. Samples of one id depend on each other: without --groups",
+        "200 of 400 ids in column 'id' occur more than once. Several answers to a question? They depend on each",
     ),
     "a class that some rows leave out": (
         pd.DataFrame({"label": [*"abbc" * 50], "probs": SPARSE}),

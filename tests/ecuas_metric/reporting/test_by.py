@@ -74,7 +74,7 @@ def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, 
     assert BEST in capsys.readouterr().out.split("Macro")[1]
     frame[frame["subject"] == "law"].to_csv("b.csv")
     score("a.csv", "B=b.csv")
-    assert "differ between the systems: parts." in capsys.readouterr().out.split("Macro")[1]
+    assert "the systems differ in: parts." in capsys.readouterr().out.split("Macro")[1]
 
 
 def test_recalibrated_systems_have_averages_of_their_own(frame):

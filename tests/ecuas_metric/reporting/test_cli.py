@@ -166,8 +166,8 @@ def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
 
 def test_systems_of_different_questions_have_no_best(folder, ran):
     _, _, out = ran("score gpt.csv short.jsonl").out.partition("\n")
-    differing = "these differ between the systems: numbers of samples, questions.\n"
-    assert out.startswith(f"No best value is marked: {differing}")
+    differing = "the systems differ in: numbers of samples, questions.\n"
+    assert out.startswith(f"No best value is marked, since {differing}")
     assert BEST not in out
     out = ran("score gpt.csv short.jsonl --common").out
     assert BEST in out

@@ -197,7 +197,7 @@ def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatc
     row = saved("score", logs / "all.parquet", "--out-of-core", "--full")["rows"][0]
     assert row["auroc_lower_bound"] < row["auroc"] < row["auroc_upper_bound"]
     assert "error_rate_lower_bound" not in row
-    [line] = [line for line in capsys.readouterr().out.split("\n") if line.startswith("a: bounds")]
+    [line] = [line for line in capsys.readouterr().out.split("\n") if line.startswith("a: near")]
     assert "auroc in [0." in line
     assert "augrc in [0." in line
     assert "error_rate" not in line
