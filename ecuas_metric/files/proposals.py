@@ -385,7 +385,7 @@ def _lists(table: Candidates) -> Iterator[_Posteriors]:
         classes = None if values is None else _only(table.classes_beside(name))
         columns = table.missing(posteriors=name)
         if classes is not None:
-            columns = {"posteriors": f"{classes}+{name}"}
+            columns = {"posteriors": "+".join([classes, name])}
             beside = table.sheet.column(classes).to_pylist()
             pairs = [{classes: one, name: cell} for one, cell in zip(beside, cells, strict=True)]
             names = _likeliest_in(pairs)

@@ -315,7 +315,7 @@ class _Matching:
 
     def _as_mapping(self, classes: str, posteriors: str) -> dict[str, Any]:
         """Return the fields of an error on which column has the classes of lists, and which may have the labels."""
-        named = {"posteriors": f"{classes}+{posteriors}"}
+        named = {"posteriors": "+".join([classes, posteriors])}
         sheet = replace(self.sheet, table=with_nested(self.sheet.table, named))
         labels = [name for name in self.roles["label"] if name != classes]
         roles = {**self.roles, "label": labels, "posteriors": list(named.values())}
