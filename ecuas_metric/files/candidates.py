@@ -180,7 +180,8 @@ class Candidates:
 
     def _on_scales(self, columns: Mapping[str, Floats], *, is_named: bool) -> list[Sure]:
         """Return the columns (N,) that may be on another scale than 0 to 1."""
-        scales = {name: self._scale_of(name, values) for name, values in columns.items()}
+        varied = {name: values for name, values in columns.items() if is_named or np.ptp(values)}
+        scales = {name: self._scale_of(name, values) for name, values in varied.items()}
         return [
             Sure(name, columns[name], scale, is_named=is_named)
             for name, scale in scales.items()
@@ -192,8 +193,6 @@ class Candidates:
 
         A range in its name is that scale.
         """
-        if not self.named("confidence") and np.ptp(values) == 0:
-            return None
         if are_logarithms(values):
             return LOG
         low, high = range_in(name)

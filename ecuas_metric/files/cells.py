@@ -229,12 +229,18 @@ def classes_of(value: object) -> dict[str, object] | None:
     """
     if isinstance(value, str) and value.strip().startswith(("{", "[{")):
         value = _literal(value)
-    if isinstance(value, dict) and value.keys() != _VECTOR:
-        named = _of_two_lists(value) or value
-        return {as_text(name): part for name, part in named.items() if part is not None}
-    parts = value if isinstance(value, list) else []
+    if isinstance(value, list):
+        value = _scores_in(value)
+    if not isinstance(value, dict) or value.keys() == _VECTOR:
+        return None
+    named = _of_two_lists(value) or value
+    return {as_text(name): part for name, part in named.items() if part is not None}
+
+
+def _scores_in(parts: Sequence[object]) -> dict[str, object] | None:
+    """Return the numbers of classes in a list of such, or None of others."""
     scores = [score for score in map(_score_in, parts) if score is not None]
-    return classes_of(dict(scores)) if parts and len(scores) == len(parts) else None
+    return dict(scores) if parts and len(scores) == len(parts) else None
 
 
 def _score_in(part: object) -> tuple[str, object] | None:
@@ -385,11 +391,15 @@ def texts_of_names(
     parsed = parse_cells(cells)
     are_numbers = is_numeric(parsed.type) and not (cells.type == TEXT and _are_names(cells, known))
     texts = texts_in(parsed if are_numbers else cells)
-    if are_numbers and known and all(name.startswith(_UNNAMED) for name in known):
+    if are_numbers and _are_unnamed(known):
         texts = join_texts([constant(_UNNAMED, len(texts)), texts], "")
     words = map(str, encode(texts)[0])
     nothing = [word for word in words if word.lower() in NOTHING]
     return emptied(texts, is_in(texts, [word for word in nothing if word not in known]))
+
+
+def _are_unnamed(classes: Collection[str]) -> bool:
+    return bool(classes) and all(name.startswith(_UNNAMED) for name in classes)
 
 
 def _are_names(cells: pa.Array, known: Collection[str]) -> bool:

@@ -275,10 +275,7 @@ def _named(
 
 def _rows_by_key(document: dict[str, Object]) -> list[Object]:
     """Return the rows of objects by their numbers or ids; or of columns, if a name says so, or rows are numbered."""
-    first = next(iter(document.values()))
-    have_roles = not {name.lower() for name in document}.isdisjoint(_OF_ROWS)
-    are_numbered = all(map(str.isdecimal, first)) and not all(map(str.isdecimal, document))
-    if have_roles or are_numbered:
+    if _is_of_columns(document):
         ids = dict.fromkeys(name for column in document.values() for name in column)
         document = {
             one: {name: column.get(one) for name, column in document.items()} for one in ids
@@ -286,6 +283,14 @@ def _rows_by_key(document: dict[str, Object]) -> list[Object]:
     if all(map(str.isdecimal, document)) or "id" in next(iter(document.values())):
         return list(document.values())
     return [{"id": name, **row} for name, row in document.items()]
+
+
+def _is_of_columns(document: dict[str, Object]) -> bool:
+    """Return whether a name is that of a role, or what is within is numbered, and names are not."""
+    if not {name.lower() for name in document}.isdisjoint(_OF_ROWS):
+        return True
+    first = next(iter(document.values()))
+    return all(map(str.isdecimal, first)) and not all(map(str.isdecimal, document))
 
 
 def _are_objects(part: object) -> TypeGuard[list[Object]]:

@@ -976,10 +976,7 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
 
 
 def _refuse_questions(rows: _Rows) -> None:
-    """Raise FileError if a column has more values than one of few, and most of them once beside each of its values.
-
-    Numbers may count rows within another thing, unless these have one true class each, as samples of several systems.
-    """
+    """Raise FileError if a column has more values than one of few, and most of them once beside each of its values."""
     sheet = rows.sheet
     total = len(sheet.rows)
     if total > _MOST_CROSSED or not rows.few:
@@ -987,17 +984,34 @@ def _refuse_questions(rows: _Rows) -> None:
     repeated = [name for name, count in rows.counts.items() if 1 < count < total]
     columns = {name: texts_in(sheet.column(name)) for name in repeated}
     sizes = {name: count_distinct(texts) for name, texts in columns.items()}
-    questions = [name for name, size in sizes.items() if size >= _ENOUGH]
-    for name, other in product(filter(sizes.__contains__, rows.few), questions):
-        values = sizes[name]
-        count = sizes[other]
-        is_full = values < count < total and count * values / 2 <= total <= count * values
-        if is_full and are_unique([columns[other], columns[name]]):
-            is_number = is_numeric(parse_cells(sheet.column(name)).type)
-            has_classes = is_number and rows.recipe.form != "confidences"
-            truth = [texts_in(sheet.column(rows.recipe.truth))] if has_classes else []
-            if count_distinct(join_texts([columns[other], *truth], "\0")) == count:
-                raise _told_apart(rows, other, name, values)
+    for name, other in product(rows.few, columns):
+        values = sizes.get(name, 0)
+        if _is_grid(values, sizes[other], total) and _are_questions(rows, columns, name, other):
+            raise _told_apart(rows, other, name, values)
+
+
+def _is_grid(values: int, count: int, total: int) -> bool:
+    """Return whether rows may be most of the pairs of few values with more other ones, each once."""
+    pairs = values * count
+    are_more = max(values + 1, _ENOUGH) <= count < total
+    return are_more and pairs / 2 <= total <= pairs
+
+
+def _are_questions(
+    rows: _Rows, columns: Mapping[str, pa.Array], system: str, question: str
+) -> bool:
+    """Return whether each value (N,) of a column stands once beside each of another one, as questions of systems do.
+
+    Numbers may count rows within another thing, unless these have one true class each, as samples of several systems.
+    """
+    if not are_unique([columns[question], columns[system]]):
+        return False
+    is_number = is_numeric(parse_cells(rows.sheet.column(system)).type)
+    if not is_number or rows.recipe.form == "confidences":
+        return True
+    truth = texts_in(rows.sheet.column(rows.recipe.truth))
+    with_truth = count_distinct(join_texts([columns[question], truth], "\0"))
+    return with_truth == count_distinct(columns[question])
 
 
 def _note_parts(sheet: Sheet, name: str) -> Note | None:

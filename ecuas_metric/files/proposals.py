@@ -212,22 +212,32 @@ def _labels_beside(
     source: Callable[[Candidates], Iterable[_Posteriors]], table: Candidates
 ) -> Iterator[Proposal]:
     """Yield posteriors with the labels that go with the likeliest classes, but are not always the likeliest of some."""
-    beside = [(one, label) for one in source(table) for label in table.may_be_labels(one.count)]
-    pairs = [(one, label, *_names_beside(table.texts(label), one)) for one, label in beside]
-    chosen = {
-        label
-        for one, label, _, names in pairs
-        if names and (table.texts(label) == np.array(names)[one.chosen]).all()
-    }
-    for posteriors, label, advice, names in pairs:
+    pairs = [(one, label) for one in source(table) for label in table.may_be_labels(one.count)]
+    predicted = {label for one, label in pairs if _are_likeliest(table, label, one)}
+    for posteriors, label in pairs:
         is_field = label.startswith(f"{posteriors.columns.get('posteriors')}.")  # of theirs
-        if is_field or label in chosen.difference(table.named("label")):
-            continue
-        is_surely = advice == "name_in_order" and table.named("label")
-        if is_surely or _go_with(table, table.texts(label), names, posteriors):
-            columns = {**table.missing(label=label), **posteriors.columns}
-            labels = () if posteriors.says(names) else names
-            yield Proposal(advice, columns, labels, **posteriors.form)
+        if not is_field and label not in predicted:
+            yield from _with_labels(table, label, posteriors)
+
+
+def _are_likeliest(table: Candidates, label: str, posteriors: _Posteriors) -> bool:
+    """Return whether a column without a name of labels has the likeliest class in all rows."""
+    labels = table.texts(label)
+    _, names = _names_beside(labels, posteriors)
+    if not names or table.named("label"):
+        return False
+    return bool((labels == np.array(names)[posteriors.chosen]).all())
+
+
+def _with_labels(table: Candidates, label: str, posteriors: _Posteriors) -> Iterator[Proposal]:
+    """Yield posteriors with a column of labels if these go with them."""
+    labels = table.texts(label)
+    advice, names = _names_beside(labels, posteriors)
+    is_surely = advice == "name_in_order" and table.named("label")
+    if is_surely or _go_with(table, labels, names, posteriors):
+        columns = {**table.missing(label=label), **posteriors.columns}
+        said = () if posteriors.says(names) else names
+        yield Proposal(advice, columns, said, **posteriors.form)
 
 
 def _go_with(
@@ -380,22 +390,28 @@ def _lists(table: Candidates) -> Iterator[_Posteriors]:
     """Yield columns of lists or of mappings, of as many numbers as there are classes: probabilities, or else logits."""
     for name in table.named("posteriors") or table.free:
         cells = table.sheet.column(name).to_pylist()
+        columns = table.missing(posteriors=name)
         names = _likeliest_in(cells)
         values = lists_of_numbers(table.sheet, name) if names is None else None
         classes = None if values is None else _only(table.classes_beside(name))
-        columns = table.missing(posteriors=name)
         if classes is not None:
             columns = {"posteriors": "+".join([classes, name])}
             beside = table.sheet.column(classes).to_pylist()
-            pairs = [{classes: one, name: cell} for one, cell in zip(beside, cells, strict=True)]
-            names = _likeliest_in(pairs)
+            pairs = zip(beside, cells, strict=True)
+            names = _likeliest_in([dict(zip((classes, name), pair, strict=True)) for pair in pairs])
         if names is not None:
             distinct, chosen = np.unique(names, return_inverse=True)
             yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
-        elif values is not None and 1 < values.shape[1] <= _MOST_LABELS:
-            are_shares = all(map(_are_probabilities, values))
-            form = {} if are_shares else {"predictions_are": "logits"}
-            yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
+        elif values is not None:
+            yield from _without_names(columns, values)
+
+
+def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Posteriors]:
+    """Yield the numbers (N, K) of lists as posteriors by their places: probabilities, or else logits."""
+    if 1 < values.shape[1] <= _MOST_LABELS:
+        are_shares = all(map(_are_probabilities, values))
+        form = {} if are_shares else {"predictions_are": "logits"}
+        yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
 
 
 def _likeliest_in(cells: Sequence[object]) -> Array | None:

@@ -541,14 +541,18 @@ def _header(content: pa.Buffer) -> Header:
         raise ValueError("it is UTF-16 without a mark, or no text")
     below = [lines.readline() for _ in range(_TITLES)]
     separator = separator or _separator_in(line) or _separator_below(line, below)
+    return Header(_names_in(line, below, separator), before, separator, comments)
+
+
+def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:
+    """Return the names of the columns; the first has none if the cells below it count the rows."""
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
     cells, *rows = _cells_of([line, *below], separator) or [[]]
     if _begin_with_numbers(rows, len(cells)):
         cells = ["", *cells]
     if max(map(len, cells), default=0) > _LONGEST_NAME:
         raise ValueError(f"names of columns have at most {_LONGEST_NAME:,} letters")
-    names = list(map(_column_name, cells, count()))
-    return Header(names, before, separator, comments)
+    return list(map(_column_name, cells, count()))
 
 
 def _separator_in(text: str) -> str:

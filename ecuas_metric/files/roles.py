@@ -342,9 +342,7 @@ class _Matching:
         used: Mapping[str, Sequence[str]],
     ) -> tuple[tuple[str, str], ...]:
         """Return all columns that no role has, and what the first of them hold."""
-        taken = {column_in(name) for names in used.values() for name in names}
-        taken.update(*(name.split("+") for name in taken))
-        taken.update([name.partition(".")[0] for name in taken])
+        taken = _columns_taken(chain.from_iterable(used.values()))
         names = [name for name in self.sheet.names if name not in taken]
         shown = {name: contents(self.sheet.table, name) for name in names[:COLUMNS_SHOWN]}
         for name in filter(self._is_unique, shown if self._systems() else ()):
@@ -622,6 +620,13 @@ class _Matching:
         """Return the distinct values of a column as text, also "none" if a column has the name of such a class."""
         classes = set(map(class_in, self.sheet.names))
         return set(map(as_text, encode(texts_of_names(self.sheet.column(name), classes))[0]))
+
+
+def _columns_taken(names: Iterable[str]) -> set[str]:
+    """Return the columns that names are of: also those of fields, and those that are read together as one."""
+    columns = set(map(column_in, names))
+    columns.update(*(name.split("+") for name in columns))
+    return columns | {name.partition(".")[0] for name in columns}
 
 
 def class_in(name: str) -> str:

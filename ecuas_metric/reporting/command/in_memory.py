@@ -124,8 +124,7 @@ def score_in_memory(
         outputs=[*output.output, *(output.beside(MACRO) if by else [])],
         beside=[made.cost],
     )
-    if len(submissions) == 1 and (rows.common or rows.by_position):
-        raise InputError("--common" if rows.common else "--by-position", "idle_of_one_system")
+    _refuse_pairing(submissions, rows)
     options |= cost_of_all(made.cost, submissions)
     systems, unlabelled = prepare_open(submissions, **options)
     if is_bounded(unlabelled):
@@ -199,6 +198,12 @@ def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
     has_ids = any(one.ids is not None for one in submissions)
     if len(submissions) > 1 and not has_ids and not rows.by_position:
         require_ids(recipes_of(submissions))
+
+
+def _refuse_pairing(submissions: Sequence[Submission], rows: PairFlags) -> None:
+    """Raise InputError about flags that pair samples if there is a single system."""
+    if len(submissions) == 1 and (rows.common or rows.by_position):
+        raise InputError("--common" if rows.common else "--by-position", "idle_of_one_system")
 
 
 def _require_one_task(submissions: Iterable[Submission]) -> None:
