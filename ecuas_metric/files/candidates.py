@@ -74,7 +74,9 @@ class Sure:
         wrong = self.values[verdict.known & ~verdict.right]
         if not right.size or not wrong.size:
             return False
-        return bool(right.min() > wrong.max() or wrong.min() > right.max())
+        is_higher = right.min() > wrong.max()
+        is_lower = right.max() < wrong.min()
+        return bool(is_higher or is_lower)
 
     @property
     def depth(self) -> int:
@@ -94,7 +96,8 @@ class Verdict:
 
     def goes_with(self, right: Bools) -> bool:
         """Return whether it says what another verdict (N,) says, in all rows or in more than by chance."""
-        return bool((self.right == right).all()) or agree(self.right, right)
+        is_same = bool((self.right == right).all())
+        return is_same or agree(self.right, right)
 
     @property
     def depth(self) -> int:
@@ -109,7 +112,8 @@ class Candidates:
         self.roles = roles
         self.nested = [path for name in sheet.names for path in _paths_of(sheet, name)]
         self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
-        self.words = set(re.split(r"[\W_]+", " ".join(sheet.names)))
+        names = " ".join(sheet.names)
+        self.words = set(re.split(r"[\W_]+", names))
         self.free = list(_without_role(self.sheet.names, roles))
         self.cells = {name: parse_cells(self.sheet.column(name)) for name in self.free}
         numbers = {name: _numbers_of(self.sheet, name) for name in self.free}
@@ -137,7 +141,8 @@ class Candidates:
 
     def texts(self, name: str) -> Array:
         """Return a column as texts (N,), nothing where it is empty; a class may be "none" if a column is named so."""
-        values, codes = encode(texts_of_names(self.sheet.column(name), self.words))
+        texts = texts_of_names(self.sheet.column(name), self.words)
+        values, codes = encode(texts)
         return np.array([*map(as_text, values), ""])[codes]
 
     def classes(self, name: str) -> list[str]:
@@ -156,9 +161,11 @@ class Candidates:
         Two values are labels of two classes: of more, a column of 0 and 1 is one of several for each row.
         """
         least = min(num_classes, 3)
-        names = [name for name in self.free if self._repeats_classes(name, least)]
-        distinct = {self.texts(name).tobytes(): name for name in reversed(names)}
-        return self.named("label") or list(distinct.values())[::-1]
+        distinct: dict[bytes, str] = {}
+        for name in self.free:
+            if self._repeats_classes(name, least):
+                distinct.setdefault(self.texts(name).tobytes(), name)
+        return self.named("label") or list(distinct.values())
 
     def _repeats_classes(self, name: str, least: int) -> bool:
         cells = self.cells[name]
@@ -334,7 +341,8 @@ def classes_among(texts: Array) -> list[str]:
 def are_permuted(cells: pa.Array) -> bool:
     """Return whether lists of texts (N,) have the same texts, but not in one order."""
     lists = {tuple(list_of_texts(cell)) for cell in cells.to_pylist()}
-    return len(lists) > 1 == len({tuple(sorted(one)) for one in lists})
+    in_order = {tuple(sorted(one)) for one in lists}
+    return len(lists) > 1 == len(in_order)
 
 
 def list_of_texts(cell: object) -> list[str]:

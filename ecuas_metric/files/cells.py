@@ -255,11 +255,14 @@ def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
     """Return the numbers of one list by the names in the other, if a cell has just these two; nothing of others."""
     parts = [_literal(part) if isinstance(part, str) else part for part in value.values()]
     lists = [part for part in parts if isinstance(part, list)]
-    if not len(lists) == len(parts) == 2 or len(lists[0]) != len(lists[1]):
+    sizes = set(map(len, lists))
+    if not len(lists) == len(parts) == 2 or len(sizes) > 1:
         return {}
     names, values = sorted(lists, key=are_numbers)
     are_named = all(isinstance(name, str) for name in names)
-    return dict(zip(names, values, strict=True)) if are_named and are_numbers(values) else {}
+    if not are_named or not are_numbers(values):
+        return {}
+    return dict(zip(names, values, strict=True))
 
 
 def _of_vector(value: object) -> object:
@@ -269,7 +272,8 @@ def _of_vector(value: object) -> object:
     if value["type"] == _DENSE:
         return value["values"]
     row = [0.0] * value["size"]
-    for index, number in zip(value["indices"], value["values"], strict=True):
+    places = zip(value["indices"], value["values"], strict=True)
+    for index, number in places:
         row[index] = number
     return row
 

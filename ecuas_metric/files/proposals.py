@@ -203,6 +203,10 @@ class _Posteriors:
     first: int = 0  # the number of the first one
     form: Mapping[str, Any] = field(default_factory=dict)
 
+    def chosen_among(self, names: Sequence[str]) -> Array:
+        """Return the names (N,) of the likeliest classes."""
+        return np.array(names)[self.chosen]
+
     def says(self, names: tuple[str, ...]) -> bool:
         """Return whether no flag has to say these names of the classes."""
         return self.are_names_said or (not self.names and names == _numbers(0, self.count))
@@ -226,7 +230,7 @@ def _are_likeliest(table: Candidates, label: str, posteriors: _Posteriors) -> bo
     _, names = _names_beside(labels, posteriors)
     if not names or table.named("label"):
         return False
-    return bool((labels == np.array(names)[posteriors.chosen]).all())
+    return bool((labels == posteriors.chosen_among(names)).all())
 
 
 def _with_labels(table: Candidates, label: str, posteriors: _Posteriors) -> Iterator[Proposal]:
@@ -249,7 +253,7 @@ def _go_with(
     """
     if not {*distinct_texts(labels)} <= {*names}:
         return False
-    likeliest = np.array(names)[posteriors.chosen]
+    likeliest = posteriors.chosen_among(names)
     are_named = table.named("label") or posteriors.names
     if posteriors.form.get("predictions_are") == "logits" or not are_named:
         return agree(labels, likeliest)
@@ -398,7 +402,7 @@ def _lists(table: Candidates) -> Iterator[_Posteriors]:
             columns = {"posteriors": "+".join([classes, name])}
             beside = table.sheet.column(classes).to_pylist()
             pairs = zip(beside, cells, strict=True)
-            names = _likeliest_in([dict(zip((classes, name), pair, strict=True)) for pair in pairs])
+            names = _likeliest_in([{classes: texts, name: numbers} for texts, numbers in pairs])
         if names is not None:
             distinct, chosen = np.unique(names, return_inverse=True)
             yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
@@ -565,7 +569,8 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
     """
     pairs = [(sure, verdict) for sure in _sure(table) for verdict in _verdicts_beside(table, sure)]
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
-    pair = _only(_different((higher if table.named("correct") else ()) or pairs))
+    likely = higher if table.named("correct") else ()
+    pair = _only(_different(likely or pairs))
     if pair is None:
         return
     if higher:
@@ -578,10 +583,11 @@ def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdic
     """Return pairs without verdicts that follow from the confidences, if there are others, and without copies."""
     undecided = [(sure, verdict) for sure, verdict in pairs if not sure.decides(verdict)]
     by_depth = sorted(undecided or pairs, key=lambda pair: pair[0].depth + pair[1].depth)
-    by_content = {
-        (sure.values.tobytes(), verdict.right.tobytes(), verdict.known.tobytes()): (sure, verdict)
-        for sure, verdict in reversed(by_depth)
-    }
+    by_content: dict[tuple[bytes, ...], tuple[Sure, Verdict]] = {}
+    for sure, verdict in by_depth:
+        arrays = (sure.values, verdict.right, verdict.known)
+        content = tuple(array.tobytes() for array in arrays)
+        by_content.setdefault(content, (sure, verdict))
     return list(by_content.values())
 
 
@@ -680,8 +686,10 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
     if table.named("correct") or sure is None:
         return
     for truth, chosen in _pairs_of_classes(table):
-        are_right = table.texts(truth) == table.texts(chosen)
-        if not _is_of_chosen(sure, table.texts(truth), table.texts(chosen)):
+        answers = table.texts(chosen)
+        right_answers = table.texts(truth)
+        are_right = answers == right_answers
+        if not _is_of_chosen(sure, right_answers, answers):
             continue
         verdict = _only([one for one in table.verdicts() if one.goes_with(are_right)])
         if verdict is not None and verdict.name not in (truth, chosen):

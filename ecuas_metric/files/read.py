@@ -356,9 +356,11 @@ def _parts_in(folder: Path) -> list[Path]:
     """Return the files in a folder that are one table: numbered, or in folders as Hive names them."""
     inside = sorted(path.relative_to(folder) for path in folder.rglob("*"))
     direct = [path for path in inside if path.parent == Path()]
-    numbered = {path: match for path in direct if (match := _PART.fullmatch(path.name))}
-    parts = list(numbered) or list(filter(_is_of_hive, inside))
-    if not parts or len({match[1] for match in numbered.values()}) > 1:
+    matches = [_PART.fullmatch(path.name) for path in direct]
+    numbered = [path for path, match in zip(direct, matches, strict=True) if match]
+    tables = {match[1] for match in matches if match}
+    parts = numbered or list(filter(_is_of_hive, inside))
+    if not parts or len(tables) > 1:
         raise FileError(folder, "folder_of_no_table", advice="name_its_files")
     return parts
 
@@ -412,7 +414,8 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     if not header.names:
         return _sheet(pa.table({}))
     if header.separator == _SPACE:
-        content = pa.py_buffer(re.sub(rb"(?m)^ +| +$", b"", re.sub(rb" +", b" ", content)))
+        single = re.sub(rb" +", b" ", content)
+        content = pa.py_buffer(re.sub(rb"(?m)^ | $", b"", single))
     table = _regular_csv(content, header)
     short: dict[int, int] = {}
     if table is None:
@@ -567,8 +570,9 @@ def _separator_below(line: str, below: Sequence[str]) -> str:
     rows = _cells_of([line, *below], _SPACE)
     sizes = {len(row) for row in rows[1:]}
     width = max(sizes, default=0)
-    are_alike = len(sizes) == 1 and width > 1 and len(rows[0]) in (width, width - 1)
-    return separator or (_SPACE if are_alike else ",")
+    if separator or len(sizes) != 1 or width < 2:
+        return separator or ","
+    return _SPACE if len(rows[0]) in (width, width - 1) else ","
 
 
 def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
@@ -583,7 +587,8 @@ def _begin_with_numbers(rows: Sequence[Sequence[str]], width: int) -> bool:
     if len(rows) < 2 or {len(row) for row in rows} != {width + 1}:
         return False
     numbers = [row[0] for row in rows]
-    return any(numbers == list(map(str, range(k, k + len(rows)))) for k in (0, 1))
+    counted = list(map(str, range(len(rows) + 1)))
+    return numbers in (counted[:-1], counted[1:])
 
 
 # ---- other formats -----------------------------------------------------------------------------------------------

@@ -155,7 +155,8 @@ def with_nested(
     table = with_fields(table, names)
     joined = columns.get("posteriors", "")
     parts = joined.split("+")
-    if len(parts) != 2 or joined in table.column_names or not set(parts) <= set(table.column_names):
+    names_of_table = set(table.column_names)
+    if len(parts) != 2 or joined in names_of_table or not names_of_table.issuperset(parts):
         return table
     cells = [plain(table[part]) for part in parts]
     if not all(isinstance(row_of_numbers(first_of(one)), list) for one in cells):
@@ -302,7 +303,7 @@ class _Matching:
         values = row_of_numbers(first_of(self.sheet.table[posteriors]))
         if not isinstance(values, list) or self._texts_of_first(posteriors):
             return
-        for name in (name for name in self.sheet.names if self._is_free(name) or name in labels):
+        for name in [*labels, *filter(self._is_free, self.sheet.names)]:
             are_classes = name in labels or are_permuted(self.sheet.column(name))
             if len(self._texts_of_first(name)) == len(values) and are_classes:
                 advice = self._as_mapping(name, posteriors)
@@ -319,10 +320,11 @@ class _Matching:
         sheet = replace(self.sheet, table=with_nested(self.sheet.table, named))
         labels = [name for name in self.roles["label"] if name != classes]
         roles = {**self.roles, "label": labels, "posteriors": list(named.values())}
-        beside = [{**named, **one.columns} for one in propose(sheet, roles, named.keys())]
-        label = {} if labels else {"label": "NAME"}
-        columns = next(iter(beside), {**named, **label})
-        return Proposal("name_seeming", columns).to_fields({})
+        label: Mapping[str, str] = {} if labels else {"label": "NAME"}
+        for proposal in propose(sheet, roles, named.keys()):
+            label = proposal.columns
+            break
+        return Proposal("name_seeming", {**named, **label}).to_fields({})
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
@@ -386,7 +388,8 @@ class _Matching:
 
     def _are_shares(self, name: str) -> bool:
         cells = self._cells(name)
-        return self._has_fractions(name) and len(encode(cells)[0]) > len(cells) / 2
+        num_distinct = len(encode(cells)[0])
+        return self._has_fractions(name) and num_distinct > len(cells) / 2
 
     def _predicted(self) -> list[str]:
         """Return the column of predicted classes, no fractions and no fields, as probabilities by that name are."""
@@ -619,7 +622,8 @@ class _Matching:
     def _texts(self, name: str) -> set[str]:
         """Return the distinct values of a column as text, also "none" if a column has the name of such a class."""
         classes = set(map(class_in, self.sheet.names))
-        return set(map(as_text, encode(texts_of_names(self.sheet.column(name), classes))[0]))
+        texts = texts_of_names(self.sheet.column(name), classes)
+        return set(map(as_text, encode(texts)[0]))
 
 
 def _columns_taken(names: Iterable[str]) -> set[str]:
