@@ -190,7 +190,7 @@ class Candidates:
         varied = {name: values for name, values in columns.items() if is_named or np.ptp(values)}
         scales = {name: self._scale_of(name, values) for name, values in varied.items()}
         return [
-            Sure(name, columns[name], scale, is_named=is_named)
+            Sure(name, columns[name], scale, is_named=is_named or _ends_in_confidence(name))
             for name, scale in scales.items()
             if scale is not None
         ]
@@ -264,6 +264,11 @@ class Candidates:
             if sure.is_higher(verdict):
                 return verdict
         return None
+
+
+def _ends_in_confidence(name: str) -> bool:
+    *_, word = re.split(r"[\W_]+", name.lower())
+    return word in NAMES["confidence"]
 
 
 def _with_third_word(words: set[str]) -> str:

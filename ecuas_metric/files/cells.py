@@ -224,8 +224,8 @@ def lists_of_numbers(sheet: Sheet, name: str) -> Floats | None:
 def classes_of(value: object) -> dict[str, object] | None:
     """Return the numbers of a cell by the names of the classes that have one, or None if it does not name them.
 
-    It may be a mapping, a list of ``{"label": ..., "score": ...}``, as pipelines of transformers return it, or a list
-    of names and one of numbers.
+    It may be a mapping, a list of objects as ``{"label": ..., "score": ...}``, as pipelines of transformers return it,
+    or a list of names and one of numbers.
     """
     if isinstance(value, str) and value.strip().startswith(("{", "[{")):
         value = _literal(value)
@@ -244,11 +244,16 @@ def _scores_in(parts: Sequence[object]) -> dict[str, object] | None:
 
 
 def _score_in(part: object) -> tuple[str, object] | None:
-    """Return the name of a class and its number, as ``{"label": .., "score": ..}`` or ``"prob"`` has them."""
+    """Return the name of a class and its number: of certain names, or the only text and the only number there are."""
+    if not isinstance(part, dict):
+        return None
     for name in ("score", "prob", "probability"):
-        if isinstance(part, dict) and {"label", name} <= part.keys():
+        if {"label", name} <= part.keys():
             return as_text(part["label"]), part[name]
-    return None
+    values = part.values()
+    names = [value for value in values if isinstance(value, str)]
+    scores = [value for value in values if isinstance(value, float | int)]
+    return (as_text(names[0]), scores[0]) if len(names) == len(scores) == 1 else None
 
 
 def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:

@@ -993,8 +993,8 @@ def _refuse_questions(rows: _Rows) -> None:
 def _is_grid(values: int, count: int, total: int) -> bool:
     """Return whether rows may be most of the pairs of few values with more other ones, each once."""
     pairs = values * count
-    are_more = max(values + 1, _ENOUGH) <= count < total
-    return are_more and pairs / 2 <= total <= pairs
+    are_more = max(values + 1, _ENOUGH) <= count
+    return are_more and max(pairs / 2, _OFTEN * count) <= total <= pairs
 
 
 def _are_questions(

@@ -55,6 +55,7 @@ LISTS = [
 ]
 ANSWERS = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C, strict=True)]
 SOME = np.arange(N) % 25 == 0
+DULL = (0.4 + 0.03 * C + 0.5 * P).round(2)
 RATING = np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) + 1
 IN_CELLS = [f'{{"error": {1 - c}, "p": {q}}}' for q, c in zip(Q, C, strict=True)]
 MAX = np.maximum(P, 1 - P)
@@ -340,6 +341,18 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.parquet",
             pd.DataFrame({"label": LABEL * 1.0, "probabilities": [*map(vector, FOUR.tolist())]}),
         ),
+        "Comprehend's scores": (
+            "a.jsonl --columns posteriors=Classes",
+            pd.DataFrame(
+                {
+                    "label": CLASSES[LABEL],
+                    "Classes": [
+                        [{"Name": one["label"], "Score": one["score"]} for one in row]
+                        for row in SCORES
+                    ],
+                }
+            ),
+        ),
         "BigQuery's probabilities": (
             "a.jsonl",
             pd.DataFrame({"label": CLASSES[LABEL], "probs": PROBS}),
@@ -473,6 +486,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             }
         ),
         '--columns "one:label=buys,posteriors=one model (no)+one model (yes)" --labels no,yes',
+        "",
+    ),
+    "percentages by the last word of a name, hardly higher where it is right": (
+        pd.DataFrame({"verbalized_confidence": 100 * DULL, "is_correct": C}),
+        "--columns confidence=verbalized_confidence --scale 100",
         "",
     ),
     "percentages beside a constant": (
