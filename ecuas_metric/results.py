@@ -345,10 +345,10 @@ def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
 def _intervals(
     system: System, values: Values, *, progress: bool
 ) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
-    samples = _drawn(system)
-    if samples.options.interval_method == "analytic":
+    if system.options.interval_method == "analytic":
         inferred = analytic_intervals(answers_drawn(system), values)
         return inferred.limits, inferred.notes
+    samples = _drawn(system)
     # Stable: which of tied samples are drawn must not depend on the machine.
     samples = reordered(samples, samples.decisions.order)
     design = design_of_options(samples.options, samples.num_samples)
@@ -499,7 +499,7 @@ def note_perfect(wrong: int, right: int) -> tuple[Note, ...]:
 
 def require_same_keys(keys: Mapping[str, Collection[Key]]) -> None:
     """Raise InputError if the systems of one table have other numbers than the first, which are named."""
-    first, *_ = keys.values()
+    first = next(iter(keys.values()), ())
     for name, of_system in keys.items():
         differing = sorted(map(str, {*first} ^ {*of_system}))
         if differing:

@@ -72,16 +72,7 @@ class Sure:
         """Return whether all of one verdict have higher numbers than all of the other: it was computed of them."""
         right = self.values[verdict.known & verdict.right]
         wrong = self.values[verdict.known & ~verdict.right]
-        if not right.size or not wrong.size:
-            return False
-        is_higher = right.min() > wrong.max()
-        is_lower = right.max() < wrong.min()
-        return bool(is_higher or is_lower)
-
-    @property
-    def depth(self) -> int:
-        """How deep in nested objects it is."""
-        return self.name.count(".")
+        return are_above(right, wrong) or are_above(wrong, right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +89,6 @@ class Verdict:
         """Return whether it says what another verdict (N,) says, in all rows or in more than by chance."""
         is_same = bool((self.right == right).all())
         return is_same or agree(self.right, right)
-
-    @property
-    def depth(self) -> int:
-        """How deep in nested objects it is."""
-        return self.name.count(".")
 
 
 class Candidates:
@@ -160,12 +146,14 @@ class Candidates:
 
         Two values are labels of two classes: of more, a column of 0 and 1 is one of several for each row.
         """
+        if self.named("label"):
+            return self.named("label")
         least = min(num_classes, 3)
         distinct: dict[bytes, str] = {}
         for name in self.free:
             if self._repeats_classes(name, least):
                 distinct.setdefault(self.texts(name).tobytes(), name)
-        return self.named("label") or list(distinct.values())
+        return list(distinct.values())
 
     def _repeats_classes(self, name: str, least: int) -> bool:
         cells = self.cells[name]
@@ -220,12 +208,8 @@ class Candidates:
         """Return the columns of texts in lists, in changing order, that a column has as many numbers as."""
         row = row_of_numbers(first_of(self.sheet.column(name)))
         count = len(row) if isinstance(row, list) else 0
-        columns = {other: self.sheet.column(other) for other in self.free if other != name}
-        return [
-            other
-            for other, cells in columns.items()
-            if len(list_of_texts(first_of(cells))) == count and are_permuted(cells)
-        ]
+        others = [other for other in self.free if other != name]
+        return [other for other in others if are_permuted(self.sheet.column(other), count)]
 
     def shares(self) -> list[str]:
         """Return the columns of numbers from 0 to 1, of which some are fractions."""
@@ -343,8 +327,10 @@ def classes_among(texts: Array) -> list[str]:
     return sorted(distinct, key=int) if are_numbers else distinct
 
 
-def are_permuted(cells: pa.Array) -> bool:
-    """Return whether lists of texts (N,) have the same texts, but not in one order."""
+def are_permuted(cells: pa.Array, count: int) -> bool:
+    """Return whether lists of so many texts (N,) have the same texts, but not in one order."""
+    if len(list_of_texts(first_of(cells))) != count:
+        return False
     lists = {tuple(list_of_texts(cell)) for cell in cells.to_pylist()}
     in_order = {tuple(sorted(one)) for one in lists}
     return len(lists) > 1 == len(in_order)
@@ -423,10 +409,14 @@ def rises(values: Floats, right: Bools) -> bool:
     is_known = ~np.isnan(values)
     high = values[right & is_known]
     low = values[~right & is_known]
-    if not high.size or not low.size:
+    if not high.size or not low.size or are_above(high, low):
         return False
-    do_overlap = high.min() <= low.max()
-    return bool(do_overlap and high.mean() > low.mean())
+    return bool(high.mean() > low.mean())
+
+
+def are_above(high: Floats, low: Floats) -> bool:
+    """Return whether there are numbers (N,), and others (M,), and all of the first are above all of the others."""
+    return bool(high.size and low.size and high.min() > low.max())
 
 
 def rises_surely(values: Floats, right: Bools) -> bool:

@@ -62,12 +62,8 @@ _PRINTED = (
     r"^\[\s*([-+.\deE]+|[Tt]rue|[Ff]alse)\s*\]$",
 )
 _UNNAMED = "LABEL_"  # before the numbers of classes without names, as transformers writes them
-_VECTOR = {
-    "type",
-    "size",
-    "indices",
-    "values",
-}  # the fields of a vector of Spark ML, as Parquet has it
+# the fields of a vector of Spark ML, as Parquet has it
+_VECTOR = {"type", "size", "indices", "values"}
 _DENSE = 1  # its type
 _WORDS_SHOWN = 5
 _OFTEN = 5  # rows of a word that is no slip

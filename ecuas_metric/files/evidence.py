@@ -18,6 +18,7 @@ from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up
 from ..results import note_one_confidence, note_perfect
 from .candidates import (
     MOST_PARTS,
+    are_above,
     are_near,
     are_within,
     beyond_chance,
@@ -171,10 +172,7 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
         if rows.recipe.form == form and role not in rows.reading.columns
     ]
     on_ids = _check_ids(rows)
-    columns_of_ids = [_numbers_of(rows.head, name) for name in rows.recipe.of("id")]
-    # ids that only count the rows tell nothing; others, none of which is repeated, are of as many questions
-    are_open = on_ids or all(map(count_up, columns_of_ids))
-    return (*filter(None, notes), *on_ids, *(_check_parts(rows) if are_open else ()))
+    return (*filter(None, notes), *on_ids, *_check_parts(rows, are_repeated=bool(on_ids)))
 
 
 def require_ids(recipes: Iterable[Recipe]) -> None:
@@ -287,8 +285,7 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
         return note_one_confidence(len(confidence), float(confidence[0]))
     right = confidence[correct == 1]
     wrong = confidence[correct == 0]
-    is_separated = right.min(initial=np.inf) > wrong.max(initial=-np.inf)
-    return note_perfect(len(wrong), len(right)) if is_separated else ()
+    return note_perfect(len(wrong), len(right)) if are_above(right, wrong) else ()
 
 
 def note_other_class(
@@ -964,12 +961,16 @@ def _told_apart(rows: _Rows, ids: str, name: str, values: int) -> FileError:
     )
 
 
-def _check_parts(rows: _Rows) -> tuple[Note, ...]:
+def _check_parts(rows: _Rows, *, are_repeated: bool) -> tuple[Note, ...]:
     """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
 
-    FileError if another column has the questions: each of its values stands once beside each of theirs.
+    FileError if another column has the questions: each of its values stands once beside each of theirs. Ids that only
+    count the rows tell nothing; others, none of which is repeated, are of as many questions.
     """
     if rows.recipe.systems:
+        return ()
+    ids = rows.recipe.of("id")
+    if not are_repeated and not all(count_up(_numbers_of(rows.head, name)) for name in ids):
         return ()
     _refuse_questions(rows)
     return tuple(filter(None, [_note_parts(rows.sheet, name) for name in rows.few]))

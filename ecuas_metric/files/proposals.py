@@ -582,13 +582,19 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
 def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdict]]:
     """Return pairs without verdicts that follow from the confidences, if there are others, and without copies."""
     undecided = [(sure, verdict) for sure, verdict in pairs if not sure.decides(verdict)]
-    by_depth = sorted(undecided or pairs, key=lambda pair: pair[0].depth + pair[1].depth)
+    by_depth = sorted(undecided or pairs, key=_depth)
     by_content: dict[tuple[bytes, ...], tuple[Sure, Verdict]] = {}
     for sure, verdict in by_depth:
         arrays = (sure.values, verdict.right, verdict.known)
         content = tuple(array.tobytes() for array in arrays)
         by_content.setdefault(content, (sure, verdict))
     return list(by_content.values())
+
+
+def _depth(pair: tuple[Sure, Verdict]) -> int:
+    """Return how deep in nested objects two columns are, together."""
+    sure, verdict = pair
+    return sure.name.count(".") + verdict.name.count(".")
 
 
 def _may_be_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> bool:
@@ -642,26 +648,31 @@ def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     return Proposal("name_errors_or_doubt", errors, alternative=doubts, fields=fields)
 
 
+def _as_verdicts(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
+    """Return the advice to take verdicts as those on answers."""
+    columns = table.missing(confidence=sure.name, correct=verdict.name)
+    fields = {"of_column": sure.name}
+    return Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
+
+
 def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     """Return the advice to take verdicts as those on answers, or also as classes if they may be such."""
+    proposal = _as_verdicts(table, sure, verdict)
     truth = verdict.name
-    columns = table.missing(confidence=sure.name, correct=truth)
-    fields = {"of_column": sure.name}
-    proposal = Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
     classes = None if table.named("correct") else _classes_of(table, verdict)
     if classes is None:
         return proposal
     as_classes = {"positive": sure.name, "label": truth}
     complements = {"confidence": f"1-{sure.name}", "correct": f"1-{truth}"}
     # data alone do not tell doubts and mistakes from confidences and right answers
-    may_be_mistakes = len(columns) == len(_JUDGED) and not verdict.words
+    may_be_mistakes = len(proposal.columns) == len(_JUDGED) and not verdict.words
     return replace(
         proposal,
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
         alternative=Proposal("", as_classes, classes, sure.scale),
         complements=proposal.with_scale(complements),
         fields={
-            **fields,
+            **proposal.fields,
             "truth": truth,
             "high": classes[-1] if classes else "class 1",
         },
@@ -693,11 +704,7 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
             continue
         verdict = _only([one for one in table.verdicts() if one.goes_with(are_right)])
         if verdict is not None and verdict.name not in (truth, chosen):
-            judged = table.missing(confidence=sure.name, correct=verdict.name)
-            fields = {"of_column": sure.name}
-            yield Proposal(
-                sure.advice, judged, scale=sure.scale, right=verdict.words, fields=fields
-            )
+            yield _as_verdicts(table, sure, verdict)
             continue
         missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
         fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}

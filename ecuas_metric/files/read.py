@@ -543,13 +543,13 @@ def _header(content: pa.Buffer) -> Header:
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
     below = [lines.readline() for _ in range(_TITLES)]
+    csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
     separator = separator or _separator_in(line) or _separator_below(line, below)
     return Header(_names_in(line, below, separator), before, separator, comments)
 
 
 def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:
     """Return the names of the columns; the first has none if the cells below it count the rows."""
-    csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
     cells, *rows = _cells_of([line, *below], separator) or [[]]
     if _begin_with_numbers(rows, len(cells)):
         cells = ["", *cells]
@@ -567,11 +567,13 @@ def _separator_in(text: str) -> str:
 def _separator_below(line: str, below: Sequence[str]) -> str:
     """Return the separator of the rows below a title; or a space if there is none, and all rows have as many cells."""
     separator = _separator_in("".join(below))
+    if separator:
+        return separator
     rows = _cells_of([line, *below], _SPACE)
     sizes = {len(row) for row in rows[1:]}
     width = max(sizes, default=0)
-    if separator or len(sizes) != 1 or width < 2:
-        return separator or ","
+    if len(sizes) != 1 or width < 2:
+        return ","
     return _SPACE if len(rows[0]) in (width, width - 1) else ","
 
 

@@ -304,8 +304,8 @@ class _Matching:
         if not isinstance(values, list) or self._texts_of_first(posteriors):
             return
         for name in [*labels, *filter(self._is_free, self.sheet.names)]:
-            are_classes = name in labels or are_permuted(self.sheet.column(name))
-            if len(self._texts_of_first(name)) == len(values) and are_classes:
+            is_label = name in labels and len(self._texts_of_first(name)) == len(values)
+            if is_label or are_permuted(self.sheet.column(name), len(values)):
                 advice = self._as_mapping(name, posteriors)
                 raise self.sheet.error(name, "lists_of_classes", other=posteriors, **advice)
 
@@ -320,11 +320,10 @@ class _Matching:
         sheet = replace(self.sheet, table=with_nested(self.sheet.table, named))
         labels = [name for name in self.roles["label"] if name != classes]
         roles = {**self.roles, "label": labels, "posteriors": list(named.values())}
-        label: Mapping[str, str] = {} if labels else {"label": "NAME"}
-        for proposal in propose(sheet, roles, named.keys()):
-            label = proposal.columns
-            break
-        return Proposal("name_seeming", {**named, **label}).to_fields({})
+        label = {} if labels else {"label": "NAME"}
+        proposal = next(propose(sheet, roles, named.keys()), None)
+        columns = label if proposal is None else proposal.columns
+        return Proposal("name_seeming", {**named, **columns}).to_fields({})
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""

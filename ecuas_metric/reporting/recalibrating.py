@@ -12,6 +12,7 @@ import pyarrow as pa
 from ..decisions import log_softmax
 from ..errors import InputError, Note
 from ..files.submissions import Submission, located
+from ..files.values import are_unique
 from ..inputs import Array, Floats
 from ..options import Options
 from ..recalibration import FOLDS
@@ -117,7 +118,7 @@ def _recalibrate(
 def _said_folds(submission: Submission, options: Options) -> str:
     """Return what folds depend on, as a signature has it, which has the groups that were named elsewhere."""
     by = ["values" if submission.ids is None else "ids"]
-    if options.groups is None and _kept_together(submission, options) is not None:
+    if options.groups is None and _are_repeated(submission.ids):
         by.append("together")
     if options.sample_weight is not None:
         by.append("weights")
@@ -126,10 +127,14 @@ def _said_folds(submission: Submission, options: Options) -> str:
 
 def _kept_together(submission: Submission, options: Options) -> Array | None:
     """Return the groups (N,) that no fold splits: those that were named, or else ids that are repeated."""
-    if options.groups is not None or submission.ids is None:
+    if options.groups is not None or not _are_repeated(submission.ids):
         return options.groups
-    ids, groups = np.unique(_texts_of(submission.ids), return_inverse=True)
-    return groups if len(ids) < len(groups) else None
+    _, groups = np.unique(_texts_of(submission.ids), return_inverse=True)
+    return groups
+
+
+def _are_repeated(ids: pa.Array | None) -> bool:
+    return ids is not None and not are_unique([ids])
 
 
 def _texts_of(ids: pa.Array) -> Array:

@@ -142,10 +142,9 @@ def merge_collections(
                 raise FileError(name, "rows_held_twice", address=address)
         files |= collection.files
         states = added_up(states, collection.states)
-    if states:
-        require_same_keys(
-            {system: keys_of(state.none, state.options) for system, state in states.items()}
-        )
+    require_same_keys(
+        {system: keys_of(state.none, state.options) for system, state in states.items()}
+    )
     return Collection(states, files)
 
 
