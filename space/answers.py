@@ -12,15 +12,13 @@ from ecuas_metric.files.read import sheet_of
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.submissions import Submission, submissions_of
 from ecuas_metric.reporting.tables import neutral
-from triviaqa_subset.folders import BUILT, FOLDER
+from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.grading import grade
-from triviaqa_subset.labels import METHODS, STRATA
 
 from .markup import attempt
+from .questions import table, with_design
 from .uploads import GRADED_COLUMNS, POPULATION, plain_text, read_answers
 
-ASKED = ("curated", "kept")
-WORDS = {"stratum": tuple(STRATA), "method": METHODS}  # a column -> its class labels
 STATES = {
     "exact": "exact match",
     "bank": "the label bank",
@@ -33,16 +31,6 @@ PARTIAL = (
     "leaderboard."
 )
 _COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", **GRADED_COLUMNS}
-
-
-@cache
-def table(name: str) -> pd.DataFrame:
-    """Return a configuration, with names for class labels."""
-    folder = BUILT if (BUILT / "data").is_dir() else FOLDER
-    frame = pd.read_parquet(folder / "data" / f"{name}.parquet")
-    for column in WORDS.keys() & set(frame.columns):
-        frame[column] = frame[column].map(dict(enumerate(WORDS[column])))
-    return frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +103,6 @@ def grade_answers(frame: pd.DataFrame, asked: str) -> Graded:
     decided_by = pd.Series(grades.decided_by, frame.index).mask(is_open, "you")
     graded = frame.assign(correct=correct.fillna(frame["correct"]), decided_by=decided_by)
     return Graded(with_design(graded, asked), asked)
-
-
-def with_design(frame: pd.DataFrame, asked: str) -> pd.DataFrame:
-    """Return answers in the order of the questions, with the weight and the stratum of each."""
-    questions = table(asked).set_index("question_id")
-    order = questions.index.get_indexer(frame["question_id"]).argsort()
-    return frame.iloc[order].join(questions[["weight", "stratum"]], on="question_id")
 
 
 def _require_asked(ids: pd.Series, questions: pd.Series) -> None:

@@ -30,7 +30,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.reporting.thresholds import sentences
 
-from . import answers, api, links, markup, scoring, subset, uploads
+from . import answers, api, links, markup, questions, scoring, subset, uploads
 from .words import CONTROLS, LABELS_OF_TARGETS, Control, Numbers
 
 HERE = Path(__file__).resolve().parent
@@ -491,7 +491,7 @@ def leaderboard_tab() -> None:
         with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{ANSWERS}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
-            sets = [(subset.POPULATIONS[asked], asked) for asked in answers.ASKED]
+            sets = [(subset.POPULATIONS[asked], asked) for asked in questions.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, gr.HTML("", elem_classes="result"), gr.HTML("")]

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ecuas_metric.errors import InputError
 
-from .answers import ASKED, Graded, table, with_design
+from .answers import Graded
+from .questions import ASKED, table, with_design
 from .uploads import plain_text
 
 DIGITS = {0.0: "0", 1.0: "1"}  # of answers that are wrong or right

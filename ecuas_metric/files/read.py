@@ -146,9 +146,7 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     if missing:
         raise FileError(path, "no_such_rows", value=missing[0])
     are_skipped = np.isin(sheet.rows, list(map(int, numbers)))
-    rows = f"rows {skip}" if len(numbers) > 1 else f"row {skip}"
-    beside = (*sheet.beside, (rows, "left out"))
-    left = replace(sheet.select(~are_skipped), skipped=skip, beside=beside)
+    left = replace(sheet.select(~are_skipped), skipped=skip)
     if str(sheet.header) not in numbers or not len(left.rows):
         return left
     return _named_by_first_row(left)

@@ -89,6 +89,7 @@ _SAID = {  # what a line says of values, where it is not the default -> the fiel
     "right": "right",
     "unlabelled": "unlabelled",
     "rows": "path",
+    "skip": "skip",
     "tasks": "tasks",
     "filter": "filter",
     "choice_length": "length",
@@ -289,9 +290,8 @@ class Recipe:
             for role, names in self.columns.items()
             if any(map(complement_of, names))
         ]
-        left_out = [("skip", self.skip)] if self.skip else []
         options = (rule for rule in self._options() if rule[0] != "unlabelled")
-        return (*complements, *left_out, *options)
+        return (*complements, *options)
 
     def without(self, columns: Collection[str]) -> Recipe:
         """Return it without columns that another system uses among those that are not used."""

@@ -10,7 +10,7 @@ import pytest
 
 from ecuas_metric.reporting.cli import main
 from space import answers, links
-from space.answers import ASKED, table
+from space.questions import ASKED, table, with_design
 from space.scoring import score_files, score_submissions
 from tests.space.refusals import refused
 from triviaqa_subset.grading import answer_sha256, label_bank
@@ -111,7 +111,7 @@ def random_result(rng):
     confidence[rng.random(len(ids)) < rng.choice([0, 0.1])] = np.nan
     correct = rng.choice([0.0, 1.0, np.nan], len(ids))
     frame = pd.DataFrame({"question_id": ids, "confidence": confidence, "correct": correct})
-    return answers.Graded(answers.with_design(frame, asked), asked)
+    return answers.Graded(with_design(frame, asked), asked)
 
 
 @pytest.mark.parametrize("number", [40, pytest.param(1000, marks=pytest.mark.slow)])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from space import answers, subset
-from space.answers import ASKED, table
+from space.questions import ASKED, table
 from tests.conftest import ROOT
 
 DATA = ROOT / "triviaqa_subset" / "data"

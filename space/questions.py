@@ -1,0 +1,28 @@
+"""The tables of the TriviaQA subset: its questions and the labels of other systems' answers."""
+
+from functools import cache
+
+import pandas as pd
+
+from triviaqa_subset.folders import BUILT, FOLDER
+from triviaqa_subset.labels import METHODS, STRATA
+
+ASKED = ("curated", "kept")
+WORDS = {"stratum": tuple(STRATA), "method": METHODS}  # a column -> its class labels
+
+
+@cache
+def table(name: str) -> pd.DataFrame:
+    """Return a configuration, with names for class labels."""
+    folder = BUILT if (BUILT / "data").is_dir() else FOLDER
+    frame = pd.read_parquet(folder / "data" / f"{name}.parquet")
+    for column in WORDS.keys() & set(frame.columns):
+        frame[column] = frame[column].map(dict(enumerate(WORDS[column])))
+    return frame
+
+
+def with_design(frame: pd.DataFrame, asked: str) -> pd.DataFrame:
+    """Return answers in the order of the questions, with the weight and the stratum of each."""
+    questions = table(asked).set_index("question_id")
+    order = questions.index.get_indexer(frame["question_id"]).argsort()
+    return frame.iloc[order].join(questions[["weight", "stratum"]], on="question_id")
