@@ -151,6 +151,23 @@ def numbers_in(
     return numbers / 100 if way is _PER_CENT else numbers
 
 
+def columns_in(
+    sheet: Sheet,
+    names: Sequence[str],
+    *,
+    share: bool = False,
+    whole: float = 1,
+) -> Floats:
+    """Return columns as float64 (N, K), see `numbers_in`."""
+    if len(sheet.rows) and set(names).issubset(sheet.names):
+        table = sheet.table.select(names).combine_chunks()
+        if set(table.schema.types) == {pa.float64()}:  # at once, since there may be thousands
+            (batch,) = table.to_batches()
+            return np.asarray(batch.to_tensor(null_to_nan=True))
+    columns = [numbers_in(sheet, name, share=share, whole=whole) for name in names]
+    return np.stack(columns, axis=1)
+
+
 def truths_in(
     sheet: Sheet,
     name: str,

@@ -30,6 +30,7 @@ from .cells import (
     MOST_LEVELS,
     NOTHING,
     codes_of_two,
+    columns_in,
     lists_of_numbers,
     numbers_in,
     parse_cells,
@@ -146,10 +147,10 @@ def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
     if recipe.form == "posteriors" and len(names) == 1:
         return lists_of_numbers(head, names[0]) if recipe.classes is None else None
     try:
-        columns = [numbers_in(head, name, share=recipe.scale == 1) for name in names]
+        columns = columns_in(head, names, share=recipe.scale == 1)
     except FileError:
         return None
-    values = on_unit_scale(np.stack(columns, axis=1), recipe.scale)
+    values = on_unit_scale(columns, recipe.scale)
     return values if len(names) > 1 else np.hstack([1 - values, values])
 
 

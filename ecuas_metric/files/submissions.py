@@ -35,6 +35,7 @@ from .candidates import are_near
 from .cells import (
     are_numbers,
     classes_of,
+    columns_in,
     numbers_in,
     parse_cells,
     row_of_numbers,
@@ -674,8 +675,8 @@ def values_in(
     if recipe.scale == LOG and any(map(complement_of, names)):
         raise sheet.error(names[0], "complement_of_logarithms")
     whole = sum(limits_of(recipe.scale))
-    columns = [numbers_in(sheet, name, share=recipe.scale == 1, whole=whole) for name in names]
-    return np.stack(columns, axis=1) if len(columns) > 1 else columns[0]
+    columns = columns_in(sheet, names, share=recipe.scale == 1, whole=whole)
+    return columns if len(names) > 1 else columns.ravel()
 
 
 def _lists_of(

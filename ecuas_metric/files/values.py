@@ -20,6 +20,7 @@ from ..inputs import Array, Bools, Floats, Ints
 from .recipe import column_in
 
 TEXT = pa.large_string()
+_FLOAT = pa.float64()
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
 MOST_SKIPPED = 20  # rows that advice lists
 MOST_FIELDS = 1000  # of a nested cell; more are data, not names
@@ -201,7 +202,7 @@ def floats_in(array: pa.Array) -> Floats:
     """Return an Arrow array (N,) of numbers as float64, NaN where it is null."""
     if types.is_decimal(array.type):  # which Arrow divides, and rounds twice
         array = array.cast(pa.string())
-    numbers = array.cast(pa.float64(), safe=False)
+    numbers = array if array.type == _FLOAT else array.cast(_FLOAT, safe=False)
     values = _buffer_of(numbers)
     return np.where(nulls_in(numbers), np.nan, values) if numbers.null_count else values
 

@@ -53,6 +53,18 @@ def test_posteriors_in_columns_are_put_in_the_order_of_their_numbers(prefix, tmp
     assert submission.predictions.tolist() == [list(range(11))]
 
 
+@pytest.mark.parametrize("kind", ["float64", "float32", "object"])
+def test_posteriors_are_the_same_numbers_however_their_columns_are_stored(kind, tmp_path):
+    posteriors = np.random.default_rng(0).dirichlet(np.ones(4), 30).astype("float32")
+    posteriors[3, 1] = np.nan
+    columns = [f"prob_{k}" for k in range(4)]
+    table = pd.DataFrame(posteriors[:, ::-1].astype("float64"), columns=columns[::-1])
+    table["prob_2"] = table["prob_2"].astype(kind)  # beside others that are float64
+    table.assign(label=np.arange(30) % 4).to_parquet(tmp_path / "a.parquet")
+    read = only(tmp_path / "a.parquet", labels=list("0123")).predictions
+    np.testing.assert_array_equal(read, posteriors)
+
+
 def test_a_column_of_systems_is_several_systems(tmp_path):
     path = write(
         tmp_path / "a.csv",
