@@ -111,7 +111,8 @@ class Candidates:
 
     def _called(self, role: str) -> list[str]:
         """Return the columns without a role; if fields within some are called as a role is, only these."""
-        called = [name for name in self.nested if name.rpartition(".")[2].lower() in NAMES[role]]
+        by_last = {name: name.rpartition(".")[2].lower() for name in self.nested}
+        called = [name for name, last in by_last.items() if last in NAMES[role]]
         return [name for name in called if name in self.free] or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
@@ -367,7 +368,8 @@ def rows_of_systems(sheet: Sheet, name: str) -> list[int]:
 
 def are_near(sums: Array | float, whole: int = 1) -> bool:
     """Return whether sums (N,), or one, are the whole, but for what rounding each term explains."""
-    return bool(np.all(np.abs(np.subtract(sums, whole)) <= whole * ROUNDED_SUM_TOLERANCE))
+    errors = np.abs(np.subtract(sums, whole))
+    return bool(np.all(errors <= whole * ROUNDED_SUM_TOLERANCE))
 
 
 def are_shares(values: Floats) -> bool:
@@ -430,7 +432,8 @@ def deviations(values: Floats, right: Bools) -> float:
     known = np.array([values[is_known], right[is_known]])
     if not known.size or not np.ptp(known, axis=1).all():
         return 0.0
-    return float(np.corrcoef(known)[0, 1] * math.sqrt(known.shape[1]))
+    correlation = np.corrcoef(known)[0, 1]
+    return float(correlation * math.sqrt(known.shape[1]))
 
 
 def are_no_worse(first: Array, second: Array) -> bool:
@@ -447,7 +450,8 @@ def agree(first: Array, second: Array) -> bool:
 def beyond_chance(first: Array, second: Array) -> float:
     """Return by how much the share of rows in which two columns (N,) are the same exceeds that of chance."""
     shared = set(first.tolist()) & set(second.tolist())
-    expected = sum(np.mean(first == value) * np.mean(second == value) for value in shared)
+    both = ((first == value, second == value) for value in shared)
+    expected = sum(np.mean(one) * np.mean(other) for one, other in both)
     return float(np.mean(first == second) - expected)
 
 

@@ -157,7 +157,8 @@ def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
 def _distinct_values(head: Sheet, recipe: Recipe) -> dict[str, int]:
     """Return how many values each column has in the first rows that is not used; of lists and the like all."""
     unused = {name for name, _ in recipe.unused}
-    return {name: len(encode(head.column(name))[0]) for name in head.names if name in unused}
+    names = [name for name in head.names if name in unused]
+    return {name: len(encode(head.column(name))[0]) for name in names}
 
 
 def _notes_on(rows: _Rows) -> tuple[Note, ...]:
@@ -165,7 +166,8 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
     if rows.is_whole:
         _refuse_short_rows(rows.sheet, rows.recipe)
         _refuse_other_rows(rows.sheet, rows.recipe)
-        for name in dict.fromkeys([*rows.recipe.of("id")[:1], rows.sheet.names[0]]):
+        names_of_rows = [*rows.recipe.of("id")[:1], rows.sheet.names[0]]
+        for name in dict.fromkeys(names_of_rows):
             _refuse_sums(rows.sheet, name)
     notes = [
         rule(rows)
@@ -332,8 +334,9 @@ def scale_counts(values: Array, copies: Floats | None = None) -> Ints:
         return np.zeros(4, np.int64)
     counts = np.ones(len(values)) if copies is None else copies
     is_above_0 = values > 0
-    marks = (np.ones(len(values)), values <= 1, is_above_0 & (values < 1), is_above_0)
-    return np.array([counts @ mark for mark in marks]).astype(np.int64)
+    is_between = is_above_0 & (values < 1)
+    marks = np.array([np.ones(len(values)), values <= 1, is_between, is_above_0])
+    return (marks @ counts).astype(np.int64)
 
 
 def are_mixed(counts: Ints, scale: float | str) -> bool:
@@ -772,16 +775,19 @@ def _check_numbers(rows: _Rows) -> Note | None:
         return None
     cells = np.bincount(true[is_known] * count + chosen[is_known], minlength=count * count)
     table = cells.reshape(count, count)
-    beyond = table - np.outer(table.sum(axis=1), table.sum(axis=0)) / total
+    by_chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / total
+    beyond = table - by_chance
     wrong = total - np.trace(table)
     places = np.arange(count)
     steps = np.bincount((true[is_known] - chosen[is_known]) % count)
-    orders = [places[::-1], (places + steps.argmax()) % count, beyond.argmax(axis=0)]
+    shifted = (places + steps.argmax()) % count
+    orders = [places[::-1], shifted, beyond.argmax(axis=0)]
     whole = [order for order in orders if len(np.unique(order)) == count]
     best = max(whole, key=lambda order: table[order, places].sum())
     lead = beyond[best, places].sum() - np.trace(beyond)
     moved = best != places
-    num_apart = table[best, places][moved].sum() + np.diag(table)[moved].sum()
+    either = table[best, places] + np.diag(table)
+    num_apart = either[moved].sum()
     deviations_needed = math.sqrt(_SURELY**2 + 2 * math.log(count))  # of the best of so many
     is_sure = lead > deviations_needed * math.sqrt(num_apart)
     if not is_sure or _is_beyond(wrong, total, count):
@@ -794,15 +800,18 @@ def _classes_of_both(rows: _Rows) -> tuple[Ints, Ints, int]:
     """Return the numbers (N,) of true and of chosen or likeliest classes, -1 where unknown, and how many there are."""
     truth = rows.recipe.truth
     if rows.recipe.form == "predicted":
-        columns = [rows.texts(name) for name in (truth, *rows.recipe.of("predicted"))]
-        names = classes_among(np.array([text or "" for one in columns for text in one.to_pylist()]))
+        used = (truth, *rows.recipe.of("predicted"))
+        columns = [rows.texts(name) for name in used]
+        texts = chain.from_iterable(column.to_pylist() for column in columns)
+        names = classes_among(np.array([text or "" for text in texts]))
         places = from_texts(names)
         true, chosen = (positions_in(one, places) for one in columns)
         return true, chosen, len(names) if do_recur(len(names), len(true)) else 0
     values = rows.posteriors
     if values is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), 0
-    return _classes_in(rows, truth, values.shape[1]), values.argmax(axis=1), values.shape[1]
+    count = values.shape[1]
+    return _classes_in(rows, truth, count), values.argmax(axis=1), count
 
 
 def _refuse_confidences(rows: _Rows) -> None:
@@ -825,7 +834,8 @@ def _classes_in(rows: _Rows, column: str, count: int) -> Ints:
     words, codes = _coded(rows.head, column)
     names = rows.recipe.classes or map(str, range(count))
     places = {name.lower(): place for place, name in enumerate(names)}
-    return np.array([*(places.get(word, -1) for word in words), -1])[codes]
+    numbers = [places.get(word, -1) for word in words]
+    return np.array([*numbers, -1])[codes]
 
 
 def _check_label(rows: _Rows) -> Note | None:
@@ -870,7 +880,8 @@ def _refuse_short_rows(sheet: Sheet, recipe: Recipe) -> None:
         return
     used = map(sheet.stored, chain.from_iterable(recipe.columns.values()))
     last = max(map(sheet.names.index, used))
-    are_short = np.isin(sheet.rows, [row for row, size in sheet.short.items() if size <= last])
+    short = [row for row, size in sheet.short.items() if size <= last]
+    are_short = np.isin(sheet.rows, short)
     if are_short.any():
         size = sheet.short[int(sheet.rows[are_short][0])]
         got = f"{size} of {len(sheet.names)} cells"

@@ -41,6 +41,7 @@ from .recipe import Recipe, column_in, labels_in, on_unit_scale, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
+_Systems = dict[str, dict[str, str]]  # side by side -> columns of their own, by role
 
 _ROWS = 1000  # on which proposals are tried
 _MOST_LABELS = 50  # that a flag lists
@@ -94,7 +95,9 @@ class Proposal:
 
     def with_scale(self, columns: Mapping[str, str]) -> dict[str, str]:
         """Return columns with the scale among them, if it is not that of probabilities."""
-        return {**columns, **({} if self.scale == 1 else {"scale": str(self.scale)})}
+        if self.scale == 1:
+            return dict(columns)
+        return {**columns, "scale": str(self.scale)}
 
     def is_read_back(self) -> bool:
         """Return whether the flags that are printed say the same columns and classes, whatever signs are in these."""
@@ -183,8 +186,11 @@ def _of_systems(proposals: Sequence[Proposal]) -> Proposal | None:
 
 def _differences(texts: Sequence[str]) -> list[str]:
     """Return what texts have but their common beginning and end, without words that these begin within."""
-    begin = len(_BEGUN_WORD.sub("", commonprefix(texts)))  # noqa: RUF071 - of names, not of paths
-    end = len(_BEGUN_WORD.sub("", commonprefix([text[::-1] for text in texts])))  # noqa: RUF071
+    reversed_texts = [text[::-1] for text in texts]
+    begin, end = (
+        len(_BEGUN_WORD.sub("", commonprefix(one)))  # noqa: RUF071 - of names, not of paths
+        for one in (texts, reversed_texts)
+    )
     return [text[begin : len(text) - end].strip(_AROUND_NAMES) for text in texts]
 
 
@@ -441,7 +447,8 @@ def _with_role(table: Candidates) -> Iterator[_Posteriors]:
 
 def _two_classes(table: Candidates) -> Iterator[Proposal]:
     """Yield the one column of numbers from 0 to 1 as the probability of one of two classes, if names say so."""
-    label = _only([name for name in table.may_be_labels() if are_two_names(table.classes(name))])
+    labels = table.may_be_labels()
+    label = _only([name for name in labels if are_two_names(table.classes(name))])
     share = _only(table.named("positive") or table.shares())
     is_judged = table.named("confidence") or table.named("correct")
     if label is None or share is None or is_judged:
@@ -748,7 +755,8 @@ def _of_each_class(table: Candidates) -> Iterator[Proposal]:
 def _is_one_right(verdicts: Sequence[Verdict]) -> bool:
     """Return whether in each row exactly one of several columns says that something is right."""
     rights = [verdict.right for verdict in verdicts]
-    return len(rights) > 1 and bool((np.sum(rights, axis=0) == 1).all())
+    num_right = np.sum(rights, axis=0)
+    return len(rights) > 1 and bool((num_right == 1).all())
 
 
 def _side_by_side(table: Candidates) -> Iterator[Proposal]:
@@ -758,7 +766,7 @@ def _side_by_side(table: Candidates) -> Iterator[Proposal]:
         yield Proposal("name_side_by_side", {}, systems=systems)
 
 
-def _by_system(table: Candidates) -> dict[str, dict[str, str]]:
+def _by_system(table: Candidates) -> _Systems:
     """Return verdicts, each with the confidences whose name is most alike, by what both names begin and end with."""
     verdicts = table.verdicts()
     if _is_one_right(verdicts):
@@ -773,7 +781,7 @@ def _by_system(table: Candidates) -> dict[str, dict[str, str]]:
     return _each_once(pairs)
 
 
-def _by_choice(table: Candidates) -> dict[str, dict[str, str]]:
+def _by_choice(table: Candidates) -> _Systems:
     """Return chosen classes beside one column of true ones, each with the confidences whose name is most alike."""
     sure = table.sure()
     if len(sure) < 2:
@@ -790,7 +798,7 @@ def _by_choice(table: Candidates) -> dict[str, dict[str, str]]:
 
 def _beside_truth(
     table: Candidates, truth: str, answers: Iterable[str], sure: Iterable[Sure]
-) -> dict[str, dict[str, str]]:
+) -> _Systems:
     """Return those columns of answers that may be chosen classes beside a true one, with their confidences."""
     by_name = {one.name: one for one in sure}
     return _each_once(
@@ -800,7 +808,7 @@ def _beside_truth(
     )
 
 
-def _each_once(pairs: Iterable[tuple[str, dict[str, str]]]) -> dict[str, dict[str, str]]:
+def _each_once(pairs: Iterable[tuple[str, dict[str, str]]]) -> _Systems:
     """Return the columns of systems, or nothing if two of these are called alike, or have the same confidences."""
     named = list(pairs)
     systems = dict(named)
@@ -829,7 +837,7 @@ def _ends_of_both(one: str, other: str) -> tuple[str, str]:
     return begin, reversed_end[::-1]
 
 
-def _of_one_truth(table: Candidates) -> dict[str, dict[str, str]]:
+def _of_one_truth(table: Candidates) -> _Systems:
     """Return all columns of fractions by their names, if each is higher for right answers or class 1 of one truth."""
     names = table.shares()
     is_named = any(map(table.named, ("confidence", "positive", "posteriors")))
@@ -859,7 +867,8 @@ def _form_of(table: Candidates, names: Sequence[str]) -> dict[str, Any] | None:
         return {"predictions_are": "log_probabilities"} if are_logs else None
     sums = values.sum(axis=0)
     whole = max(1, round(sums[0])) if np.isfinite(sums[0]) else 1
-    return {"scale": whole} if (values >= 0).all() and are_near(sums, whole) else None
+    are_parts = (values >= 0).all() and are_near(sums, whole)
+    return {"scale": whole} if are_parts else None
 
 
 def _are_probabilities(row: Floats) -> bool:

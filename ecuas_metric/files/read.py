@@ -337,7 +337,8 @@ def _short_rows_of_parts(sheets: Iterable[Sheet]) -> dict[int, int]:
     short = {}
     first = 1
     for sheet in sheets:
-        for place in np.flatnonzero(np.isin(sheet.rows, list(sheet.short))).tolist():
+        are_short = np.isin(sheet.rows, list(sheet.short))
+        for place in np.flatnonzero(are_short).tolist():
             short[first + place] = sheet.short[int(sheet.rows[place])]
         first += len(sheet.rows)
     return short
@@ -523,7 +524,8 @@ def _without_further_names(sheet: Sheet) -> Sheet:
     count = are_ids.index(True) + 1
     rows = "+".join(map(str, sheet.rows[:count].tolist()))
     beside = (*sheet.beside, (f"rows {rows}", "further names of columns"))
-    return replace(sheet.select(np.arange(len(sheet.rows)) >= count), beside=beside)
+    is_below = np.arange(len(sheet.rows)) >= count
+    return replace(sheet.select(is_below), beside=beside)
 
 
 def _header(content: pa.Buffer) -> Header:
@@ -612,7 +614,8 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
         raise ValueError(
             f"{str(error).rstrip('.')}; text must be saved as array.astype(str)"
         ) from None
-    alike = of_common_size({name: one for name, one in arrays.items() if one.ndim in (1, 2)})
+    tables = {name: array for name, array in arrays.items() if array.ndim in (1, 2)}
+    alike = of_common_size(tables)
     columns = _columns_of(alike)
     require_one_size(columns, "arrays")
     beside = []

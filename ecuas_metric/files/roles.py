@@ -127,7 +127,8 @@ def _refuse_letters(sheet: Sheet, names: Iterable[str]) -> None:
 
 def _is_name(cell: object) -> bool:
     """Return whether a cell may be the name of a column."""
-    return isinstance(cell, str) and bool(cell.strip()) and not _NO_NAME.fullmatch(cell.strip())
+    name = cell.strip() if isinstance(cell, str) else ""
+    return bool(name) and not _NO_NAME.fullmatch(name)
 
 
 def _refuse_idle(reading: Reading, form: str) -> None:
@@ -331,7 +332,8 @@ class _Matching:
             if classes_of(first_of(self.sheet.table[names[0]])) is None:
                 return None
             cells = self.sheet.column(names[0]).to_pylist()
-            return tuple(sorted(set().union(*(classes_of(cell) or {} for cell in cells))))
+            known = chain.from_iterable(classes_of(cell) or () for cell in cells)
+            return tuple(sorted(set(known)))
         (label,) = self.roles["label"]
         classes = tuple(map(class_in, names))
         are_numbers = classes == tuple(map(str, range(len(names))))
@@ -420,7 +422,8 @@ class _Matching:
         return names[:1]
 
     def _ids(self) -> list[str]:
-        filled = [name for name in self._named("id") if not nulls_in(self._cells(name)).all()]
+        named = self._named("id")
+        filled = [name for name in named if not nulls_in(self._cells(name)).all()]
         return sorted(filled, key=lambda name: not self._is_unique(name))[:1]
 
     def _numbered(self, pattern: re.Pattern[str]) -> list[str]:
@@ -430,9 +433,7 @@ class _Matching:
             match = pattern.fullmatch(known)
             if match and self._is_free(name):
                 groups.setdefault(match[1], {})[int(match[2])] = name
-        whole = [
-            group for group in groups.values() if sorted(group) == list(range(max(2, len(group))))
-        ]
+        whole = [group for group in groups.values() if _are_all_numbers(group)]
         if len(whole) > 1:
             sets = " and ".join(name_of(list(group.values())) for group in whole)
             raise FileError(
@@ -597,7 +598,8 @@ class _Matching:
 
     def _is_unique(self, name: str) -> bool:
         """Return whether no row of a system repeats the values of a column."""
-        return are_unique([self.sheet.column(one) for one in (*self._systems(), name)])
+        names = (*self._systems(), name)
+        return are_unique([self.sheet.column(one) for one in names])
 
     def _may_be_lists(self, name: str) -> bool:
         """Return whether cells may hold several numbers each."""
@@ -623,6 +625,12 @@ class _Matching:
         classes = set(map(class_in, self.sheet.names))
         texts = texts_of_names(self.sheet.column(name), classes)
         return set(map(as_text, encode(texts)[0]))
+
+
+def _are_all_numbers(numbers: Collection[int]) -> bool:
+    """Return whether numbers are 0, 1, .. without a gap, at least two."""
+    count = max(2, len(numbers))
+    return sorted(numbers) == list(range(count))
 
 
 def _columns_taken(names: Iterable[str]) -> set[str]:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -211,7 +212,8 @@ def located(
     column = columns.get(error.argument) or None
     row = None
     if column is not None and error.index is not None:
-        row = int(rows[error.index if isinstance(error.index, int) else error.index[0]])
+        place = error.index if isinstance(error.index, int) else error.index[0]
+        row = int(rows[place])
     file_error = FileError(file, error.rule, column=column, row=row)
     vars(file_error).update(vars(error))
     file_error.advice = _PARTLY.get(error.advice, error.advice)
@@ -314,7 +316,8 @@ def read_new_rows(
     }
     for role, values in stand_ins.items():
         name = reading.columns.get(role, role)
-        is_kept = role == "label" and name in sheet.names and not nulls_in(sheet.column(name)).any()
+        is_there = role == "label" and name in sheet.names
+        is_kept = is_there and not nulls_in(sheet.column(name)).any()
         table = sheet.table if is_kept else _with_stand_in(sheet.table, name, values)
         added = set(table.column_names) - set(sheet.names)
         try:
@@ -330,7 +333,8 @@ def read_new_rows(
 
 def _with_stand_in(table: pa.Table, name: str, values: Sequence[object]) -> pa.Table:
     """Return a table with values, in turn, in a column."""
-    stand_in = from_values([values[row % len(values)] for row in range(len(table))])
+    in_turn = islice(cycle(values), len(table))
+    stand_in = from_values(list(in_turn))
     kept = [column for column in table.column_names if column != name]
     return table.select(kept).append_column(name, stand_in)
 
@@ -762,7 +766,8 @@ def checked(
         return posteriors(logits, truth)
     refuse_rating(sheet, recipe, numbers(values, "predictions"))
     if recipe.form == "positive":
-        return posteriors(stacked(confidences(values, np.zeros(len(values)))[0]), truth)
+        checked, _ = confidences(values, np.zeros(len(values)))
+        return posteriors(stacked(checked), truth)
     return confidences(values, truth)
 
 
