@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import chain, combinations, product
 from typing import Any
 
 import numpy as np
@@ -954,20 +954,20 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
         if is_part and are_unique([keys, texts]):
             if rows.recipe.form in ("confidences", "positive"):
                 _refuse_row_per_class(rows, rows.sheet, rows.recipe.of("id"))
-            raise _told_apart(rows, ids, name, count)
+            raise _told_apart(rows, ids, [name], count)
 
 
-def _told_apart(rows: _Rows, ids: str, name: str, values: int) -> FileError:
-    """Return what says that a column tells rows of one id apart."""
-    several = {"id": "+".join([ids, name])}
+def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> FileError:
+    """Return what says that columns tell rows of one id apart."""
+    several = {"id": "+".join([ids, *names])}
     return rows.sheet.error(
         ids,
         "ids_of_other",
         advice="name_systems_or_groups",
-        columns={"system": "+".join([*rows.recipe.of("system"), name])},
+        columns={"system": "+".join([*rows.recipe.of("system"), *names])},
         other_arguments=f"columns={several}",
         other_pairs=pairs_of(several),
-        other=name,
+        other="+".join(names),
         values=values,
         ids=ids,
     )
@@ -979,17 +979,21 @@ def _check_parts(rows: _Rows, *, are_repeated: bool) -> tuple[Note, ...]:
     FileError if another column has the questions: each of its values stands once beside each of theirs. Ids that only
     count the rows tell nothing; others, none of which is repeated, are of as many questions.
     """
-    if rows.recipe.systems:
-        return ()
     ids = rows.recipe.of("id")
     if not are_repeated and not all(count_up(_numbers_of(rows.head, name)) for name in ids):
         return ()
-    _refuse_questions(rows)
+    if not rows.recipe.of("group"):
+        _refuse_questions(rows)
+    if rows.recipe.systems:
+        return ()
     return tuple(filter(None, [_note_parts(rows.sheet, name) for name in rows.few]))
 
 
 def _refuse_questions(rows: _Rows) -> None:
-    """Raise FileError if a column has more values than one of few, and most of them once beside each of its values."""
+    """Raise FileError if a column has more values than one of few, and most of them once beside each of its values.
+
+    Or beside each pair of values of two such columns, as cases do that are read by several readers in several ways.
+    """
     sheet = rows.sheet
     total = len(sheet.rows)
     if total > _MOST_CROSSED or not rows.few:
@@ -997,10 +1001,17 @@ def _refuse_questions(rows: _Rows) -> None:
     repeated = [name for name, count in rows.counts.items() if 1 < count < total]
     columns = {name: texts_in(sheet.column(name)) for name in repeated}
     sizes = {name: count_distinct(texts) for name, texts in columns.items()}
-    for name, other in product(rows.few, columns):
-        values = sizes.get(name, 0)
-        if _is_grid(values, sizes[other], total) and _are_questions(rows, columns, name, other):
-            raise _told_apart(rows, other, name, values)
+    systems = [sheet.column(name) for name in rows.recipe.systems]
+    num_systems = count_distinct_rows(systems) if systems else 1
+    few = [name for name in rows.few if name in columns]
+    crossed = [*combinations(few, 1), *combinations(few, 2)]
+    for names, question in product(crossed, columns):
+        values = math.prod(sizes[name] for name in names)
+        is_grid = _is_grid(num_systems * values, sizes[question], total)
+        if question in names or not is_grid:
+            continue
+        if _are_questions(rows, columns, names, question):
+            raise _told_apart(rows, question, names, values)
 
 
 def _is_grid(values: int, count: int, total: int) -> bool:
@@ -1011,18 +1022,20 @@ def _is_grid(values: int, count: int, total: int) -> bool:
 
 
 def _are_questions(
-    rows: _Rows, columns: Mapping[str, pa.Array], system: str, question: str
+    rows: _Rows, columns: Mapping[str, pa.Array], systems: Sequence[str], question: str
 ) -> bool:
-    """Return whether each value (N,) of a column stands once beside each of another one, as questions of systems do.
+    """Return whether each value (N,) of a column stands once beside each of others, as questions of systems do.
 
     Numbers may count rows within another thing, unless these have one true class each, as samples of several systems.
     """
-    if not are_unique([columns[question], columns[system]]):
+    sheet = rows.sheet
+    known = [columns[question], *(sheet.column(name) for name in rows.recipe.systems)]
+    if are_unique(known) or not are_unique([*known, *(columns[name] for name in systems)]):
         return False
-    is_number = is_numeric(parse_cells(rows.sheet.column(system)).type)
-    if not is_number or rows.recipe.form == "confidences":
+    are_numbers = [is_numeric(parse_cells(sheet.column(name)).type) for name in systems]
+    if not any(are_numbers) or rows.recipe.form == "confidences":
         return True
-    truth = texts_in(rows.sheet.column(rows.recipe.truth))
+    truth = texts_in(sheet.column(rows.recipe.truth))
     with_truth = count_distinct(join_texts([columns[question], truth], "\0"))
     return with_truth == count_distinct(columns[question])
 

@@ -193,6 +193,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "several_tasks": "takes one task of each model",
     "task_missing": "names a task that is not there",
     "unknown_file": "names a file or system that is not there",
+    "role_twice": "must name the columns of a role once",
+    "join_columns": "Are both read together as one? --columns {pairs}.",
     "unknown_metric": "must be among {keys}",
     "wrong_pairs": "takes ROLE=COLUMN pairs",
     # ---- advice of the command alone ----
