@@ -483,6 +483,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "grades_all_right": "All {count:,} grades, from {low:g} to {high:g}, count as right: none is below {cut:g}.",
     "grades_all_wrong": "All {count:,} grades, from {low:g} to {high:g}, count as wrong: all are below {cut:g}.",
+    "rows_without_values": (
+        "No column that is used has a value in {count} of the rows, the first of which is row {row}: failed answers, "
+        "or no samples?"
+    ),
     "rating_above_0": (
         "No confidence is below 1 on a scale from 0 to {high:g}, on which 1 counts as {share:.3g}."
     ),

@@ -163,9 +163,10 @@ def _distinct_values(head: Sheet, recipe: Recipe) -> dict[str, int]:
 
 def _notes_on(rows: _Rows) -> tuple[Note, ...]:
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
+    on_rows = None
     if rows.is_whole:
         _refuse_short_rows(rows.sheet, rows.recipe)
-        _refuse_other_rows(rows.sheet, rows.recipe)
+        on_rows = _check_other_rows(rows.sheet, rows.recipe)
         names_of_rows = [*rows.recipe.of("id")[:1], rows.sheet.names[0]]
         for name in dict.fromkeys(names_of_rows):
             _refuse_sums(rows.sheet, name)
@@ -175,7 +176,11 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
         if rows.recipe.form == form and role not in rows.reading.columns
     ]
     on_ids = _check_ids(rows)
-    return (*filter(None, notes), *on_ids, *_check_parts(rows, are_repeated=bool(on_ids)))
+    return (
+        *filter(None, [on_rows, *notes]),
+        *on_ids,
+        *_check_parts(rows, are_repeated=bool(on_ids)),
+    )
 
 
 def require_ids(recipes: Iterable[Recipe]) -> None:
@@ -888,14 +893,23 @@ def _refuse_short_rows(sheet: Sheet, recipe: Recipe) -> None:
         raise sheet.error_of_rows(sheet.names[size], "row_ends_before", are_short, got=got)
 
 
-def _refuse_other_rows(sheet: Sheet, recipe: Recipe) -> None:
-    """Raise FileError about rows without a value in any column that is used, as of what a log has beside samples."""
-    if not all(column.null_count for column in sheet.table.columns):
-        return
+def _check_other_rows(sheet: Sheet, recipe: Recipe) -> Note | None:
+    """Return a note on rows without a value in any column that is used; FileError if no column has one in all rows.
+
+    A log has such rows beside samples; where samples are counted or named, they may be answers that failed.
+    """
     used = list(map(sheet.stored, chain.from_iterable(recipe.columns.values())))
-    are_others = np.all([nulls_in(sheet.column(name)) for name in used], axis=0)
-    if are_others.any() and not are_others.all():
-        raise sheet.error_of_rows(used[0], "no_value_in_any", are_others)
+    columns = [sheet.column(name) for name in used]
+    if not all(column.null_count for column in columns):
+        return None
+    are_others = np.all([nulls_in(column) for column in columns], axis=0)
+    if not are_others.any() or are_others.all():
+        return None
+    error = sheet.error_of_rows(used[0], "no_value_in_any", are_others)
+    if all(column.null_count for column in sheet.table.columns):
+        raise error
+    fields = {**error.fields_of_sentences(), "row": error.row, "count": error.count}
+    return Note("rows_without_values", fields, error.advice)
 
 
 def _refuse_sums(sheet: Sheet, name: str) -> None:

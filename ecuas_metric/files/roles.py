@@ -40,6 +40,7 @@ from .recipe import (
 from .values import (
     MOST_SKIPPED,
     TEXT,
+    UNNAMED,
     Sheet,
     are_unique,
     as_text,
@@ -63,7 +64,7 @@ _ADVICE = {
     "correct": "name_truth",
     "label": "name_truth",
 }
-_NO_NAME = re.compile(r"-?[\d.,]+|Unnamed: .*|[{\[].*")  # but a row of numbers, or of JSON
+_NO_NAME = re.compile(rf"-?[\d.,]+|{UNNAMED}.*|[{{\[].*")  # but a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # before the name of a class
 _EMPTY = "empty"
 _EXAMPLES = 3  # values of a column
@@ -505,7 +506,7 @@ class _Matching:
         """Return the names of the columns if they are numbers and the like, or a title above the table."""
         header = [name.strip() for name in self.sheet.names]
         named = [name for name in header if not _NO_NAME.fullmatch(name)]
-        unnamed = [name for name in header if name.startswith("Unnamed: ")]
+        unnamed = [name for name in header if name.startswith(UNNAMED)]
         is_title = len(named) == 1 and len(unnamed) == len(header) - 1 > 0
         is_index = unnamed == header[:1]  # as pandas writes it
         return header if not named or (is_title and not is_index) else []

@@ -229,6 +229,24 @@ def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(read):
         read(text.removesuffix(",ok"))
 
 
+def test_rows_of_texts_above_all_numbers_are_further_names_of_columns(read):
+    rows = "0.9,1\n0.4,0\n0.7,1\n"
+    wanted = read(f"confidence,correct\n{rows}")
+    for further in ("share,0 or 1\n", "How sure?,Right?\nfloat,int\n", "float,int\n,meta\n"):
+        one = read(f"confidence,correct\n{further}{rows}")
+        assert one.predictions.tolist() == wanted.predictions.tolist()
+        assert one.rows[0] == wanted.rows[0] + further.count("\n")
+        assert dict(one.recipe.unused).popitem()[1] == "further names of columns"
+    with pytest.raises(FileError, match="must hold numbers; got 'failed' in row 2"):
+        read(f"confidence,correct\nfailed,0\n{rows}")  # one text alone is no name
+    assert len(read(f"confidence,correct\nNA,NA\n{rows}", unlabelled="bounds").rows) == 4
+
+
+def test_a_point_alone_is_an_empty_cell(read):
+    one = read("confidence,correct\n0.9,1\n.4,.\n.7,0\n", unlabelled="bounds")
+    assert one.unlabelled.rows.tolist() == [False, True, False]
+
+
 @pytest.mark.parametrize("space", " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}")
 def test_spaces_before_per_cent_are_of_any_width(space, read):
     one = read(f"confidence,correct\n64{space}%,1\n8{space}%,0\n")
@@ -243,8 +261,10 @@ def test_a_minus_sign_is_a_hyphen(read):
 def test_grades_with_decimal_commas_are_those_with_points(read):
     text = 'confidence,correct\n0.9,1\n0.8,"0,5"\n0.7,0\n'
     assert read(text, correct_from=0.5).references.tolist() == [1, 1, 0]
-    with pytest.raises(FileError, match="most are whole or with decimal points; got '2,5'"):
-        read(text.replace("0,5", "2,5"), correct_from=0.5)  # or 25
+    assert read(text.replace("0,5", ",5"), correct_from=0.5).references.tolist() == [1, 1, 0]
+    assert read(text.replace("0,5", "2,5"), correct_from=2.6).references.tolist() == [0, 0, 0]
+    with pytest.raises(FileError, match="most are whole or with decimal points; got '2,500'"):
+        read(text.replace("0,5", "2,500"), correct_from=0.5)  # or 2500
 
 
 @pytest.mark.parametrize("size", [1, 2, 30])
