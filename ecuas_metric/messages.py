@@ -294,6 +294,9 @@ ADVICE = {  # sentences of their own
         "If {truth!r} marks right answers: {arguments}; if it marks wrong ones: the columns {complements}; if it is "
         "the true class, and {of_column!r} the probability of {high}: {other_arguments}."
     ),
+    "name_either": (
+        "If {truth!r} marks right answers, which is the confidence? {arguments}; or {other_arguments}."
+    ),
     "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {arguments}.",
     "name_seeming": "Is it this? {arguments}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? columns={columns}.",
@@ -483,6 +486,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "grades_all_right": "All {count:,} grades, from {low:g} to {high:g}, count as right: none is below {cut:g}.",
     "grades_all_wrong": "All {count:,} grades, from {low:g} to {high:g}, count as wrong: all are below {cut:g}.",
+    "class_within": (
+        "In {count} of {total} rows the predicted text has the true one within it, and counts as wrong: {answer!r} "
+        "beside {true!r}."
+    ),
     "rows_without_values": (
         "No column that is used has a value in {count} of the rows, the first of which is row {row}: failed answers, "
         "or no samples?"

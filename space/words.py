@@ -166,6 +166,9 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {complements} if it marks wrong "
         "ones; {other_pairs} if it is the true class, and “{of_column}” the probability of {high}."
     ),
+    "name_either": (
+        "If “{truth}” marks right answers, enter the confidence under Options, “Columns”: {pairs} or {other_pairs}."
+    ),
     "name_probability": "Is “{of_column}” the probability of being right? Enter {pairs} under Options, “Columns”.",
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
     "name_errors": "Is “{truth}” 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",

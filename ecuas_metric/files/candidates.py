@@ -64,6 +64,10 @@ class Sure:
         rule = rises_surely if is_unsure else rises
         return rule(np.where(verdict.known, self.values, np.nan), verdict.right)
 
+    def is_surely_higher(self, verdict: Verdict) -> bool:
+        """Return whether it is surely higher for right answers."""
+        return rises_surely(np.where(verdict.known, self.values, np.nan), verdict.right)
+
     def is_lower(self, verdict: Verdict) -> bool:
         """Return whether it is surely lower for right answers."""
         return rises_surely(np.where(verdict.known, self.values, np.nan), ~verdict.right)
@@ -110,10 +114,9 @@ class Candidates:
         return list(self.roles.get(role, ()))[:1]
 
     def _called(self, role: str) -> list[str]:
-        """Return the columns without a role; if fields within some are called as a role is, only these."""
-        by_last = {name: name.rpartition(".")[2].lower() for name in self.nested}
-        called = [name for name, last in by_last.items() if last in NAMES[role]]
-        return [name for name in called if name in self.free] or self.free
+        """Return the columns without a role; if the last part of some names is called as a role is, only these."""
+        by_last = {name: name.rpartition(".")[2].lower() for name in self.free if "." in name}
+        return [name for name, last in by_last.items() if last in NAMES[role]] or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
         """Return those of the roles that have no column yet, with the columns that they may have."""

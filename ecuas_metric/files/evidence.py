@@ -801,6 +801,25 @@ def _check_numbers(rows: _Rows) -> Note | None:
     return Note("of_other_numbers", {"share": wrong / total, "other": other, "total": total})
 
 
+def _note_class_within(rows: _Rows) -> Note | None:
+    """Return a note if predicted texts have the true one as words within them, and so count as wrong."""
+    (predicted,) = rows.recipe.of("predicted")
+    columns = [rows.texts(name).to_pylist() for name in (predicted, rows.recipe.truth)]
+    within = [(one, true) for one, true in zip(*columns, strict=True) if _is_within(true, one)]
+    if not within:
+        return None
+    answer, true = within[0]
+    fields = {"count": len(within), "total": len(columns[0]), "answer": answer, "true": true}
+    return Note("class_within", fields)
+
+
+def _is_within(part: str | None, text: str | None) -> bool:
+    """Return whether a text has another one as words within it."""
+    if not part or not text or part == text:
+        return False
+    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE) is not None
+
+
 def _classes_of_both(rows: _Rows) -> tuple[Ints, Ints, int]:
     """Return the numbers (N,) of true and of chosen or likeliest classes, -1 where unknown, and how many there are."""
     truth = rows.recipe.truth
@@ -991,10 +1010,12 @@ def _check_parts(rows: _Rows, *, are_repeated: bool) -> tuple[Note, ...]:
     """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
 
     FileError if another column has the questions: each of its values stands once beside each of theirs. Ids that only
-    count the rows tell nothing; others, none of which is repeated, are of as many questions.
+    count the rows, and were not named by the user, tell nothing; others, if none repeats, are of as many questions.
     """
+    are_said = "id" in rows.reading.columns
     ids = rows.recipe.of("id")
-    if not are_repeated and not all(count_up(_numbers_of(rows.head, name)) for name in ids):
+    do_count = not are_said and all(count_up(_numbers_of(rows.head, name)) for name in ids)
+    if not are_repeated and not do_count:
         return ()
     if not rows.recipe.of("group"):
         _refuse_questions(rows)
@@ -1077,6 +1098,7 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("predicted", "", _note_unlike),
     ("predicted", "", _note_rating),
     ("predicted", "", _check_numbers),
+    ("predicted", "", _note_class_within),
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "predicted", _check_likeliest),
     ("posteriors", "", _check_numbers),

@@ -572,18 +572,32 @@ def _are_classes(classes: Sequence[str]) -> bool:
 def _judged(table: Candidates) -> Iterator[Proposal]:
     """Yield what one column of numbers and one of 0 and 1, or of two words, are together.
 
-    Beside verdicts that are named so it is the one column that is higher for right answers.
+    Of several it is the one column that is higher for right answers, surely so if these have no name.
     """
     pairs = [(sure, verdict) for sure in _sure(table) for verdict in _verdicts_beside(table, sure)]
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
-    likely = higher if table.named("correct") else ()
-    pair = _only(_different(likely or pairs))
-    if pair is None:
-        return
-    if higher:
+    likely = higher
+    if not table.named("correct"):
+        likely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
+    different = _different(likely or pairs)
+    pair = _only(different)
+    if pair is not None and higher:
         yield _as_correct(table, *pair)
-    elif _may_be_mistakes(table, *pair):
+    elif pair is not None and _may_be_mistakes(table, *pair):
         yield _as_mistakes(table, *pair)
+    elif len(different) == 2 == len(_different(higher)):
+        yield from _either(table, *different)
+
+
+def _either(
+    table: Candidates, first: tuple[Sure, Verdict], second: tuple[Sure, Verdict]
+) -> Iterator[Proposal]:
+    """Yield what two columns of numbers are beside the same verdicts on answers: either may be the confidence."""
+    if first[1].name != second[1].name:
+        return
+    proposal, other = (_as_verdicts(table, *pair) for pair in (first, second))
+    fields = {"truth": first[1].name, "of_column": first[0].name, "other_column": second[0].name}
+    yield replace(proposal, advice="name_either", alternative=other, fields=fields)
 
 
 def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdict]]:
@@ -700,18 +714,20 @@ def _classes_of(table: Candidates, verdict: Verdict) -> tuple[str, ...] | None:
 
 def _chosen(table: Candidates) -> Iterator[Proposal]:
     """Yield two columns of the same classes or texts as the chosen and the true ones, beside confidences."""
-    sure = _only(_sure(table))
-    if table.named("correct") or sure is None:
+    if table.named("correct"):
         return
     for truth, chosen in _pairs_of_classes(table):
         answers = table.texts(chosen)
         right_answers = table.texts(truth)
         are_right = answers == right_answers
-        if not _is_of_chosen(sure, right_answers, answers):
+        fitting = [one for one in _sure(table) if _is_of_chosen(one, right_answers, answers)]
+        sure = _only(fitting)
+        if sure is None:
             continue
-        verdict = _only([one for one in table.verdicts() if one.goes_with(are_right)])
-        if verdict is not None and verdict.name not in (truth, chosen):
-            yield _as_verdicts(table, sure, verdict)
+        others = [one for one in table.verdicts() if one.name not in (truth, chosen)]
+        judged = _different([(sure, one) for one in others if one.goes_with(are_right)])
+        if judged:  # which of several holds, only the user knows
+            yield from (_as_verdicts(table, *pair) for pair in judged)
             continue
         missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
         fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}

@@ -114,6 +114,9 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "If {truth!r} marks right answers: {flags}; if it marks wrong ones: --columns {complements}; if it is the true "
         "class, and {of_column!r} the probability of {high}: {other_flags}."
     ),
+    "name_either": (
+        "If {truth!r} marks right answers, which is the confidence? {flags}; or {other_flags}."
+    ),
     "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {flags}.",
     "name_seeming": "Is it this? {flags}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",
