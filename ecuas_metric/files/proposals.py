@@ -721,7 +721,8 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
         right_answers = table.texts(truth)
         are_right = answers == right_answers
         fitting = [one for one in _sure(table) if _is_of_chosen(one, right_answers, answers)]
-        sure = _only(fitting)
+        surely = [one for one in fitting if rises_surely(one.values, are_right)]
+        sure = _only(fitting) or _only(surely)
         if sure is None:
             continue
         others = [one for one in table.verdicts() if one.name not in (truth, chosen)]

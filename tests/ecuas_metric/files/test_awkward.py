@@ -687,6 +687,28 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "binary",
     ),
     "two codes of classes": (BINARY.assign(y_true=2 * Y - 1), "--labels=-1,1", "binary"),
+    "verdicts twice beside texts that are equal for some of them": (
+        BASE.drop(columns="correct").assign(
+            answer=np.where(C & ~SOME, "Paris", "Lima"), gold="Paris", ok=C == 1, passed=C
+        ),
+        "--columns correct=ok",
+        "confidences",
+    ),
+    "either of two confidences": (
+        pd.DataFrame({"first": Q, "second": 1 - (1 - Q) ** 2, "ok": C}),
+        "--columns confidence=first,correct=ok",
+        "confidences",
+    ),
+    "names with points, as pandas flattens objects, beside other fractions": (
+        pd.DataFrame({"out.confidence": Q, "out.share": Q[::-1], "mark.correct": C}),
+        "--columns confidence=out.confidence,correct=mark.correct",
+        "confidences",
+    ),
+    "the one of several fractions that goes with the chosen class": (
+        CHOSEN.set_axis(["gold", "guess", "sure"], axis=1).assign(other=Q),
+        "--columns label=gold,predicted=guess,confidence=sure",
+        "one of four classes",
+    ),
     "predictions and references": (
         BASE.set_axis(["id", "predictions", "references"], axis=1),
         "--columns confidence=predictions,correct=references",
