@@ -12,6 +12,7 @@ from .decisions import confidence_at
 from .designs import design_effect, effective_size
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Metric, Unjudged, attainable_sums
+from .options import Options
 from .ranking import TieGroups, run_starts, tie_groups
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
@@ -122,6 +123,11 @@ def _weights(data: Data) -> Floats:
     return np.ones(len(data.confidence)) if weight is None else weight
 
 
+def _squares_of_samples(weight: Floats, options: Options) -> Floats:
+    """Return the sum of w^2 over the samples that each weight (N,) stands for: one, or as many as it counts."""
+    return weight if options.weights_are == "counts" else np.square(weight)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _PairSums:
     """Sums of products over all pairs of samples of each bin (B,), and of samples, or groups, with themselves."""
@@ -135,8 +141,8 @@ def _pair_sums(values: Floats, bins: Ints, data: Data) -> _PairSums:
     weight = _weights(data)
     every = np.square(sums_in_bins(weight * values, bins))
     if options.groups is None:
-        squared = weight if options.weights_are == "counts" else np.square(weight)
-        return _PairSums(every, sums_in_bins(squared * np.square(values), bins))
+        squares = _squares_of_samples(weight, options)
+        return _PairSums(every, sums_in_bins(squares * np.square(values), bins))
     of_groups = _sums_of_groups(weight * values, bins, options.groups)
     return _PairSums(every, np.square(of_groups).sum(axis=0))
 
@@ -247,7 +253,8 @@ def calibration_test(data: Data) -> float:
     weight = weight[order]
     effect = 1.0
     if options.groups is not None:
-        effect = _design_effect(q, correct, weight, options.groups[order])
+        squares = _squares_of_samples(weight, options)
+        effect = _design_effect(q, correct, weight, squares, options.groups[order])
     if math.isnan(effect):
         return math.nan
     generator = np.random.default_rng(options.random_state)
@@ -327,6 +334,7 @@ def _design_effect(
     q: Floats,
     correct: Floats,
     weight: Floats,
+    squares: Floats,
     groups: Ints,
 ) -> float:
     """Return the design effect of the residuals of a straight line, at least 1; nan for fewer than three groups."""
@@ -339,7 +347,6 @@ def _design_effect(
         square = weight @ np.square(line)
         slope = (weight * line) @ residual / square if square > 0 else 0.0
         residual = residual - line * slope
-    squares = np.square(weight)
     alone = squares @ np.square(residual)
     together = np.square(np.bincount(groups, weight * residual)).sum()
     size = np.square(np.bincount(groups, weight)).sum() / squares.sum()

@@ -140,15 +140,20 @@ def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():
     assert p_value == pytest.approx(expected, abs=4 * error)
 
 
-def test_counts_are_repetition_to_the_last_digit(rng):
+@pytest.mark.parametrize("num_groups", [None, 20, 60])
+def test_counts_are_repetition_to_the_last_digit(num_groups, rng):
     q = rng.random(60).round(1)
-    correct = rng.integers(0, 2, 60)
+    correct = (rng.random(60) < q).astype(int)
     counts = rng.integers(1, 4, 60)
+    groups = num_groups and np.arange(60) % num_groups
+    repeated_groups = num_groups and np.repeat(groups, counts)
     weighted = score_confidences(
-        correct, q, sample_weight=counts, weights_are="counts", calibration=True
+        correct, q, sample_weight=counts, weights_are="counts", groups=groups, calibration=True
     )
-    repeated = calibration_p_value(np.repeat(correct, counts), np.repeat(q, counts))
-    assert weighted["calibration_p"] == repeated
+    repeated = calibration_p_value(
+        np.repeat(correct, counts), np.repeat(q, counts), groups=repeated_groups
+    )
+    assert 0.01 < weighted["calibration_p"] == repeated
 
 
 def test_certainty_is_refuted_by_one_error():
