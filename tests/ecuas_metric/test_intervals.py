@@ -122,6 +122,18 @@ def test_losses_of_two_classes_have_the_intervals_of_confidences(rng):
         assert astuple(found[key]) == pytest.approx(factor * of_confidence, rel=1e-6), key
 
 
+@pytest.mark.parametrize("scale", [15, 1e6])
+def test_a_class_that_never_occurs_changes_no_limit_of_extreme_losses(scale, rng):
+    """No floor of a confidence is one of logits, as sums of logarithms are."""
+    label = rng.integers(0, 2, 150)
+    logits = scale * (rng.normal(size=(150, 2)) + 1.3 * np.eye(2)[label])
+    options = {"predictions_are": "logits", "only": [Key("cross_entropy")]}
+    two, _ = inferred(logits, label, "posteriors", **options)
+    never = np.column_stack([logits, np.full(150, -1e9)])
+    three, _ = inferred(never, label, "posteriors", **options)
+    assert astuple(two["cross_entropy"]) == pytest.approx(astuple(three["cross_entropy"]))
+
+
 def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
     q = rng.dirichlet(np.ones(30), 200)
     label = rng.integers(0, 30, 200)
