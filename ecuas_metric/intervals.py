@@ -118,7 +118,15 @@ class Answers:
         dearest = float(self.next_cost.max(initial=0.0, where=matters))
         if cost_matrix_of(self.form, self.options) is not None:
             return dearest
-        return max(dearest, HALF * float(self.next_cost.max())) or self.form.max_uncertainty
+        anywhere = float(self.next_cost.max())
+        if self.options.cost == "log":
+            anywhere = max(anywhere, cost_of_floor(self.options))
+        return max(dearest, HALF * anywhere) or self.form.max_uncertainty
+
+
+def cost_of_floor(options: Options) -> float:
+    """Return what a probability of 0 costs by its logarithm: the most, but for probabilities that are given as such."""
+    return -math.log(options.epsilon)
 
 
 def cost_matrix_of(decisions: Decisions, options: Options) -> Floats | None:
@@ -380,7 +388,7 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
         return _of_answers(key, answers, value, _mean_at(line))
     at = _mean_at(_line_of_costs(groups))
     least, most = range_of(key, answers)
-    dearest = _dearest_loss(groups, most)
+    dearest = _dearest_loss(groups, most, answers.options)
     seen = at(groups)
     return Number(value, groups, at, seen, least, most, dearest=dearest, rows=rows)
 
@@ -417,8 +425,10 @@ def _line_of_costs(groups: Groups) -> Line:
     return Line(none, none + 1)
 
 
-def _dearest_loss(groups: Groups, most: float) -> float:
+def _dearest_loss(groups: Groups, most: float, options: Options) -> float:
     """Return what one more answer loses by a posterior: half of what it can, which is the root of a probability."""
+    if math.isinf(most):
+        most = cost_of_floor(options)
     return max(float(groups.event.max()), HALF * most)
 
 
@@ -492,7 +502,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     if _has_kink(naive, shares(groups), groups):
         return None
     _, most = range_of(plain, answers)
-    dearest = _dearest_loss(groups, most)
+    dearest = _dearest_loss(groups, most, options)
     return Number(
         value,
         groups,
@@ -676,7 +686,7 @@ def _notes(
     notes = notes_without_interval(without_limits, answers.recalibration)
     fitted = [key for key in bounded if key.variant == "recalibrated"]
     if not answers.is_binary:
-        assuming = [key for key in bounded if not key.is_plain_share]
+        assuming = [key for key in bounded if not (key.is_plain_share or key.entry.is_own_loss)]
         notes += note_on("assumed", assuming, largest=answers.largest)
     return notes + note_on("recalibration_taken_as_given", fitted)
 

@@ -112,6 +112,29 @@ def test_no_limit_lies_outside_the_range_of_its_metric(right, high, rng):
             assert low < top, key
 
 
+@pytest.mark.parametrize("cost", ["zero_one", "log", [[0, 1e-9, 1], [1e6, 0, 1], [1, 1, 0]]])
+@pytest.mark.parametrize("scale", [1, 30, 1e6, 1e100])
+def test_every_interval_holds_its_value(scale, cost, rng):
+    label = rng.integers(0, 3, 60)
+    logits = scale * (rng.normal(size=(60, 3)) + np.eye(3)[label])
+    options = {"predictions_are": "logits", "normalize": True, "decompose": True}
+    found, _ = inferred(logits, label, "posteriors", cost=cost, **options)
+    for key, estimate in found.items():
+        value, low, high = astuple(estimate)
+        assert math.isnan(low) or (low <= value * (1 + 1e-12) and value <= high * (1 + 1e-12)), key
+
+
+def test_a_cost_by_its_logarithm_has_the_interval_of_the_cross_entropy(rng):
+    """The same losses, among which half of what a probability of 0 costs is possible though it was not seen."""
+    q = 0.9 * rng.dirichlet(np.ones(3), 200) + 1 / 30
+    found, notes = inferred(q, rng.integers(0, 3, 200), "posteriors", cost="log")
+    risk, loss = (np.array(astuple(found[key])) for key in ("risk", "cross_entropy"))
+    assert risk == pytest.approx(loss, abs=0.1 * np.ptp(loss))
+    assumed = [note.fields for note in notes if note.id == "assumed"]
+    assert [fields["largest"] for fields in assumed] == [-math.log(1e-7) / 2]
+    assert Key("cross_entropy") not in assumed[0]["metrics"]
+
+
 def test_losses_of_two_classes_have_the_intervals_of_confidences(rng):
     q = np.where(rng.random(150) < 0.6, 1.0, rng.uniform(0.5, 1, 150).round(1))
     correct = (rng.random(150) < q - 0.1).astype(int)
