@@ -615,17 +615,19 @@ def _limits(
     """Return limits; those of what is divided by a function of the error rate contain its value at that one's limits.
 
     Where its influences on both nearly cancel, only the second order remains. None where the rarer of wrong and right
-    answers are not known within a factor of two: the divisor is not known then.
+    answers, or what is not of the most frequent class, are not known within a factor of two: the divisor is not known
+    then.
     """
     limits = inference.limits(answers.options.confidence_level or 0.0)
-    if key.variant != "normalized" or key.entry.naive_confidence is None:
+    if key.variant != "normalized":
         return limits
+    if key.entry.naive_confidence is None:
+        return limits if _is_known(*_rarer_classes(number, answers)) else NO_LIMITS
     groups = answers.groups
     low, high = limits_of_selected(answers, np.ones(len(groups.cost), np.bool_))
     share = float(groups.cost.sum()) / groups.total
-    rarer = min(share, 1 - share)
     fewest, most = (low, high) if share < 0.5 else (1 - high, 1 - low)
-    if not (2 * fewest >= rarer and most <= 2 * rarer):
+    if not _is_known(min(share, 1 - share), (fewest, most)):
         return NO_LIMITS
     values = [*limits]
     for limit in (low, high):
@@ -634,6 +636,33 @@ def _limits(
         at_limit = dataclasses.replace(groups, weight=right + wrong, cost=wrong)
         values.append(number.at(at_limit).value)
     return min(values), max(values)
+
+
+def _is_known(share: float, limits: Limits) -> bool:
+    """Return whether a share is known within a factor of two."""
+    low, high = limits
+    return 2 * low >= share and high <= 2 * share
+
+
+def _rarer_classes(number: Number, answers: Answers) -> tuple[float, Limits]:
+    """Return the share of all but the most frequent class, and its limits, of a number whose groups are classes."""
+    groups = number.groups
+    is_rarer = np.ones(len(groups.weight))
+    is_rarer[groups.weight.argmax()] = 0.0
+    at = _mean_at(Line(is_rarer, 0 * is_rarer))
+    seen = at(groups)
+    share = Number(seen.value, groups, at, seen, 0.0, 1.0, rows=number.rows)
+    return seen.value, _limits_at_level(_without_answers(share), answers)
+
+
+def _limits_at_level(number: Number, answers: Answers) -> Limits:
+    """Return the limits of a number at the level of the options."""
+    inference = infer([number], answers.design)
+    return (
+        NO_LIMITS
+        if inference is None
+        else inference.limits(answers.options.confidence_level or 0.0)
+    )
 
 
 def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
@@ -664,12 +693,7 @@ def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
         dearest=answers.dearest(selected),
         rows=answers.rows,
     )
-    inference = infer([number], answers.design)
-    return (
-        NO_LIMITS
-        if inference is None
-        else inference.limits(answers.options.confidence_level or 0.0)
-    )
+    return _limits_at_level(number, answers)
 
 
 # ---- notes -----------------------------------------------------------------------------------------------------------

@@ -166,6 +166,24 @@ def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
         assert math.isfinite(found["normalized_cross_entropy"].low) == has_limits
 
 
+@pytest.mark.parametrize("design", ["", "groups"])
+def test_a_rare_class_has_the_rule_of_rare_mistakes(design, rng):
+    """Divisors that are not known within a factor of two are those of as few of either."""
+    options = {design: np.arange(100) // 2} if design else {}
+    options |= {"normalize": True}
+    q = rng.uniform(0.1, 0.9, 100)
+    are_there = []
+    for count in (2, 5, 9, 10, 12, 30, 80, 97):
+        is_one = (np.arange(100) < count).astype(int)
+        of_mistakes, _ = inferred(q, is_one, **options)
+        of_classes, _ = inferred(np.stack([1 - q, q], axis=1), is_one, "posteriors", **options)
+        known = math.isfinite(of_mistakes["normalized_confidence_brier_score"].low)
+        for key in ("error_rate", "brier_score", "cross_entropy", "ecuas_1"):
+            assert math.isfinite(of_classes[f"normalized_{key}"].low) == known, (count, key)
+        are_there.append(known)
+    assert (are_there[0], any(are_there), are_there[-1]) == (False, True, False)
+
+
 def test_what_a_naive_system_costs_has_no_interval_where_a_rare_class_may_cost_most(rng):
     q = rng.dirichlet(np.ones(3), 400)
     label = rng.integers(0, 3, 400)
