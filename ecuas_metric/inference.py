@@ -530,6 +530,14 @@ class Inference:
         value = min(max(self.value, self.least), self.most)  # which rounding may pass
         return min(low, value), max(high, value)
 
+    def with_freedom(self, most: float) -> Inference:
+        """Return the same with tails of no more degrees of freedom."""
+        lower, upper = (
+            dataclasses.replace(side, freedom=min(side.freedom, most))
+            for side in (self.lower, self.upper)
+        )
+        return dataclasses.replace(self, lower=lower, upper=upper)
+
     def tail(self, hypothesis: float = 0.0) -> float:
         """Return the p-value of the hypothesis that the number lies on its other side; 1/2 if it is the value."""
         if self.value == hypothesis:

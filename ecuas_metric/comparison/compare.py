@@ -354,12 +354,13 @@ def _comparisons(family: Family) -> list[Comparison]:
         second = family.values[test.second][test.key]
         inference = test.inference
         low, high = _limits(inference, level)
-        low_all, high_all = _limits(inference, together)
+        among_others = family.among_others(test)
+        low_all, high_all = _limits(among_others, together)
         first_best = best.get((test.first, test.key), none)
         second_best = best.get((test.second, test.key), none)
         is_first_worse = (first > second) != bool(test.key.entry.higher_is_better)
         worse = first_best if is_first_worse else second_best
-        low_best, high_best = _limits(inference, worse.level)
+        low_best, high_best = _limits(among_others, worse.level)
         row = Comparison(
             first=test.first,
             second=test.second,

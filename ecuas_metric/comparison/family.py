@@ -136,6 +136,15 @@ class Family:
         draws = size[:, None] * (np.linalg.cholesky(correlations) @ normal)
         return dict(zip(numbers, draws, strict=True))
 
+    def among_others(self, test: Difference) -> Inference | None:
+        """Return what is known of a difference that is one of several, whose smallest p-values are looked at.
+
+        They are small where groups seem to matter less than they do: so tails have the degrees of freedom of the units.
+        """
+        if test.inference is None or len(self.tests) == 1:
+            return test.inference
+        return test.inference.with_freedom(self.design.freedom)
+
     def errors(self, index: int) -> Floats:
         """Return random errors (DRAWS,) of a difference, in units of their root mean square."""
         test = self.tests[index]
@@ -206,7 +215,8 @@ class Family:
         """Return the adjusted p-values (M,), and random draws (DRAWS,) of the largest of all deviates."""
         from scipy.special import ndtri
 
-        p_values = np.array([test.p_value for test in self.tests])
+        inferred = [self.among_others(test) for test in self.tests]
+        p_values = np.array([math.nan if one is None else one.p_value() for one in inferred])
         sizes = -ndtri(p_values / 2)
         order = np.argsort(sizes)[: np.count_nonzero(~np.isnan(sizes))]
         adjusted = p_values.copy()
@@ -250,13 +260,14 @@ class Family:
         largest_gain: dict[str, Floats] = {}
         for row in rows:
             test = self.tests[row]
-            if test.inference is None:
+            inference = self.among_others(test)
+            if inference is None:
                 continue
-            tail = test.inference.tail()
+            tail = inference.tail()
             errors = self.errors(row)
             sign = 1 if test.key.entry.higher_is_better else -1
             for name, gain in ((test.first, -sign), (test.second, sign)):  # of the other system
-                of_other = tail if test.inference.value * gain > 0 else 1 - tail
+                of_other = tail if inference.value * gain > 0 else 1 - tail
                 least_tail[name] = min(of_other, least_tail.get(name, 1.0))
                 largest_gain[name] = np.maximum(gain * errors, largest_gain.get(name, -np.inf))
         tests = {}

@@ -8,6 +8,7 @@ from scipy import stats
 from ecuas_metric import confidence_system
 from ecuas_metric.basis import differing
 from ecuas_metric.comparison.compare import compare_systems, compare_within, in_common, order_of
+from ecuas_metric.comparison.family import Family
 from ecuas_metric.designs import design_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import read_submissions
@@ -331,3 +332,35 @@ def test_mistakes_of_one_of_two_systems_tell_what_the_test_of_signs_does(count, 
     exact = stats.binomtest(0, count).pvalue
     for key in ("error_rate", "confidence_cross_entropy", "ecuas_0", "ecuas_1"):
         assert 0.7 * exact / 2 <= rows[key] <= exact
+
+
+def test_one_difference_alone_is_adjusted_by_nothing_and_among_others_units_count(rng):
+    """Tails of several have the degrees of freedom of the groups, also where these do not seem to matter."""
+    p = rng.beta(3, 1.5, 200)
+    outputs = {"a": (p, (rng.random(200) < p).astype(int)), "b": (p**2, rng.integers(0, 2, 200))}
+    systems = systems_of(outputs, groups=np.arange(200) % 12)
+    (alone,) = compare_systems(systems, only=[Key("error_rate")])
+    assert (alone.p_adjusted, alone.low_all) == pytest.approx((alone.p, alone.low))
+    family = Family(systems)
+    for test, adjusted in zip(family.tests, family.adjusted_p_values(), strict=True):
+        if test.inference:
+            assert adjusted >= test.inference.with_freedom(11).p_value() >= test.p_value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("num_groups", "num_systems"), [(10, 3), (10, 5), (20, 5)])
+def test_equal_systems_of_few_groups_are_seldom_told_apart(num_groups, num_systems):
+    """With an effect of each group on each system."""
+    runs = 300
+    group = np.arange(200) % num_groups
+    told = 0
+    for run in range(runs):
+        rng = np.random.default_rng((23, run))
+        outputs = {}
+        for name in range(num_systems):
+            logit = 1 + rng.normal(size=(2, 200)).sum(axis=0) + rng.normal(size=num_groups)[group]
+            p = 1 / (1 + np.exp(-logit))
+            outputs[f"s{name}"] = (p, (rng.random(200) < p).astype(int))
+        rows = compare_systems(systems_of(outputs, groups=group, n=(0, 1)))
+        told += any(row.p_adjusted <= 0.05 for row in rows)
+    assert told / runs <= 0.05 + 2 * 0.0126
