@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .decisions import Decisions, one_of_each_class, right_and_wrong
-from .designs import SIMPLE, Design, design_of_options, totals
+from .designs import SIMPLE, Design, design_of_options, ratio, totals
 from .errors import Note
 from .expected_costs import EXPECTED_COST
 from .inference import (
@@ -28,7 +28,7 @@ from .inference import (
     weighted_rows,
 )
 from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits, grouped, inner
-from .metric import Data, Key, Line, Point, at_parameter
+from .metric import Data, Key, Line, Metric, Point, at_parameter
 from .metrics import (
     Values,
     cost_of,
@@ -226,9 +226,18 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
         return normalized(key, answers, value)
     if metric.is_own_loss:
         return _own_loss(key, answers, value)
-    if metric.of_samples and metric.line is None:
+    if (metric.of_samples and metric.line is None) or not _are_enough(answers.groups, metric):
         return None
     return _of_answers(key, answers, value, _at(key, answers), _bias(key, answers, value))
+
+
+def _are_enough(groups: Groups, metric: Metric) -> bool:
+    """Return whether there are as many wrong, and right, answers of equal weights as a metric's interval needs."""
+    wrong = np.array([groups.cost.sum(), groups.weight2_cost.sum()])
+    right = np.array([groups.total, groups.weight2.sum()]) - wrong
+    weight, square = np.array([wrong, right]).T
+    counts = ratio(np.square(weight), square)
+    return bool((counts >= (1 - _ROUNDING) * np.array(metric.fewest)).all())
 
 
 def why_no_inference(key: Key, recalibration: str | None) -> str | None:

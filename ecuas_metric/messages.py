@@ -521,8 +521,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "missing": "{count} of {total} confidences are missing (NaN) and count as {replacement:g}.",
     "naive_costs_nothing": "The naive system costs nothing, so these are nan when normalized: {metrics}.",
     "no_interval_known": (
-        "There are no intervals of these, since none is known, or what they are divided by is not known well enough: "
-        "{metrics}."
+        "There are no intervals of these, since none is known, there are too few wrong or right answers, or what they "
+        "are divided by is not known well enough: {metrics}."
     ),
     "recalibration_taken_as_given": (
         "These intervals do not account for fitting the recalibration on the same samples: {metrics}."

@@ -187,6 +187,8 @@ class Metric:
         can be, and any number for a `value`.
     bias : callable, optional
         `Data`, value and effective number of samples to the bias, to the order 1 / N; by default none.
+    fewest : tuple of int
+        So many wrong, and right, answers must there be for its interval to hold; of fewer it has none, and no test.
     is_biased : bool
         Whether its bias exceeds the width of an interval, so that it has none.
     unjudged : callable, optional
@@ -229,6 +231,7 @@ class Metric:
     line: Callable[[Data], Line] | None = None
     range: Limits | Callable[[Data], Limits] | None = None
     bias: Callable[[Data, float, float], float] | None = None
+    fewest: tuple[int, int] = (0, 0)
     is_biased: bool = False
     unjudged: Callable[[Unjudged], Limits] | None = None
     naive_confidence: Callable[[Frequencies], FloatOrFloats] | None = None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ecuas_metric import confidence_system, peer_metrics, posterior_system
 from ecuas_metric.calibration import ece
-from ecuas_metric.metric import Key
+from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.peer_metrics import (
     auarc,
@@ -35,7 +35,7 @@ from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import results_of, summary_of
 from tests.conftest import ROOT
 from tests.ecuas_metric.registry import REGISTRY, row_of
-from tests.ecuas_metric.systems import UNIT, groups_of
+from tests.ecuas_metric.systems import UNIT, groups_of, inferred
 
 CONFIDENCE = np.array([0.97, 0.93, 0.88, 0.85, 0.79, 0.74, 0.66, 0.61, 0.52, 0.43, 0.31, 0.12])
 CORRECT = np.array([1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0])
@@ -383,9 +383,9 @@ def tables(tmp_path, rng, monkeypatch):
     monkeypatch.chdir(tmp_path)
     groups = {}
     for name in ("a", "b"):
-        confidence = rng.random(40).round(2)
-        correct = (rng.random(40) < confidence).astype(int)
-        frame = pd.DataFrame({"id": range(40), "confidence": confidence, "correct": correct})
+        confidence = rng.random(160).round(2)
+        correct = (rng.random(160) < confidence).astype(int)
+        frame = pd.DataFrame({"id": range(160), "confidence": confidence, "correct": correct})
         frame.to_csv(f"{name}.csv", index=False)
         frame.to_parquet(f"{name}.parquet", index=False)
         groups[name] = groups_of(confidence, correct)
@@ -413,6 +413,23 @@ def test_each_is_a_column_and_a_difference_when_it_is_named(tables):
 
 def test_what_has_an_interval_is_planned(tables):
     assert rows_of("plan", "a.csv", "b.csv", by="key").keys() == NAMED.keys() - WITHOUT_INTERVALS
+
+
+@pytest.mark.parametrize("key", ["error_average_precision", "fpr_at_95_tpr"])
+@pytest.mark.parametrize("weights_are", ["counts", "importance"])
+def test_few_wrong_or_right_answers_have_no_interval(key, weights_are, rng):
+    """Of equal weights: those that are as many answers are, those that say how much each counts are none."""
+    fewest_wrong, fewest_right = METRICS[key].fewest
+    unit = 2 if weights_are == "counts" else 1
+    for wrong, right in ((0, 0), (-1, 0), (0, -1), (-1, -1)):
+        counts = fewest_wrong + unit * wrong, fewest_right + unit * right
+        correct = np.repeat([0, 1], np.maximum(counts, unit))[::unit]
+        options = {"sample_weight": np.full(len(correct), 2), "weights_are": weights_are}
+        confidence = rng.random(len(correct))
+        found, notes = inferred(confidence, correct, only=[Key(key)], **options)
+        are_enough = wrong == 0 and (right == 0 or not fewest_right)
+        assert np.isfinite(found[key].low) == are_enough
+        assert are_enough or "no_interval_known" in {note.id for note in notes}
 
 
 REFUSED = {
