@@ -176,7 +176,9 @@ class Metric:
     cost : callable, optional
         `Data` to the cost of each sample, shape (N,), affine in the candidate cost; the metric is its weighted mean.
     value : callable, optional
-        `Data` to the value, from `Data.groups`; from samples if `of_samples`.
+        `Data` to the value, from `Data.groups`; from samples if `of_samples`. Its interval holds if it changes smoothly
+        with the weight of each answer, as a mean does and a median does not: with `of_samples` and no `line` it has
+        none.
     ratio : tuple of str, optional
         The metrics of which it is the quotient.
     line : callable, optional

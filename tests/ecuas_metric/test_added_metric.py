@@ -211,3 +211,21 @@ def test_what_has_no_bounds_is_named_where_answers_are_unlabelled(
     assert not cli.main(["score", str(tmp_path / "open.parquet"), "--metrics", metric.name])
     said = re.search(rf"No bounds are known of these, .*: {metric.name}", capsys.readouterr().err)
     assert bool(said) == (metric.cost is None)
+
+
+def test_what_is_not_smooth_has_no_interval_where_it_is_of_samples(rng):
+    """A quantile, whose derivative by one answer says nothing of others."""
+
+    def median_of_right(data):
+        return np.median(data.confidence[data.decisions.candidate_cost == 0])
+
+    entry = Metric(name="middle", title="Middle", value=median_of_right, of_samples=True, **TEXTS)
+    add_metric(entry)
+    try:
+        system = confidence_system(rng.integers(0, 2, 90), rng.random(90), confidence_level=0.95)
+        results = compute_results(system, only=[Key("middle")])
+    finally:
+        remove_metric(entry)
+    assert 0 < results.estimates[Key("middle")].value < 1
+    assert np.isnan(results.estimates[Key("middle")].low)
+    assert [note.id for note in results.notes] == ["no_interval_known"]
