@@ -71,7 +71,8 @@ def choose_reject_cost(
 
     with the promised risk :math:`\alpha` and 1 minus the confidence level, :math:`\delta`. Costs of 0 and 1 are
     tested by binomial tails, other bounded costs and groups by the mean wealth of bets against the promise, which
-    needs no more than that answers, or groups, are drawn independently of the population of use. It holds exactly
+    needs no more than that answers, or groups, are drawn independently of the population of use, in which no group is
+    larger than the largest here: rare larger groups with more errors would not be seen. It holds exactly
     where risk rises with uncertainty, or uncertainties are few distinct values; elsewhere in simulations.
 
     Parameters

@@ -56,9 +56,12 @@ def chosen_costs(
         records.append({**record, "num_samples_needed": choice.num_samples_needed})
     above = []
     if max_risk is not None:
-        above = [
-            f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for each system."
-        ]
+        has_groups = any(system.options.groups is not None for system in systems.values())
+        provided = ", if no group is larger than the largest here" if has_groups else ""
+        promise = (
+            f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence"
+        )
+        above = [f"{promise} for each system{provided}."]
     note = f"intervals at the level {level:.12g} take the reject cost as given; ecuas decide accepts new rows by it"
     asked = f"budget:{budget:g}" if max_risk is None else f"max-risk:{max_risk:g}"
     signature = signature_of(system.basis for system in systems.values())
