@@ -164,14 +164,21 @@ def test_who_costs_least_where_is_who_has_the_least_expected_cost_there(seed, mo
     better = correct | (rng.random(size) < 0.3)
     # right more often, and the confidences say nothing
     answers = {"sure": (correct, confidence), "blind": (better, np.full(size, better.mean()))}
+    answers["also_sure"] = answers["sure"]
     systems = {name: confidence_system(*both) for name, both in answers.items()}
-    said = re.findall(r"(\w+) between (\S+) and (\d\.\d+)", text.least_costs(systems))
-    assert said
-    for name, low, high in said:
-        for cost in np.linspace(float(low), float(high), 5)[1:-1]:
+    stretches = text.least_costs(systems).partition(": ")[2].split("; ")
+    said = [re.fullmatch(r"(.+) between (\S+) and (\S+)", one).groups() for one in stretches]
+    limits = [said[0][1], *(high for _, _, high in said)]
+    assert [low for _, low, _ in said] == limits[:-1]
+    assert (float(limits[0]), float(limits[-1])) == (0, 1)
+    for names, low, high in said:
+        # a limit is known to a step
+        inside = float(low) + 1.5 / text.STEPS, float(high) - 1.5 / text.STEPS
+        for cost in np.linspace(*inside, 5) if inside[0] < inside[1] else []:
             paid = {one: mean_cost(*both, cost) for one, both in answers.items()}
-            paid["everything"] = cost  # rejected
-            assert paid[name] == pytest.approx(min(paid.values()))
+            least = min(paid.values())
+            equal = " = ".join(one for one in paid if paid[one] == pytest.approx(least))
+            assert names == ("rejecting everything" if least >= cost - 1e-12 else equal)
 
 
 def test_rejecting_everything_costs_least_where_no_system_costs_less():
