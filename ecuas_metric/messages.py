@@ -33,11 +33,13 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "weight_out_of_range": "must be 0 or lie in [1e-70, 1e70], in any other unit",
     "wrong_shape": "must have shape {expected}",
     # ---- options ----
+    "alpha_above_half": "must be at most 0.5, the chance of finding a difference where there is none",
     "class_without_cost": "must have the costs of each class, and of no other: {labels}",
     "decisions_differ": "must have the costs of the same decisions for each class: {decisions}",
     "counts_not_whole": "must be whole numbers where weights_are='counts'",
     "decisions_under_log_cost": "cannot be used with cost='log', where the decision is the posterior itself",
     "group_in_two_strata": "must each lie in one stratum",
+    "level_below_half": "must be at least 0.5, the share of such intervals that hold the true value",
     "max_uncertainty_missing": "is missing: the uncertainty of a system that knows nothing",
     "negative_or_nan": "must be >= 0 (inf allowed)",
     "not_a_choice": "must be one of {choices}",
@@ -202,6 +204,7 @@ ADVICE = {  # sentences of their own
         "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
         "predictions_are='positive_probabilities'."
     ),
+    "write_complement": "Did you mean {complement:g}?",
     "write_share": "A percentage? Write {share:g}.",
     # ---- files ----
     "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -222,6 +222,27 @@ def check_number(
     raise error
 
 
+def check_level(value: object, name: str) -> float:
+    """Return `value` if it is a level of confidence: at least 1/2, and below 1."""
+    level = check_number(value, name, 0, 1, inside=True)
+    if level < 0.5:
+        _refuse_complement(level, name, "level_below_half")
+    return level
+
+
+def check_alpha(value: object, name: str) -> float:
+    """Return `value` if it is the level of a test: above 0, and at most 1/2."""
+    alpha = check_number(value, name, 0, 1, inside=True)
+    if alpha > 0.5:
+        _refuse_complement(alpha, name, "alpha_above_half")
+    return alpha
+
+
+def _refuse_complement(level: float, name: str, rule: str) -> NoReturn:
+    """Raise InputError for a level of confidence in the place of one of a test, or the other way round."""
+    raise InputError(name, rule, value=level, advice="write_complement", complement=1 - level)
+
+
 def _lies_in(
     number: float,
     low: float,
@@ -379,9 +400,7 @@ OPTIONS = {
     "calibration": Option(
         _flag, "Also compute the debiased ECE, and the p-value of a test of calibration", _SHARES
     ),
-    "confidence_level": Option(
-        _in(0, 1, inside=True), "Also compute intervals at this level, e.g. 0.95"
-    ),
+    "confidence_level": Option(check_level, "Also compute intervals at this level, e.g. 0.95"),
     "interval_method": Option(
         _among(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile bootstrap"
     ),

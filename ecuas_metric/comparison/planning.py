@@ -17,7 +17,7 @@ from ..inference import Inference, Moments
 from ..inputs import Floats
 from ..metric import Key
 from ..metrics import line_of_mean
-from ..options import ALPHA, DEFAULTS, check_number
+from ..options import ALPHA, DEFAULTS, check_alpha, check_number
 from ..results import System
 from .compare import align
 from .family import Family
@@ -72,10 +72,10 @@ def plan_of_systems(
 ) -> list[Plan]:
     """Plan a comparison by each metric (in `only`, unbiased ones by default) like that of two systems with a level.
 
-    N defaults to that of the systems, the difference to the observed one; `power` and `alpha`, of the two-sided test,
-    lie in (0, 1). Weights and groups count: N is the number of samples in groups of such sizes. Raises InputError
-    unless there are two systems of the same samples. The variance of a difference is that of the differences of the
-    samples' influences (Hampel 1974).
+    N defaults to that of the systems, the difference to the observed one; `power` lies in (0, 1), `alpha`, of the
+    two-sided test, in (0, 0.5]. Weights and groups count: N is the number of samples in groups of such sizes. Raises
+    InputError unless there are two systems of the same samples. The variance of a difference is that of the differences
+    of the samples' influences (Hampel 1974).
     """
     if len(systems) != 2:
         raise InputError("a plan", "not_two_systems", value=len(systems))
@@ -164,7 +164,7 @@ def plan_of(
     :math:`-z_{1 - \alpha / 2}\, s / \sqrt N`.
     """
     check_number(power, "power", 0, 1, inside=True)
-    check_number(alpha, "alpha", 0, 1, inside=True)
+    check_alpha(alpha, "alpha")
     if samples < 1:
         raise InputError("samples", "no_sample", value=samples)
     if power <= alpha / 2:

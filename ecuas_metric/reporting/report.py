@@ -369,19 +369,19 @@ def numbers_to_beat(
 ) -> str:
     """Return what the answers of each system would score with one confidence for all.
 
-    Or only those that are not beaten, behind the values that do not.
+    Or only those that are not beaten, behind the values that do not. The digits that are shown decide.
     """
     systems = []
     for name, one in results.items():
         numbers = []
         for key, anchor in _at_one_confidence(one, keys).items():
             value = one.estimates[key].value
-            is_beaten = value < anchor - SAME
+            excess = round(value, DIGITS) - round(anchor, DIGITS)
             name_of_metric = short_title(key)
             if are_beaten:
-                mark = "" if is_beaten else " (not beaten)"
+                mark = " (not beaten)" if excess > 0 else "" if excess < 0 else " (equal)"
                 numbers.append(f"{name_of_metric} {anchor:.{DIGITS}f}{mark}")
-            elif not is_beaten:
+            elif excess > 0:
                 numbers.append(f"{name_of_metric} {value:.{DIGITS}f} against {anchor:.{DIGITS}f}")
         if numbers:
             of_system = f"{name} " if len(results) > 1 else ""

@@ -45,6 +45,12 @@ from tests.ecuas_metric.systems import EVERY_OPTION, compute
         ("n_resamples", 0, "n_resamples must be a whole number in [1, 2.14748e+09]; got 0."),
         ("random_state", -1, "random_state must be a whole number in [0, 9.22337e+18]; got -1."),
         ("confidence_level", 1, "confidence_level must be a number in (0, 1); got 1."),
+        (
+            "confidence_level",
+            0.05,
+            "confidence_level must be at least 0.5, the share of such intervals that hold the true value; got 0.05. "
+            "Did you mean 0.95?",
+        ),
         ("epsilon", 0.5, "epsilon must be a number in (0, 0.5); got 0.5."),
         ("max_uncertainty", 0, "max_uncertainty must be a number in (0, inf); got 0."),
         (

@@ -59,6 +59,7 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
     fields = {
         "columns": {"confidence": "p"},
         "share": 0.5,
+        "complement": 0.95,
         "low": "no",
         "high": "yes",
         "verdicts": "ok",

@@ -138,6 +138,7 @@ def test_rates_plan_what_a_pilot_with_these_rates_does(samples, tolerance):
         ({"error_rates": (0.2,)}, "^error_rates takes two rates; got 1"),
         ({"error_rates": (0.2, 1.0)}, r"^error_rates must be a number in \(0, 1\)"),
         ({"power": 1.0}, r"^power must be a number in \(0, 1\)"),
+        ({"alpha": 0.95}, r"^alpha must be at most 0\.5,.* Did you mean 0\.05\?$"),
         ({"alpha": 0.0}, r"^alpha must be a number in \(0, 1\)"),
         ({"power": 0.01}, "^power must be above half of alpha"),
         ({"power": 0.025}, "^power must be above half of alpha"),

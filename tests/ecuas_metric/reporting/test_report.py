@@ -194,6 +194,11 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
     )
     assert only == f"no better than the same answers, all with confidence 1 - ER: a {lost}"
     assert not report_grid(make_report([perfect] * 4)).hints
+    for change in (0, 1e-9, -1e-9):
+        system_of_one = confidence_system(correct, np.full(80, share + change), **options)
+        (said,) = report_grid(make_report([system_of_one])).hints
+        assert said.count(" (equal)") == 2
+        assert not report_grid(make_report([system_of_one] * 4)).hints
 
 
 @pytest.mark.parametrize(
