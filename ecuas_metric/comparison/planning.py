@@ -6,7 +6,7 @@ import functools
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -59,6 +59,8 @@ class Plan:
     detectable: float  # difference that N samples detect with the power; nan if the deviation is 0 or unknown
     # N that detects `difference`; None if that is 0, or the deviation 0 or unknown
     needed: int | None
+    # whether the metric may rank the systems
+    comparable: bool = True
 
 
 def plan_of_systems(
@@ -88,7 +90,8 @@ def plan_of_systems(
         if test.inference is not None:
             wanted = test.inference.value if difference is None else difference
             spread = _spread_of(test.inference, len(family.design.weight), wanted)
-            plans.append(plan_of(test.key, wanted, spread, planned, power=power, alpha=alpha))
+            plan = plan_of(test.key, wanted, spread, planned, power=power, alpha=alpha)
+            plans.append(replace(plan, comparable=family.may_rank(test)))
     return plans
 
 

@@ -88,7 +88,7 @@ def summary(
     undirected = []
     for key, pairs in pairs_by_key(rows).items():
         if not all(row.comparable for row in pairs):
-            unequal.append(f"{title(key)}†")
+            unequal.append(_marked_title(pairs[0]))
         elif key.entry.higher_is_better is None:
             undirected.append(title(key))
         else:
@@ -100,7 +100,7 @@ def summary(
             f"{', '.join(unequal)}: no winner, since the systems' answers differ (see † below)."
         )
     if undirected:
-        lines.append(f"{', '.join(undirected)}: neither high nor low is better.")
+        lines.append(f"{', '.join(undirected)}: neither high nor low is better by itself.")
     return lines
 
 
@@ -256,7 +256,7 @@ def comparison_grid(
     cells = []
     for row in rows:
         texts = (
-            title(row.key) if row.comparable else f"{title(row.key)}†",
+            _marked_title(row),
             row.first,
             row.second,
             f"{row.difference:{form}}",
@@ -282,7 +282,11 @@ def comparison_grid(
     )
 
 
-def _dagger(rows: Iterable[Comparison]) -> list[str]:
+def _marked_title(row: Comparison | Plan) -> str:
+    return title(row.key) if row.comparable else f"{title(row.key)}†"
+
+
+def _dagger(rows: Iterable[Comparison | Plan]) -> list[str]:
     """Return what the mark of differences that must not be compared means, if there are any."""
     return [] if all(row.comparable for row in rows) else [DAGGER]
 
@@ -348,7 +352,7 @@ def plan_grid(
         reach = "" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}"
         needed = "" if plan.needed is None else str(plan.needed)
         rows.append(
-            [Cell(text) for text in (title(plan.key), difference, deviation, reach, needed)]
+            [Cell(text) for text in (_marked_title(plan), difference, deviation, reach, needed)]
         )
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
     header = [
@@ -361,6 +365,7 @@ def plan_grid(
     test = f"a two-sided test at the level {alpha:g}, of one metric and one pair"
     above = f"For a power of {100 * power:.10g}% in {test}:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
+    notes += _dagger(plans)
     return Grid(
         header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans)
     )

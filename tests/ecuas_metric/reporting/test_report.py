@@ -65,7 +65,8 @@ def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(
         submissions = [submission(name, rng, correct=submissions[0].references) for name in "abc"]
     report = make_report(prepare_submissions(submissions, reject_costs=0.2, decompose=True))
     assert report.keys == sorted(report.keys, key=place)
-    of_confidences = {key for key in report.keys if key.assesses == "confidences"}
+    directed = [key for key in report.keys if key.entry.higher_is_better is not None]
+    of_confidences = {key for key in directed if key.assesses == "confidences"}
     not_ranked = set() if have_same_answers else of_confidences
     assert set(report.not_comparable) == not_ranked
     grid = report_grid(report)

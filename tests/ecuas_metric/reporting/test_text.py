@@ -33,7 +33,9 @@ def test_two_systems_have_one_sentence_a_metric():
     assert said({"a": 0.1, "b": 0.3}, Key("ece"), math.nan, untested="biased") == [
         "ECE ↓  a has the best value: 0.100 against 0.300; no valid test of it is known, since the metric is biased."
     ]
-    assert said({"a": 0.1, "b": 0.3}, COVERAGE) == ["Cov_0.2: neither high nor low is better."]
+    assert said({"a": 0.1, "b": 0.3}, COVERAGE) == [
+        "Cov_0.2: neither high nor low is better by itself."
+    ]
     (line,) = said({"a": 0.1, "b": 0.3}, AUROC, comparable=False)
     assert line.startswith("AUROC ↑†: no winner, since the systems' answers differ")
 
