@@ -163,6 +163,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
 
 ADVICE = {  # sentences of their own
     "check_cost": "The uncertainties do not fit this cost, or num_classes is too small.",
+    "check_decisions": "There, another decision has a lower expected cost.",
     "choose_lowest_grade": "Partly correct? Choose the lowest grade that counts as correct.",
     "count_from_0": "Count from 0.",
     "divide_by_100": "Percentages? Divide by 100.",

@@ -54,10 +54,12 @@ def chosen_costs(
             }
         rows.append(list(map(Cell, cells)))
         records.append({**record, "num_samples_needed": choice.num_samples_needed})
+    certified = [not math.isnan(choice.reject_cost) for choice in choices.values()]
     above = []
-    if max_risk is not None:
+    if max_risk is not None and any(certified):
+        each = "each system" if all(certified) else "each system that has a reject cost"
         above = [
-            f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for each system."
+            f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for {each}."
         ]
     note = f"intervals at the level {level:.12g} take the reject cost as given; ecuas decide accepts new rows by it"
     asked = f"budget:{budget:g}" if max_risk is None else f"max-risk:{max_risk:g}"

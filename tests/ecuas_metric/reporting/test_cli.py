@@ -303,7 +303,12 @@ def test_the_columns_of_a_file_are_others_than_those_of_all_in_any_order(step, f
         "score a.csv --eror-rates 1": "there is no --eror-rates. Did you mean --error-rates of ecuas plan?",
         "score a.csv --output-file b.md": "there is no --output-file. Did you mean --output?",
         "score a.csv --weigh w": "there is no --weigh. Did you mean --weight?",
-        "merge a.state --qqq": "there is no --qqq; see ecuas merge --help.",
+        "merge a.state --qqq": "there is no --qqq. See ecuas merge --help.",
+        "score a.csv --reject-cost 1": (
+            "ecuas score takes no --reject-cost, which is of ecuas decide. Did you mean --reject-costs?"
+        ),
+        "compare a.csv --level 0.9": "there is no --level. Did you mean --interval?",
+        "compare a.csv --alpha 0.1": "ecuas compare takes no --alpha, which is of ecuas plan. Did you mean --interval?",
         "compare a.csv --by x": "ecuas compare takes no --by, which is of ecuas score. Compare one part at a time: ",
         "plan a.csv b.csv --calibrate affine": "ecuas plan takes no --calibrate, which is of ecuas score and ecuas ",
         "compare a.csv --interval-method analytic": "ecuas compare takes no --interval-method, which is of ecuas",
