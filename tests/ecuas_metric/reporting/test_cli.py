@@ -235,7 +235,10 @@ def test_a_name_of_the_help_is_taken_or_the_error_says_what_to_add(name, file, f
         "ecuas_1_recalibrated": "Add --decompose.",
         "p cal.": "Add --calibration.",
         "Brier_Score": "It does not exist for these systems.",
-        "accuracy": "",
+        "accuracy": "Did you mean one of these: error_rate?",
+        "ecaus_1": "Did you mean one of these: ecuas_1, ecuas_128, ecuas_0?",
+        "auc": "Did you mean one of these: aurc, auroc, augrc?",
+        "qq": "",
     }.items(),
 )
 def test_a_metric_that_is_not_there_comes_with_the_flag_that_adds_it(name, advice, folder, ran):
