@@ -21,6 +21,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "not_finite": "must be finite",
     "not_float64": "must be numbers of float64",
     "not_numbers": "must be numbers",
+    "not_one_file": "must be of one file",
     "not_one_dimensional": "must be one-dimensional",
     "not_whole": "must be whole numbers",
     "out_of_range": "must lie in [0, {largest:g}]",
@@ -70,6 +71,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "parameter_missing": "must say the parameter of {metric}",
     "parameter_of_none": "must have no parameter of {metric}, which takes none",
     "metric_of_several_ways": "must have one of cost, value and ratio",
+    "not_a_key": "must be keys of numbers",
     "not_a_system": "must be of confidence_system, posterior_system or prepare_submissions",
     "one_system": "must be a mapping of names to systems, or a list",
     # ---- scikit-learn's conventions ----
@@ -186,6 +188,7 @@ ADVICE = {  # sentences of their own
     "number_classes": (
         "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
     ),
+    "read_each": "Read each by itself, and put the lists together.",
     "pass_correct_first": "Swapped? correct comes first.",
     "pass_flat_list": "Confidences? Pass them as a flat list.",
     "pass_flat_list_of_two": "Probabilities of the second class? Pass them as a flat list.",
@@ -200,6 +203,7 @@ ADVICE = {  # sentences of their own
     "sort_labels": "Sort them, and the columns of y_prob with them.",
     "swap_arguments": "Swapped? The predictions are all 0 or 1.",
     "use_analytic_intervals": "Use interval_method='analytic' instead.",
+    "take_keys": "Take some of report.keys, or Key('ecuas', 1) of ecuas_metric.metric.",
     "take_n_1": "Are the confidences rounded? Then go by a larger n, such as 1.",
     "use_probabilities": (
         "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
@@ -207,6 +211,7 @@ ADVICE = {  # sentences of their own
     ),
     "write_complement": "Did you mean {complement:g}?",
     "write_share": "A percentage? Write {share:g}.",
+    "write_share_of_mistake": "It is a share of the cost of a wrong answer, such as 0.2.",
     # ---- files ----
     "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",
     "empty_if_not_judged": "No verdict? Leave these cells empty.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import numpy as np
@@ -95,7 +96,9 @@ def checked_options(**given: object) -> Options:
     """Return the given options, checked, with defaults for the others; raises TypeError for an unknown name."""
     unknown = [name for name in given if name not in OPTIONS]
     if unknown:
-        raise TypeError(f"compute takes no option {unknown[0]!r}; it takes {', '.join(OPTIONS)}.")
+        near = get_close_matches(unknown[0], OPTIONS, 1)
+        what = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(OPTIONS)}."
+        raise TypeError(f"There is no option {unknown[0]!r}. {what}")
     checked = {}
     for name, value in given.items():
         if value is not None:  # which asks for the default
@@ -166,17 +169,19 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
 
 
 def require_reject_costs(
-    costs: tuple[float, ...],
-    *,
-    max_uncertainty: float,
+    costs: tuple[float, ...], *, max_uncertainty: float, are_shares: bool
 ) -> None:
-    """Raise InputError unless all reject costs lie in [0, `max_uncertainty`], up to rounding."""
+    """Raise InputError unless all reject costs lie in [0, `max_uncertainty`], up to rounding.
+
+    They `are_shares` of the cost of a wrong answer, where that is the same for all.
+    """
     array = np.array(costs)
     require(
         array <= max_uncertainty * (1 + RANGE_TOLERANCE),
         array,
         "reject_costs",
         "reject_cost_too_large",
+        advice="write_share_of_mistake" if are_shares else "",
         largest=max_uncertainty,
     )
 

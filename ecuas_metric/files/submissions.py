@@ -287,6 +287,8 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
+    if not isinstance(path, str | Path):
+        raise InputError("path", "not_one_file", value=path, advice="read_each")
     said = Reading(unlabelled, labels, correct_from, scale, predictions_are, right).with_columns(
         columns or {}
     )

@@ -150,6 +150,7 @@ def test_confidences_of_which_no_wrong_answer_weighs_anything_are_not_called_inv
         (Key("prr", 0.5), "must have no parameter of prr"),
         (Key("auroc", 3.0, "normalized"), "must have no parameter of auroc"),
         (Key("accuracy"), "must name one of the metrics"),
+        ("auroc", "must be keys of numbers"),
     ],
 )
 def test_a_number_that_there_is_not_is_no_other_number(key, rule):

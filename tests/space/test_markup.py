@@ -24,6 +24,7 @@ ELSEWHERE = {  # advice of functions and flags that the page has not
     "score_as_confidences",
     "score_as_posteriors",
     "sort_labels",
+    "take_keys",
     "write_state",
 }
 
