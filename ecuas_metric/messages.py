@@ -194,6 +194,7 @@ ADVICE = {  # sentences of their own
     "pass_flat_list_of_two": "Probabilities of the second class? Pass them as a flat list.",
     "pass_posteriors": "Class labels? Pass posteriors of shape (N, K) as predictions.",
     "pass_truth_first": "Swapped? y_true comes first.",
+    "score_apart": "Put each form in a table of its own.",
     "score_as_confidences": "Missing confidences? score_confidences takes them with missing_confidence.",
     "score_as_posteriors": "Class labels? score_posteriors takes posteriors of shape (N, K).",
     "only_binary": "Only binary classification is supported by it.",  # scikit-learn's checks look for this
@@ -564,7 +565,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
 
 FILE_RULES = {  # follow the name of a file, or of a file and its column
     # ---- formats ----
-    "folder_of_no_table": "is a folder, and not of the parts of one table",
+    "folder_of_no_table": "this folder does not hold the parts of one table",
     "no_such_file": "there is no such file",
     "parts_differ": "its parts must have the same columns; {part} has others",
     "unknown_suffix": "the suffix must be one of {suffixes}",

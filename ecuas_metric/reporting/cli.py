@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import difflib
 import gc
 import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..version import VERSION
 
 IN_ASCII = "in_ascii"  # the handler of letters that an encoding has not
@@ -80,8 +82,22 @@ def _top(arguments: Sequence[str]) -> int:
     parts = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in SUBCOMMANDS.items():
         parts.add_parser(name, help=text)
+    if arguments and not arguments[0].startswith("-"):
+        print(f"ecuas: {_instead_of(*arguments)}", file=sys.stderr)
+        return 2
     parser.parse_args(arguments)
     return 0
+
+
+def _instead_of(name: str, *arguments: str) -> str:
+    """Say which command may be meant by what is none: the nearest, or `score` of a file."""
+    near = difflib.get_close_matches(name, SUBCOMMANDS, 1)
+    if not near and Path(name).exists():
+        near = ["score", name]
+    if not near:
+        return f"there is no command {name!r}. See ecuas --help."
+    meant = " ".join(map(quoted, [*near, *arguments]))
+    return f"there is no command {name!r}. Did you mean this? ecuas {meant}"
 
 
 def _run(name: str, *arguments: str) -> int:

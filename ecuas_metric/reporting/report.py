@@ -155,7 +155,7 @@ def prepare_submissions(
     forms = {submission.form: submission.file for submission in submissions}
     if len(forms) > 1:
         listed = [f"{file} holds {form}" for form, file in forms.items()]
-        raise InputError("systems of one table", "forms_differ", forms=listed)
+        raise InputError("systems of one table", "forms_differ", forms=listed, advice="score_apart")
     systems: dict[str, System] = {}
     for submission in submissions:
         name = submission.name

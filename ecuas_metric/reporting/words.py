@@ -7,7 +7,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "in_common": "--common",
     "confidence_level": "the level of intervals",
     "choose_reject_cost": "ecuas threshold",
-    "not_one_of_budget_and_risk": "takes one of --budget and --max-risk",
+    "not_one_of_budget_and_risk": "takes one of --budget SHARE, the most that are rejected, and "
+    "--max-risk RISK, the largest mean cost of what is accepted",
     "reject_cost_missing": "is missing: what it costs to reject a row",
     "system_not_in_file": "has not this system",
     "no_matrix": "must be numbers as 0,5;1,0, or a .csv or .json file",
@@ -174,6 +175,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "different_columns": "must be the same for all files with --out-of-core",
     "file_is_read": "this file is read, and would be overwritten",
     "file_is_there": "is there already, and would be overwritten",
+    "ends_with_comma": "takes names with commas and no spaces, as ER,AUROC, or in quotes",
     "idle_beside_common": "cannot be used with --common, which pairs samples by their ids",
     "idle_beside_metrics": "has no effect beside --metrics, which names what is shown",
     "idle_flag": "has no effect on what --metrics names",

@@ -188,7 +188,7 @@ def parse(
     function = functions[form]
     accepted = {one.name: one for one in parameters_of(function)}
     for other in arguments.keys() - accepted.keys():
-        _refuse(parameters[other], form, functions)
+        _refuse(parameters[other], parameters.get(form), functions)
     _require_sense(accepted, arguments, command.hints.get("FILE", f"See ecuas {name} --help."))
     return functools.partial(call, function, arguments)
 
@@ -208,11 +208,12 @@ def _require_sense(
 
 
 def _refuse(
-    parameter: Parameter, form: str, functions: Mapping[str, Callable[..., Any]]
+    parameter: Parameter, chooser: Parameter | None, functions: Mapping[str, Callable[..., Any]]
 ) -> NoReturn:
-    """Raise UsageError for a parameter that another form takes."""
-    if form:
-        raise UsageError(f"{parameter.text} cannot be used with {flag_of(form)}.")
+    """Raise UsageError for a parameter that another form takes than that of the flag which chooses one."""
+    if chooser is not None:
+        chosen = f"{chooser.text} {chooser.flag.metavar}".rstrip()
+        raise UsageError(f"{parameter.text} cannot be used with {chosen}.")
     takers = []
     for name, function in functions.items():
         if parameter in parameters_of(function):

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import FileError, InputError
+from ...errors import FileError, InputError, quoted
 from ...files.read import distinct_names, read_sheet, stem
 from ...files.recipe import (
     ColumnNames,
@@ -22,10 +22,11 @@ from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
 from ...inputs import grouped
 from .flags import flag_of
-from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags
+from .parameters import ADDING, FormOptions, NewRowFlags, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 FORMS_OF_POSTERIORS = ("posteriors", "positive")
+LONGEST = 200  # characters of files and flags that are printed again
 TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
 NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
@@ -263,7 +264,38 @@ def _list_of(text: str | None) -> list[str]:
     return [] if text is None else [part.strip() for part in text.split(",")]
 
 
-def _names_set(flags: NewRowFlags | FormOptions) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a command line says of its files, and how they are read."""
+
+    files: Sequence[str]
+    flags: Sequence[Any]  # dataclasses of flags
+
+    def next_step(self, command: str, *further: str, why: str) -> str:
+        """Return the line of a command that reads the same in the same way, as far as its flags say so."""
+        from .help import COMMANDS
+
+        taken = COMMANDS[command].parameters().keys() - {*ADDING, "bins"}
+        words = list(map(quoted, self.files))
+        for record in self.flags:
+            for name in taken.intersection(_names_set(record)):
+                words += _words_of(name, getattr(record, name))
+        if sum(map(len, words)) > LONGEST:
+            words = ["FILES"]
+        return f"next: {' '.join(['ecuas', command, *words, *further])}  # {why}"
+
+
+def _words_of(name: str, value: object) -> list[str]:
+    """Return what a command line says for a flag and its value."""
+    flag = flag_of(name)
+    if value is True:
+        return [flag]
+    values = value if isinstance(value, list) else [value]
+    texts = [f"{one:g}" if isinstance(one, float) else str(one) for one in values]
+    return [f"{flag} {quoted(text)}" for text in texts]
+
+
+def _names_set(flags: Any) -> Iterator[str]:
     """Yield the names of the flags that are not at their defaults."""
     for one in fields(flags):
         if getattr(flags, one.name) != one.default:
@@ -303,5 +335,6 @@ def _distinct(
     names = distinct_names(names, [one.file for one in submissions], stems)
     for name, one in zip(names, submissions, strict=True):
         if names.count(name) > 1:
+            name = one.part or one.of if are_of_one else one.name
             raise FileError(one.file, "same_name_in_other_file", advice="name_files", name=name)
     return [replace(one, name=name) for name, one in zip(names, submissions, strict=True)]
