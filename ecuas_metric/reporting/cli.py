@@ -103,6 +103,7 @@ def _instead_of(name: str, *arguments: str) -> str:
 def _run(name: str, *arguments: str) -> int:
     from .command.flags import parse
     from .command.help import COMMANDS
+    from .report import few_of
     from .words import COMMAND_WORDS
 
     parameters = COMMANDS[name].parameters()
@@ -110,9 +111,12 @@ def _run(name: str, *arguments: str) -> int:
     words = COMMAND_WORDS | flags
     try:
         notes = parse(name, COMMANDS, arguments)()
-        lines = [(f"{system}: " if system else "") + note.render(words) for system, note in notes]
-        for line in dict.fromkeys(lines):
-            print(f"note: {line}", file=sys.stderr)
+        systems: dict[str, dict[str, None]] = {}
+        for system, note in notes:
+            systems.setdefault(note.render(words), {})[system] = None
+        for text, of in systems.items():
+            whose = few_of(sorted(filter(None, of)))
+            print("note:", f"{whose}: {text}" if whose else text, file=sys.stderr)
         sys.stdout.flush()
     except BrokenPipeError:
         raise

@@ -46,6 +46,7 @@ DIGITS = 3  # after the decimal point, unless intervals are narrower than these 
 MOST_DIGITS = 12
 AT_ONE_CONFIDENCE = "the same answers, all with confidence 1 - ER"
 MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
+MAX_NAMES = 4  # systems listed in a sentence
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
@@ -364,6 +365,13 @@ def not_beaten(results: Mapping[str, Results], keys: Collection[Key]) -> str:
     return f"no better than {AT_ONE_CONFIDENCE}: {numbers}" if numbers else ""
 
 
+def few_of(names: Sequence[str], separator: str = ", ") -> str:
+    """Return names in a line, and of many how many more there are."""
+    if len(names) <= MAX_NAMES + 1:
+        return separator.join(names)
+    return f"{separator.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more"
+
+
 def numbers_to_beat(
     results: Mapping[str, Results], keys: Collection[Key], *, are_beaten: bool = True
 ) -> str:
@@ -386,7 +394,7 @@ def numbers_to_beat(
         if numbers:
             of_system = f"{name} " if len(results) > 1 else ""
             systems.append(of_system + ", ".join(numbers))
-    return "; ".join(systems)
+    return few_of(systems, "; ")
 
 
 def _at_one_confidence(

@@ -7,8 +7,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "in_common": "--common",
     "confidence_level": "the level of intervals",
     "choose_reject_cost": "ecuas threshold",
-    "not_one_of_budget_and_risk": "takes one of --budget SHARE, the most that are rejected, and "
-    "--max-risk RISK, the largest mean cost of what is accepted",
+    "not_one_of_budget_and_risk": (
+        "takes one of --budget and --max-risk: the largest share that is rejected, or the largest mean cost of what is "
+        "accepted"
+    ),
     "reject_cost_missing": "is missing: what it costs to reject a row",
     "system_not_in_file": "has not this system",
     "no_matrix": "must be numbers as 0,5;1,0, or a .csv or .json file",

@@ -106,7 +106,10 @@ def compare_in_memory(
     shown = differences
     if only is not None:
         shown = [row for row in differences if is_significant(row, alpha)]
-        above.append(f"{len(shown)} of {len(differences)} differences are significant and shown.")
+        count = num_tests(differences)
+        above.append(
+            f"Of {count} differences that are tested, {len(shown)} are significant and shown."
+        )
     bases = {name: basis_of_comparison(system) for name, system in systems.items()}
     line = signature_of(bases.values())
     grid = comparison_grid(

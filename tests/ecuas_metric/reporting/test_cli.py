@@ -158,10 +158,16 @@ def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
     # in the summary, and once in the table
     assert capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 2
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
-    significant = saved(*common, "--only", "significant")["rows"]
+    only = "--only", "significant"
+    significant = saved(*common, *only)["rows"]
     assert significant == [row for row in rows if row["p_adjusted"] <= 0.05]
-    count = f"{len(significant)} of 12 differences are significant and shown."
+    count = f"Of 12 differences that are tested, {len(significant)} are significant and shown."
     assert count in content("out.json")["notes"]
+    capsys.readouterr()
+    assert not saved(*common[:3], "--metrics", "ER,ECE", "--interval", "0.999999", *only)["rows"]
+    out = capsys.readouterr().out
+    assert "Of 1 differences that are tested, 0 are" in out
+    assert "first  second" not in out
 
 
 def test_systems_of_different_questions_have_no_best(folder, ran):
