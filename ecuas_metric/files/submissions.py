@@ -324,13 +324,22 @@ def read_new_rows(
         added = set(table.column_names) - set(sheet.names)
         try:
             systems = submissions_of(replace(sheet, table=table), path, reading=said)
-            return [replace(one, recipe=one.recipe.without(added)) for one in systems]
+            is_replaced = name in sheet.names and not is_kept
+            truth = ((name, "the truth"),) if is_replaced else ()
+            return [_with_unused(one, one.recipe.without(added), truth) for one in systems]
         except FileError as error:
             if error.rule not in ("one_role_missing", "roles_missing"):
                 errors.append(error)
     listed = list_columns(sheet.table)
     errors.append(FileError(path, "no_predictions", listed=listed, advice="name_predictions"))
     raise errors[0]
+
+
+def _with_unused(
+    submission: Submission, recipe: Recipe, columns: tuple[tuple[str, str], ...]
+) -> Submission:
+    """Return a submission that was read so, with further columns that are not used."""
+    return replace(submission, recipe=replace(recipe, unused=(*columns, *recipe.unused)))
 
 
 def _with_stand_in(table: pa.Table, name: str, values: Sequence[object]) -> pa.Table:

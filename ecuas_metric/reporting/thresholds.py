@@ -14,6 +14,7 @@ LEGEND = (
     "expected cost: mean cost of all answers, of which a rejected one costs the reject cost; those at other reject "
     "costs do not compare",
 )
+DECIMALS = 14  # of uncertainties and the reject costs that they are, without what floats add to 1 minus a confidence
 UNCERTIFIED = "none; "  # begins the reason why there is no reject cost
 ESTIMATES = {"coverage": "coverage", "risk": "risk", "expected_cost": "expected cost"}
 
@@ -86,7 +87,7 @@ def sentences(grid: Grid) -> list[str]:
 def _reject_cost_text(choice: RejectCostChoice) -> str:
     if not math.isnan(choice.reject_cost):
         # as many digits as uncertainties have: with fewer, others would be accepted
-        return f"{round(choice.reject_cost, 14):.14g}"
+        return f"{round(choice.reject_cost, DECIMALS):.{DECIMALS}g}"
     if choice.num_samples_needed is None:
         return f"{UNCERTIFIED}more of such answers would not help"
     return f"{UNCERTIFIED}about {choice.num_samples_needed:,} such answers are needed"

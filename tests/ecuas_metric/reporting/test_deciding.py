@@ -246,7 +246,7 @@ def test_what_is_printed_accepts_what_was_chosen(files, ran):
         rows = decided("answers.csv", "--reject-cost", cells[1])
         assert f"{rows['accepted'].mean():.3f}" == cells[2]
     out = ran(f"decide answers.csv --reject-cost {cells[1]} --output out.csv").out
-    said = "read answers.csv: 200 rows; confidence = confidence, id = id"
+    said = "read answers.csv: 200 rows; confidence = confidence, id = id; not used: correct (the truth)"
     assert out.splitlines()[0] == said
 
 
