@@ -115,9 +115,9 @@ def verdict(
     values = ranking_of(rows)
     undefined = [name for name, value in values.items() if math.isnan(value)]
     if undefined:
-        return f"undefined for {few_of(undefined)}."
+        return f"it is undefined for {few_of(undefined)}."
     if not any(row.difference for row in rows):
-        return f"no difference: {max(values.values()):.{digits}f} each."
+        return f"all are equal: {max(values.values()):.{digits}f} each."
     return _verdict_of_ranking(rows, values, alpha, digits)
 
 

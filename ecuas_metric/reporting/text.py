@@ -44,7 +44,12 @@ def explain(
 
 
 def least_costs(systems: Mapping[str, System]) -> str:
-    """Say which systems have the least expected cost at which reject costs, or that rejecting everything has.
+    """Say which systems have the least expected cost at which reject costs."""
+    return f"least expected cost by reject cost, not tested: {who_costs_least(systems)}"
+
+
+def who_costs_least(systems: Mapping[str, System]) -> str:
+    """List which systems have the least expected cost at which reject costs, or that rejecting everything has.
 
     Nothing is tested. If the least one changes often, the share of reject costs is given at which each is.
     """
@@ -58,11 +63,10 @@ def least_costs(systems: Mapping[str, System]) -> str:
         names, lengths = zip(*stretches, strict=True)
         limits = _distinct(np.cumsum([0, *lengths]) / STEPS * largest)
         between = zip(names, pairwise(limits), strict=True)
-        listed = "; ".join(f"{name} between {low} and {high}" for name, (low, high) in between)
-        return f"least expected cost by reject cost, not tested: {listed}"
-    shares = [f"{name} {count / STEPS:.0%}" for name, count in Counter(least).most_common()]
+        return "; ".join(f"{name} between {low} and {high}" for name, (low, high) in between)
+    shares = [f"{name} at {count / STEPS:.0%}" for name, count in Counter(least).most_common()]
     listed = "; ".join(share for share in shares if not share.endswith(" 0%"))
-    return f"least expected cost, not tested: {listed} of all reject costs"
+    return f"{listed} of all reject costs"
 
 
 def _names_of_least(names: Sequence[str], costs: Floats, at: Floats, rounding: float) -> list[str]:

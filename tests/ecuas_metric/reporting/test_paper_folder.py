@@ -59,6 +59,8 @@ def test_the_document_stands_alone_and_names_no_command(paper_folder):
     assert {"booktabs", "graphicx", "threeparttable"} <= set(
         re.search(r"\\usepackage\{(.*)\}", text)[1].split(",")
     )
+    labels = re.findall(r"\\label\{(.*)\}", text)
+    assert len(set(labels)) == len(labels) == text.count(r"\caption{")
     drawings = re.findall(r"\\includegraphics.*?\{(.*?)\}", text)
     assert len(drawings) == 4
     for drawing in drawings:
@@ -84,6 +86,11 @@ def test_the_paragraph_and_the_numbers_are_those_of_the_systems(paper_folder):
     content = json.loads((paper_folder / "numbers.json").read_text())
     assert "2 systems on 120 samples" in text
     assert "paired by ids" in text
+    methods, results = text.strip().split("\n\n")
+    references = (paper_folder / "references.bib").read_text()
+    for name, year in re.findall(r"\((\w+)[^()]* (\d{4})\)", methods):
+        assert re.search(rf"@\w+\{{{name.lower()}{year}", references), name
+    assert "adjusted p =" in results
     assert content["signature"] in text
     table = pd.read_csv("b.csv")
     expected = score_confidences(table["correct"], table["confidence"])["ecuas_1"]

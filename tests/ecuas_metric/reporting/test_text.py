@@ -28,8 +28,8 @@ def test_two_systems_have_one_sentence_a_metric():
     assert line.endswith(end)
     (line,) = said({"a": 0.1, "b": 0.3}, AUROC, ALPHA)
     assert line.startswith("AUROC ↑  b is best, significantly")
-    assert said({"a": 0.1, "b": 0.1}, p=1.0) == ["ER ↓  no difference: 0.100 each."]
-    assert said({"a": 0.1, "b": math.nan}, AUROC, math.nan) == ["AUROC ↑  undefined for b."]
+    assert said({"a": 0.1, "b": 0.1}, p=1.0) == ["ER ↓  all are equal: 0.100 each."]
+    assert said({"a": 0.1, "b": math.nan}, AUROC, math.nan) == ["AUROC ↑  it is undefined for b."]
     assert said({"a": 0.1, "b": 0.3}, Key("ece"), math.nan, untested="biased") == [
         "ECE ↓  a has the best value: 0.100 against 0.300; no valid test of it is known, since the metric is biased."
     ]
@@ -137,7 +137,7 @@ def test_the_best_of_equal_values_are_named_together_and_others_by_digits_that_d
     shared = "ER ↓  a, c have the best value"
     assert said(three) == [f"{shared}, significantly better than all others: 0.100 each."]
     assert said(three, p=lambda a, b: 0.4 if "a" in (a, b) else 0.001) == [f"{shared}: 0.100 each."]
-    assert said({"a": 0.1, "b": 0.1, "c": 0.1}) == ["ER ↓  no difference: 0.100 each."]
+    assert said({"a": 0.1, "b": 0.1, "c": 0.1}) == ["ER ↓  all are equal: 0.100 each."]
     (line,) = said({"a": 0.1, "b": 0.10004})
     assert "0.10000 against 0.10004" in line
 
