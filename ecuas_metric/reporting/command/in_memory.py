@@ -1,5 +1,6 @@
 """`ecuas score` in memory: files -> systems -> one table, figures and notes; and what other commands share with it."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -134,7 +135,7 @@ def score_in_memory(
         _require_labels({"explain": explain, "calibrate": made.calibrate})
     systems, submissions = made.with_recalibrated(systems, submissions, options)
     asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
-    report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
+    report = make_report(systems, progress=sys.stderr.isatty(), only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     hints = []
     if not is_bounded(unlabelled):
