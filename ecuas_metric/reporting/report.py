@@ -384,12 +384,12 @@ def numbers_to_beat(
         numbers = []
         for key, anchor in _at_one_confidence(one, keys).items():
             value = one.estimates[key].value
-            excess = round(value, DIGITS) - round(anchor, DIGITS)
+            is_worse = round(value, DIGITS) > round(anchor, DIGITS)
             name_of_metric = short_title(key)
             if are_beaten:
-                mark = " (not beaten)" if excess > 0 else "" if excess < 0 else " (equal)"
+                mark = " (not beaten)" if is_worse else ""
                 numbers.append(f"{name_of_metric} {anchor:.{DIGITS}f}{mark}")
-            elif excess > 0:
+            elif is_worse:
                 numbers.append(f"{name_of_metric} {value:.{DIGITS}f} against {anchor:.{DIGITS}f}")
         if numbers:
             of_system = f"{name} " if len(results) > 1 else ""

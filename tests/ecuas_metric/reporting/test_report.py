@@ -198,7 +198,7 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
     for change in (0, 1e-9, -1e-9):
         system_of_one = confidence_system(correct, np.full(80, share + change), **options)
         (said,) = report_grid(make_report([system_of_one])).hints
-        assert said.count(" (equal)") == 2
+        assert "not beaten" not in said
         assert not report_grid(make_report([system_of_one] * 4)).hints
 
 
