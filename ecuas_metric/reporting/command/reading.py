@@ -278,11 +278,13 @@ class Said:
         taken = COMMANDS[command].parameters().keys() - {*ADDING, "bins"}
         words = list(map(quoted, self.files))
         for record in self.flags:
-            for name in taken.intersection(_names_set(record)):
+            for name in filter(taken.__contains__, _names_set(record)):
                 words += _words_of(name, getattr(record, name))
         if sum(map(len, words)) > LONGEST:
             words = ["FILES"]
-        return f"next: {' '.join(['ecuas', command, *words, *further])}  # {why}"
+        # what is said already is not said again
+        line = " ".join(dict.fromkeys([*words, *further]))
+        return f"next: ecuas {command} {line}  # {why}"
 
 
 def _words_of(name: str, value: object) -> list[str]:
@@ -291,8 +293,8 @@ def _words_of(name: str, value: object) -> list[str]:
     if value is True:
         return [flag]
     values = value if isinstance(value, list) else [value]
-    texts = [f"{one:g}" if isinstance(one, float) else str(one) for one in values]
-    return [f"{flag} {quoted(text)}" for text in texts]
+    texts = [f"{one:.12g}" if isinstance(one, float) else str(one) for one in values]
+    return [f"{flag}{'=' if text.startswith('-') else ' '}{quoted(text)}" for text in texts]
 
 
 def _names_set(flags: Any) -> Iterator[str]:

@@ -512,3 +512,4 @@ def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, ra
     assert "threshold" in commands
     if count > 1:
         assert ("--by-position" in commands["compare"]) != ("id" in columns)
+        assert next_steps(ran, f"score {files} --columns 'confidence=how sure' --by-position")
