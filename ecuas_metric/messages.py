@@ -205,6 +205,10 @@ ADVICE = {  # sentences of their own
     "write_share": "A percentage? Write {share:g}.",
     # ---- files ----
     "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",
+    "grade_or_empty": (
+        "Partly correct? Set correct_from to the lowest grade that counts as correct. No verdict? Leave these cells "
+        "empty."
+    ),
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "choose_truth": "Which holds? columns={{'correct': {verdicts!r}}} or columns={columns}.",
     "weigh_by_counts": (
@@ -293,6 +297,10 @@ ADVICE = {  # sentences of their own
     "name_judged_mistaken_or_class": (
         "If {truth!r} marks right answers: {arguments}; if it marks wrong ones: the columns {complements}; if it is "
         "the true class, and {of_column!r} the probability of {high}: {other_arguments}."
+    ),
+    "name_third_word": (
+        "Is {of_column!r} the probability of being right, and {third!r} in {truth!r} wrong? {arguments}. No verdict? "
+        "Leave these cells empty."
     ),
     "name_either": (
         "If {truth!r} marks right answers, which is the confidence? {arguments}; or {other_arguments}."

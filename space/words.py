@@ -106,6 +106,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "divide_by_sums": "Rounded probabilities? The command `ecuas` can divide each row by its sum.",
     "check_cost": "Under Options, the number of possible answers may be too small.",
     "use_analytic_intervals": "Use the analytic intervals of the command `ecuas` instead.",
+    "grade_or_empty": (
+        "Partly correct? Enter the lowest grade that counts as correct under Options. No verdict? Leave these cells "
+        "empty."
+    ),
     "set_correct_from": "Partly correct? Enter the lowest grade that counts as correct under Options.",
     "set_scale_log": "Log-probabilities? Take their exponential.",
     "set_scale_100": "Percentages? Enter 100 under Options, “Largest confidence”.",
@@ -165,6 +169,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_judged_mistaken_or_class": (
         "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {complements} if it marks wrong "
         "ones; {other_pairs} if it is the true class, and “{of_column}” the probability of {high}."
+    ),
+    "name_third_word": (
+        "Write 1 for right answers in column “{truth}”, 0 for wrong ones, and nothing where there is no verdict; then "
+        "enter {pairs} under Options, “Columns”."
     ),
     "name_either": (
         "If “{truth}” marks right answers, enter the confidence under Options, “Columns”: {pairs} or {other_pairs}."

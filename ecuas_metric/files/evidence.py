@@ -31,6 +31,7 @@ from .cells import (
     NOTHING,
     codes_of_two,
     columns_in,
+    is_sum,
     lists_of_numbers,
     numbers_in,
     parse_cells,
@@ -239,9 +240,12 @@ def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
     column = recipe.truth
     levels = np.unique(grades[is_known])
     first = grades[wrong][0]
-    if _are_shares(grades[wrong]):
-        if np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH:
-            raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=first)
+    are_shares = _are_shares(grades[wrong])
+    is_alone = np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH
+    is_total = is_sum(sheet, wrong).any() or grades[-1] == np.nansum(grades[:-1])
+    if is_alone and (are_shares or is_total):
+        raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=first)
+    if are_shares:
         confidence = recipe.predictions[0]
         if are_swapped(grades, _numbers_of(sheet, confidence)):
             columns = {"confidence": column, "correct": confidence}
@@ -283,7 +287,8 @@ def _advice_on_codes(levels: Floats) -> str:
     if len(levels) == 2:
         return "say_right"
     if len(levels) - len(strange) == 2 and len(strange) <= 2:
-        return "empty_if_not_judged"
+        are_in_order = levels[-1] < len(levels)
+        return "grade_or_empty" if are_in_order else "empty_if_not_judged"
     return "set_correct_from" if levels[0] >= 0 and levels[-1] < MOST_LEVELS else ""
 
 
@@ -430,7 +435,7 @@ def _check_answers(rows: _Rows) -> Note | None:
     head = rows.head
     words = set(_coded(head, name)[0])
     is_judged_elsewhere = rows.named("label") and rows.named("predicted")  # see `_check_classes`
-    if rows.recipe.right is not None or len(words) != 2 or is_judged_elsewhere:
+    if rows.recipe.right is not None or len(words) < 2 or is_judged_elsewhere:
         return None
     alike = _columns_of_words(head, [name, *rows.few], words)
     truth = alike.pop(name)
@@ -721,20 +726,32 @@ def _check_likeliest(rows: _Rows) -> Note | None:
 
     FileError beside the probability of class 1, which may be the confidence in the class that was chosen.
     """
-    named = {role: name for role in ("predicted", "correct") for name in rows.named(role)[:1]}
     is_margin = rows.reading.predictions_are == "logits" and rows.recipe.form == "positive"
     values = rows.posteriors
     if values is None or is_margin:
         return None
-    for role, name in named.items():
+    named = [("predicted", name) for name in rows.named("predicted")[:1]]
+    named += [("correct", name) for name in rows.named("correct")[:1]]
+    seeming = [("predicted", name) for name in rows.few if _seems_chosen(rows, name, values)]
+    for role, name in (*named, *seeming):
         differ = _differ(rows, role, name, values)
         if not differ.any():
             continue
-        if rows.recipe.form == "positive":
+        if rows.recipe.form == "positive" and (role, name) in named:
             raise _contradicted(rows.head, rows.recipe.predictions[0], role, name, differ)
         fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
         return Note(_NOT_LIKELIEST[role], fields)
     return None
+
+
+def _seems_chosen(rows: _Rows, name: str, values: Floats) -> bool:
+    """Return whether a column has the likeliest classes by posteriors (N, K) in more rows than the true ones."""
+    count = values.shape[1]
+    classes = _classes_in(rows, name, count)
+    is_likeliest = classes == values.argmax(axis=1)
+    is_true = classes == _classes_in(rows, rows.recipe.truth, count)
+    least = max(is_true.sum(), len(classes) / 2)
+    return bool((classes >= 0).all() and is_likeliest.sum() > least)
 
 
 def _differ(rows: _Rows, role: str, name: str, values: Floats) -> Bools:

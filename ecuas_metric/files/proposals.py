@@ -672,8 +672,10 @@ def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
 def _as_verdicts(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     """Return the advice to take verdicts as those on answers."""
     columns = table.missing(confidence=sure.name, correct=verdict.name)
-    fields = {"of_column": sure.name}
-    return Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
+    _, comma, third = verdict.words.rpartition(",")
+    advice = "name_third_word" if comma else sure.advice
+    fields = {"of_column": sure.name, "truth": verdict.name, "third": third}
+    return Proposal(advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
 
 
 def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
@@ -692,11 +694,7 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
         alternative=Proposal("", as_classes, classes, sure.scale),
         complements=proposal.with_scale(complements),
-        fields={
-            **proposal.fields,
-            "truth": truth,
-            "high": classes[-1] if classes else "class 1",
-        },
+        fields={**proposal.fields, "high": classes[-1] if classes else "class 1"},
     )
 
 

@@ -114,6 +114,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "If {truth!r} marks right answers: {flags}; if it marks wrong ones: --columns {complements}; if it is the true "
         "class, and {of_column!r} the probability of {high}: {other_flags}."
     ),
+    "name_third_word": (
+        "Is {of_column!r} the probability of being right, and {third!r} in {truth!r} wrong? {flags}. No verdict? "
+        "Leave these cells empty."
+    ),
     "name_either": (
         "If {truth!r} marks right answers, which is the confidence? {flags}; or {other_flags}."
     ),
@@ -154,6 +158,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts the "
     "one, correct=1-NAME the other.",
     "name_one_role": "Specify which with --columns ROLE=NAME.",
+    "grade_or_empty": (
+        "Partly correct? --correct-from GRADE counts answers from that grade up as correct. No verdict? Leave these "
+        "cells empty."
+    ),
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100, --columns FILE:scale=100 those of one file.",
     "set_scale_log": "Log-probabilities? --scale log takes their exponential.",
