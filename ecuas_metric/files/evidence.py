@@ -40,7 +40,7 @@ from .cells import (
 )
 from .proposals import Proposal, propose
 from .recipe import HEAD, NAMES, Reading, Recipe, complement_of, limits_of, name_of, on_unit_scale
-from .roles import DIFFERENT, resolve
+from .roles import DIFFERENT, resolve, with_nested
 from .values import (
     TEXT,
     Sheet,
@@ -122,14 +122,17 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
     It has both words of correctness, one pair for all systems, where the user named one, and notes on other columns.
     """
-    recipe = resolve(sheet, reading, rows=rows)
+    try:
+        recipe = resolve(sheet, reading, rows=rows)
+    except FileError as error:
+        if error.columns and {"flags", "listed"} <= error.fields.keys():
+            error.fields["listed"] += _asked_next(sheet, reading.with_columns(error.columns), rows)
+        raise
     if recipe.right is not None:
         column = sheet.stored(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=len(sheet.rows) == rows)
         recipe = replace(recipe, right=right)
-    head = sheet.head(_HEAD)
-    counts = _distinct_values(head, recipe)
-    notes = _notes_on(_Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe)))
+    notes = _notes_on(_rows_of(sheet, recipe, reading))
     num_told = min(len(sheet.rows), HEAD)
     return replace(
         recipe,
@@ -137,6 +140,35 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         head=num_told if num_told < rows else 0,
         skip=sheet.skipped,
         notes=notes,
+    )
+
+
+def _rows_of(sheet: Sheet, recipe: Recipe, reading: Reading) -> _Rows:
+    head = sheet.head(_HEAD)
+    counts = _distinct_values(head, recipe)
+    return _Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe))
+
+
+def _asked_next(sheet: Sheet, proposed: Reading, rows: int) -> str:
+    """Return what would be asked of columns that are proposed: whether others name systems, or an id has several."""
+    table = with_nested(sheet.table, proposed.columns)
+    sheet = replace(sheet, table=table)
+    try:
+        notes = _check_systems(_rows_of(sheet, resolve(sheet, proposed, rows=rows), proposed))
+    except FileError as error:
+        if error.rule != "ids_of_other":
+            return ""
+        fields = error.fields_of_sentences()
+        return "; add {pairs} if {other!r} names systems, {other_pairs} if it does not".format(
+            **fields
+        )
+    except InputError:
+        return ""
+    systems = [note.fields for note in notes if note.id == "like_systems"]
+    return (
+        "; add {pairs} if {column!r} names systems".format(**systems[0])
+        if len(systems) == 1
+        else ""
     )
 
 
@@ -176,12 +208,7 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
         for form, role, rule in _RULES
         if rows.recipe.form == form and role not in rows.reading.columns
     ]
-    on_ids = _check_ids(rows)
-    return (
-        *filter(None, [on_rows, *notes]),
-        *on_ids,
-        *_check_parts(rows, are_repeated=bool(on_ids)),
-    )
+    return (*filter(None, [on_rows, *notes]), *_check_systems(rows))
 
 
 def require_ids(recipes: Iterable[Recipe]) -> None:
@@ -961,6 +988,12 @@ def _refuse_sums(sheet: Sheet, name: str) -> None:
 
 
 # ---- systems that are taken for one --------------------------------------------------------------------------------
+
+
+def _check_systems(rows: _Rows) -> tuple[Note, ...]:
+    """Return notes on ids, and on columns that may name systems; FileError where their rows are told apart."""
+    on_ids = _check_ids(rows)
+    return (*on_ids, *_check_parts(rows, are_repeated=bool(on_ids)))
 
 
 def _check_ids(rows: _Rows) -> tuple[Note, ...]:

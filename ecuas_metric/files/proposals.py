@@ -34,10 +34,9 @@ from .candidates import (
     distinct_texts,
     rises,
     rises_surely,
-    rows_of_systems,
 )
 from .cells import are_numbers, classes_of, lists_of_numbers, row_of_numbers
-from .recipe import Recipe, column_in, labels_in, on_unit_scale, pairs_in
+from .recipe import Recipe, labels_in, on_unit_scale, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
@@ -146,18 +145,6 @@ def propose(
             continue
         if proposal.is_read_back():
             yield proposal
-
-
-def system_beside(
-    sheet: Sheet, roles: Mapping[str, Sequence[str]], proposal: Proposal
-) -> str | None:
-    """Return the one column that else a note would ask of whether it names systems."""
-    table = Candidates(sheet, roles)
-    used = map(column_in, proposal.columns.values())
-    if table.named("system") or table.named("part") or proposal.systems:
-        return None
-    free = filter(table.may_be_classes, set(table.free).difference(used))
-    return _only([name for name in free if rows_of_systems(table.sheet, name)])
 
 
 def _only(fitting: Collection[_T]) -> _T | None:
@@ -419,8 +406,9 @@ def _lists(table: Candidates) -> Iterator[_Posteriors]:
 def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Posteriors]:
     """Yield the numbers (N, K) of lists as posteriors by their places: probabilities, or else logits."""
     if 1 < values.shape[1] <= _MOST_LABELS:
-        are_shares = all(map(_are_probabilities, values))
-        form = {} if are_shares else {"predictions_are": "logits"}
+        form = {} if values.min() >= 0 else {"predictions_are": "log_probabilities"}
+        if not all(map(_are_probabilities, values)):
+            form = {"predictions_are": "logits"}
         yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
 
 
@@ -858,12 +846,27 @@ def _of_one_truth(table: Candidates) -> _Systems:
     is_named = any(map(table.named, ("confidence", "positive", "posteriors")))
     if is_named or _form_of(table, names) is not None:
         return {}
+    for verdict, role, truth in _truths_of_all(table, names):
+        shares = [Sure(name, table.values(name)) for name in names]
+        if not verdict.words and all(sure.is_higher(verdict) for sure in shares):
+            return {name: {role: name, **truth} for name in names}
+    return {}
+
+
+def _truths_of_all(
+    table: Candidates, names: Sequence[str]
+) -> Iterator[tuple[Verdict, str, dict[str, str]]]:
+    """Yield what may be the truth of all systems, the role of their columns, and the truth's if it has none.
+
+    Without a name that is the one column of 0 and 1, as true classes, if the systems' names have something in common.
+    """
     for truth, role in (("correct", "confidence"), ("label", "positive")):
         for verdict in filter(None, map(table.verdict_known, table.named(truth))):
-            shares = [Sure(name, table.values(name)) for name in names]
-            if not verdict.words and all(sure.is_higher(verdict) for sure in shares):
-                return {name: {role: name} for name in names}
-    return {}
+            yield verdict, role, {}
+    only = _only(table.verdicts())
+    are_alike = len(names) > 1 and len(_differences(names)[0]) < len(names[0])
+    if only is not None and are_alike and not only.is_label and not table.named("correct"):
+        yield replace(only, is_label=True), "positive", {"label": only.name}
 
 
 # ---- what columns sum to ------------------------------------------------------------------------------------------

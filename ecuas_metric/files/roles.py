@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, InputError, pairs_of
+from ..errors import FileError, InputError
 from ..inputs import grouped
 from .candidates import are_near, are_permuted, has_fractions, list_of_texts
 from .cells import (
@@ -22,7 +22,7 @@ from .cells import (
     row_of_numbers,
     texts_of_names,
 )
-from .proposals import Proposal, propose, system_beside
+from .proposals import Proposal, propose
 from .recipe import (
     COLUMNS_SHOWN,
     FORMS,
@@ -569,21 +569,15 @@ class _Matching:
                     continue
             if not sheet.is_utf_8:
                 _refuse_letters(sheet, [name for name in columns.values() if name in sheet.names])
-            system = system_beside(self.sheet, self.roles, proposal)
-            return {**proposal.to_fields(said), "system": system}
+            return proposal.to_fields(said)
         return {}
 
-    def _error(self, rule: str, *, system: str | None = None, **fields: Any) -> FileError:
-        """Return an error about the columns, all of which it describes, with what else is in the file.
-
-        One of them may name systems.
-        """
+    def _error(self, rule: str, **fields: Any) -> FileError:
+        """Return an error about the columns, all of which it describes, with what else is in the file."""
         beside = [f"{name} ({what})" for name, what in self.sheet.beside[:COLUMNS_SHOWN]]
         listed = list_columns(self.sheet.table)
         if beside:
             listed += f"; beside them: {', '.join(beside)}"
-        if system is not None:
-            listed += f"; add {pairs_of({'system': system})} if {system!r} names systems"
         return FileError(self.sheet.source, rule, listed=listed, **fields)
 
     def _systems(self) -> list[str]:

@@ -138,7 +138,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? {flags}."
     ),
-    "name_side_by_side": "Are these systems? {flags}. One of them alone: --columns ROLE=NAME.",
+    "name_side_by_side": "Are these systems, not questions to one? {flags}. One of them alone: --columns ROLE=NAME.",
     "pair_by_row": "Do they count rows, from different numbers? --by-position pairs these; or --common.",
     "leave_pattern_to_shell": "Quoted patterns are for ecuas score --out-of-core; unquoted, the shell names the files.",
     "name_other_ids": "Other ids? Name their columns with --columns FILE:id=NAME.",

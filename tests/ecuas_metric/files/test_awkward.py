@@ -709,6 +709,28 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns label=gold,predicted=guess,confidence=sure",
         "one of four classes",
     ),
+    "forecasts of several models beside one truth of another name": (
+        pd.DataFrame({"day": range(N), "rain": Y, "p_gfs": P, "p_icon": P**2}),
+        "--columns p_gfs:positive=p_gfs,label=rain",
+        "",
+    ),
+    "lists of log-probabilities": (
+        pd.DataFrame({"gold": LABEL, "choices": np.log(FOUR).tolist()}),
+        "--columns label=gold,posteriors=choices --predictions-are log_probabilities",
+        "posteriors",
+    ),
+    "right answers by the name of verdicts": (
+        CHOSEN.rename(columns={"label": "correct"}),
+        "--columns label=correct,predicted=predicted",
+        "one of four classes",
+    ),
+    "a third word beside verdicts": (
+        BASE.drop(columns="correct").assign(
+            grade=np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))
+        ),
+        "--columns correct=grade --right=correct/incorrect,not_attempted",
+        "confidences",
+    ),
     "predictions and references": (
         BASE.set_axis(["id", "predictions", "references"], axis=1),
         "--columns confidence=predictions,correct=references",

@@ -69,7 +69,7 @@ def test_files_and_systems_have_scales_of_their_own(answers, capsys):
 def test_several_confidences_beside_one_truth_may_be_systems(truth, score):
     columns = {"first": Q, "second": Q**2}
     said = score("a.csv", pd.DataFrame({truth: C, **columns}))[2]
-    (flags,) = re.findall("these systems[?] (--columns .*)[.] One", said)
+    (flags,) = re.findall("not questions to one[?] (--columns .*)[.] One", said)
     rates = {row["system"]: row["error_rate"] for row in score(f"a.csv {flags}")[1]}
     right = {name: (values > 0.5) == C for name, values in columns.items()}
     expected = right if truth == "y_true" else dict.fromkeys(columns, C)
@@ -86,7 +86,7 @@ def test_printed_names_of_systems_and_columns_are_read_back(before, after, score
         columns[f"{before.format(system)}correct{after}"] = C
         columns[f"{before.format(system)}confidence{after}"] = Q
     said = score("a.csv", pd.DataFrame(columns))[2]
-    (flags,) = re.findall("these systems[?] (--columns .*)[.] One", said)
+    (flags,) = re.findall("not questions to one[?] (--columns .*)[.] One", said)
     assert len(assert_scores("confidences", f"a.csv {flags}")) == 2
 
 
