@@ -149,7 +149,7 @@ def test_errors_are_in_the_words_of_the_page_and_nothing_else_is_shown(
 
 def test_systems_of_other_samples_have_no_winner(shown):
     result, _ = shown(f"{ROW}0.4,0\n0.3,1\n", f"{ROW}0.25,0\n")
-    said = "is not said: these systems differ in their numbers of samples. To compare them, upload"
+    said = "cannot be paired: these differ: numbers of samples."
     assert said in result
 
 
