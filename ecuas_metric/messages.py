@@ -168,7 +168,8 @@ ADVICE = {  # sentences of their own
     "divide_by_sums": "Rounded probabilities? renormalize=True divides each row by its sum.",
     "exponentiate": "Log-probabilities? Take their exponential.",
     "invert_confidence": (
-        "Does it say how sure the answer is right, and is correct 1 for right? Else pass 1 minus it."
+        "Is it the confidence that the answer is right, and is correct 1 for right answers? Else pass 1 minus the one "
+        "that is the other way round."
     ),
     "leave_extreme_costs_out": "Leave out costs that are too small to matter, or too large to happen.",
     "leave_ignored_rows_out": "Does it mark rows that do not count? Leave these out.",
@@ -261,8 +262,8 @@ ADVICE = {  # sentences of their own
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
     "group_repeated_ids": (
-        "Several answers to a question? They depend on each other: name them by groups, or intervals and tests are "
-        "too sure."
+        "Several answers to a question? They depend on each other: give the question of each as "
+        "groups, or intervals and tests are too sure."
     ),
     "keep_common": "Keep only the common ones with in_common.",
     "label_or_bound": (
@@ -353,7 +354,8 @@ ADVICE = {  # sentences of their own
         "columns={{'system': 'A+B'}}; or leave rows out that are there twice."
     ),
     "pass_labels": (
-        "Names of classes? Pass labels, all of them in the order of the posteriors; one column is of the second."
+        "Names of classes? Pass all of them as labels, in the order of the posteriors; one column has the probability "
+        "of the second."
     ),
     "read_partial": "Read what there is with run=RunOptions(partial=True).",
     "recalibrate_first": (
@@ -561,8 +563,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "run_weighted": "weighted: {count:,} samples with weights that add up to {sum:,.6g}",
     "run_without_confidence": "{count:,} of {total:,} without a confidence",
     "too_few_units": (
-        "There are no intervals, and no test: chance shows only between two answers, or two groups of them, or more, "
-        "in each stratum if there are strata, and none of these may have most of the weight."
+        "There are too few answers for intervals and tests: these need two or more (with groups, two groups; with "
+        "strata, two in each), none of which has most of the weight."
     ),
     "unlabelled_answers": "{count} of {total} answers ({share:.1%}{by_weight}) are unlabelled.",
     "unseen": (

@@ -148,6 +148,20 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "Under Options, “Columns”, enter {pairs} if it does, correct={verdicts} if it says whether answers are right."
     ),
     "name_swapped": "Swapped? Enter {pairs} under Options, “Columns”.",
+    "invert_confidence": (
+        "Is it the confidence that the answer is right, and does 1 mark right answers? Else enter confidence=1-NAME or "
+        "correct=1-NAME under Options, “Columns”, whichever is the other way round."
+    ),
+    "group_repeated_ids": (
+        "Is a row there twice? Leave one out. Several answers to a question depend on each other: enter group=NAME, "
+        "the column of the question, under Options, “Columns”, or intervals and tests are too sure."
+    ),
+    "pass_labels": (
+        "Names of classes? Number them from 0 in the order of the columns of probabilities, or name these columns "
+        "after the classes."
+    ),
+    "auroc_undefined": "AUROC has no value: it needs both right and wrong answers.",
+    "missing": "{count} of {total} confidences are missing and count as {replacement:g}.",
     "name_complement": "If it is, enter {pairs} under Options, “Columns”.",
     "name_system": "Does it name systems? Enter {pairs} under Options, “Columns”.",
     "name_systems_or_groups": (
@@ -199,7 +213,9 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_other_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "set_infinite_classes": "For free text, leave the number of possible answers empty under Options.",
-    "name_whole_id": "Name all columns of the id under Options, “Columns”: id=A+B.",
+    "name_whole_id": (
+        "Name all columns of the id under Options, “Columns”: id=A+B; or leave rows out that are there twice."
+    ),
     "read_partial": "The command `ecuas` can read what there is.",
     "name_one_role": "Name it under Options, “Columns”.",
     "choose_reject_cost": "threshold",
