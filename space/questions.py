@@ -1,6 +1,7 @@
 """The tables of the TriviaQA subset: its questions and the labels of other systems' answers."""
 
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 
@@ -19,6 +20,13 @@ def table(name: str) -> pd.DataFrame:
     for column in WORDS.keys() & set(frame.columns):
         frame[column] = frame[column].map(dict(enumerate(WORDS[column])))
     return frame
+
+
+def write_form(asked: str, path: Path) -> None:
+    """Write the ids of questions, and the texts where there are some, with empty columns for answers."""
+    frame = table(asked)
+    shown = [name for name in ("question_id", "question") if name in frame]
+    frame[shown].assign(answer="", confidence="").to_csv(path, index=False)
 
 
 def with_design(frame: pd.DataFrame, asked: str) -> pd.DataFrame:

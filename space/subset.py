@@ -34,8 +34,9 @@ POPULATIONS = {
 ABOUT = (
     "Error rates by our labels, questions: {population}. [{level:.0%} interval]; a place goes from 1 + the number of "
     "systems that are significantly better to the number of those that are not significantly worse, by paired tests "
-    "of all pairs together. The method is_true rates the answers of sequence posterior, so that it has no row of its "
-    "own. The dataset has no confidences of these systems, so ECUAS_n by our labels is not known for them."
+    "of all pairs together. A third method, is_true, asks the model whether its answer is true. Its answers are "
+    "those of sequence posterior, so that it has no row of its own. The dataset has no confidences of these systems, "
+    "so ECUAS_n by our labels is not known for them."
 )
 ABOUT_PRINTED = (
     "As printed in the paper, unweighted. These numbers and those of the other table differ in their {reasons}, so "
