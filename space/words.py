@@ -160,6 +160,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "Names of classes? Number them from 0 in the order of the columns of probabilities, or name these columns "
         "after the classes."
     ),
+    "is_nan": "must not be missing",
+    "wrong_shape": "must be one column if it is of class 1 alone, else a column for each class",
     "auroc_undefined": "AUROC has no value: it needs both right and wrong answers.",
     "missing": "{count} of {total} confidences are missing and count as {replacement:g}.",
     "name_complement": "If it is, enter {pairs} under Options, “Columns”.",

@@ -127,6 +127,7 @@ SAID = [  # a file, options, and what is said of it in the words of the page
     (ROW, {"predictions_are": "logits"}, "Form of the posteriors requires posteriors"),
     (ROW, {"scale": "∞"}, "Largest confidence must be a number in (0, inf); got inf."),
     (ROW, {"reject_costs": "2"}, "Reject costs must lie in [0, 1]"),
+    (f"{CLASS}0,0.5,0.5\n", {"predictions_are": "positive_probabilities"}, "must be one column if"),
     ("confidence,correct\n90,1\n40,0\n", {}, "Enter 100 under Options, “Largest confidence”."),
 ]
 
