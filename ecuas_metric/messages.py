@@ -443,6 +443,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "label_of_answers": (
         "Column {column!r} is taken for the true classes, and may be the verdicts on the texts in {other!r}."
     ),
+    "like_questions": (
+        "Column {column!r} repeats values, which are unique together with column {other!r} ({values} values)."
+    ),
     "like_systems": (
         "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
     ),

@@ -29,8 +29,9 @@ from starlette.responses import JSONResponse
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.reporting.thresholds import sentences
+from triviaqa_subset import tables
 
-from . import answers, api, links, markup, questions, scoring, subset, uploads
+from . import answers, api, links, markup, scoring, subset, uploads
 from .words import CONTROLS, LABELS_OF_TARGETS, Control, Numbers
 
 HERE = Path(__file__).resolve().parent
@@ -484,9 +485,9 @@ def score_tab() -> str:
 def forms() -> dict[str, str]:
     """Write the questions of each set with their ids, for answers to be filled in; return the paths of the files."""
     folder = own_folder()
-    paths = {asked: folder / f"{asked}.csv" for asked in questions.ASKED}
+    paths = {asked: folder / f"{asked}.csv" for asked in tables.ASKED}
     for asked, path in paths.items():
-        questions.write_form(asked, path)
+        tables.write_form(asked, path)
     return {subset.POPULATIONS[asked]: str(path) for asked, path in paths.items()}
 
 
@@ -503,7 +504,7 @@ def leaderboard_tab() -> None:
             gr.Markdown(f"## Grade your model\n{ANSWERS}")
             gr.HTML(markup.html("forms", files=forms()))
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
-            sets = [(subset.POPULATIONS[asked], asked) for asked in questions.ASKED]
+            sets = [(subset.POPULATIONS[asked], asked) for asked in tables.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, gr.HTML("", elem_classes="result"), gr.HTML("")]

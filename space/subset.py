@@ -17,10 +17,10 @@ from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA, LEVEL
 from ecuas_metric.results import Estimate, System, compute_results
 from triviaqa_subset.labels import METHODS
+from triviaqa_subset.tables import table
 
 from .answers import submissions
 from .markup import PAPER, html
-from .questions import table
 
 SUBMITTED = "submitted"
 PAPER_DATE = "2026-05"

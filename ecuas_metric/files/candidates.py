@@ -100,7 +100,7 @@ class Candidates:
 
     def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
         self.roles = roles
-        self.nested = [path for name in sheet.names for path in _paths_of(sheet, name)]
+        self.nested = [path for name in sheet.names for path in paths_of(sheet, name)]
         self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
         names = " ".join(sheet.names)
         self.words = set(re.split(r"[\W_]+", names))
@@ -288,7 +288,7 @@ def _numbers_of(sheet: Sheet, name: str) -> Floats | None:
     return None if np.isnan(values).all() else values
 
 
-def _paths_of(sheet: Sheet, name: str) -> list[str]:
+def paths_of(sheet: Sheet, name: str) -> list[str]:
     """Return the dotted paths of the fields within the cells of a column, by the first of them."""
     return list(_paths_in(first_of(sheet.table[name]), name))
 

@@ -24,6 +24,7 @@ from .candidates import (
     beyond_chance,
     classes_among,
     deviations,
+    paths_of,
     rows_of_systems,
 )
 from .cells import (
@@ -58,6 +59,7 @@ from .values import (
     nulls_in,
     positions_in,
     texts_in,
+    with_fields,
 )
 
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
@@ -83,6 +85,7 @@ _NAMES_OF_SUMS = (
 _SUMS = _NAMES_OF_SUMS.split()
 _NO_IDS = [word for word in NOTHING if not word or re.search(r"[a-z]", word)]  # but dashes
 _LONGEST_NO_ID = max(map(len, _NO_IDS))
+_OF_SYSTEMS = ("name_system", "name_systems_or_groups")  # advice
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 
 
@@ -144,32 +147,33 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
 
 def _rows_of(sheet: Sheet, recipe: Recipe, reading: Reading) -> _Rows:
+    unused = {name for name, _ in recipe.unused}
+    names = [name for name in sheet.names if name in unused]
+    nested = [path for name in names for path in paths_of(sheet, name)]
+    within = _distinct_values(_with_fields(sheet.head(_HEAD), nested), nested)
+    few = [name for name, count in within.items() if 1 < count <= MOST_PARTS]
+    sheet = _with_fields(sheet, few)
     head = sheet.head(_HEAD)
-    counts = _distinct_values(head, recipe)
+    counts = _distinct_values(head, [*names, *few])
     return _Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe))
 
 
 def _asked_next(sheet: Sheet, proposed: Reading, rows: int) -> str:
     """Return what would be asked of columns that are proposed: whether others name systems, or an id has several."""
-    table = with_nested(sheet.table, proposed.columns)
-    sheet = replace(sheet, table=table)
+    sheet = replace(sheet, table=with_nested(sheet.table, proposed.columns))
     try:
         notes = _check_systems(_rows_of(sheet, resolve(sheet, proposed, rows=rows), proposed))
     except FileError as error:
-        if error.rule != "ids_of_other":
-            return ""
-        fields = error.fields_of_sentences()
-        return "; add {pairs} if {other!r} names systems, {other_pairs} if it does not".format(
-            **fields
-        )
+        notes = (Note(error.rule, error.fields_of_sentences(), error.advice),)
     except InputError:
         return ""
-    systems = [note.fields for note in notes if note.id == "like_systems"]
-    return (
-        "; add {pairs} if {column!r} names systems".format(**systems[0])
-        if len(systems) == 1
-        else ""
-    )
+    asked = [note for note in notes if note.advice in _OF_SYSTEMS]
+    if len(asked) != 1:
+        return ""
+    sentence = "; add {pairs} if {other!r} names systems"
+    if "other_pairs" in asked[0].fields:
+        sentence += ", {other_pairs} if it does not"
+    return sentence.format(**asked[0].fields)
 
 
 def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
@@ -187,11 +191,14 @@ def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
     return values if len(names) > 1 else np.hstack([1 - values, values])
 
 
-def _distinct_values(head: Sheet, recipe: Recipe) -> dict[str, int]:
-    """Return how many values each column has in the first rows that is not used; of lists and the like all."""
-    unused = {name for name, _ in recipe.unused}
-    names = [name for name in head.names if name in unused]
-    return {name: len(encode(head.column(name))[0]) for name in names}
+def _with_fields(sheet: Sheet, names: Iterable[str]) -> Sheet:
+    return replace(sheet, table=with_fields(sheet.table, names))
+
+
+def _distinct_values(head: Sheet, names: Iterable[str]) -> dict[str, int]:
+    """Return how many values columns have in the first rows; of lists and the like all."""
+    there = filter(head.names.__contains__, names)
+    return {name: len(encode(head.column(name))[0]) for name in there}
 
 
 def _notes_on(rows: _Rows) -> tuple[Note, ...]:
@@ -1059,30 +1066,33 @@ def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> Fil
 def _check_parts(rows: _Rows, *, are_repeated: bool) -> tuple[Note, ...]:
     """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
 
-    FileError if another column has the questions: each of its values stands once beside each of theirs. Ids that only
-    count the rows, and were not named by the user, tell nothing; others, if none repeats, are of as many questions.
+    FileError if another column has the questions: each of its values stands once beside each of theirs; a note if ids
+    that do not count the rows have other values in each. Ids that the user named, if none repeats, tell enough.
     """
-    are_said = "id" in rows.reading.columns
     ids = rows.recipe.of("id")
-    do_count = not are_said and all(count_up(_numbers_of(rows.head, name)) for name in ids)
-    if not are_repeated and not do_count:
+    do_count = all(count_up(_numbers_of(rows.head, name)) for name in ids)
+    if "id" in rows.reading.columns and not are_repeated:
         return ()
-    if not rows.recipe.of("group"):
-        _refuse_questions(rows)
-    if rows.recipe.systems:
+    error = None if rows.recipe.of("group") else _pooled_questions(rows)
+    if error is not None and (are_repeated or do_count):
+        raise error
+    if error is not None:
+        fields = {**error.fields_of_sentences(), "column": error.column}
+        return (Note("like_questions", fields, error.advice),)
+    if rows.recipe.systems or not (are_repeated or do_count):
         return ()
     return tuple(filter(None, [_note_parts(rows.sheet, name) for name in rows.few]))
 
 
-def _refuse_questions(rows: _Rows) -> None:
-    """Raise FileError if a column has more values than one of few, and most of them once beside each of its values.
+def _pooled_questions(rows: _Rows) -> FileError | None:
+    """Return what says that a column has more values than one of few, and most of them once beside each of its values.
 
     Or beside each pair of values of two such columns, as cases do that are read by several readers in several ways.
     """
     sheet = rows.sheet
     total = len(sheet.rows)
     if total > _MOST_CROSSED or not rows.few:
-        return
+        return None
     repeated = [name for name, count in rows.counts.items() if 1 < count < total]
     columns = {name: texts_in(sheet.column(name)) for name in repeated}
     sizes = {name: count_distinct(texts) for name, texts in columns.items()}
@@ -1096,7 +1106,8 @@ def _refuse_questions(rows: _Rows) -> None:
         if question in names or not is_grid:
             continue
         if _are_questions(rows, columns, names, question):
-            raise _told_apart(rows, question, names, values)
+            return _told_apart(rows, question, names, values)
+    return None
 
 
 def _is_grid(values: int, count: int, total: int) -> bool:
@@ -1130,8 +1141,9 @@ def _note_parts(sheet: Sheet, name: str) -> Note | None:
     sizes = rows_of_systems(sheet, name)
     if not sizes:
         return None
+    columns = {"system": name}
     fields: dict[str, Any] = {"column": name, "values": len(sizes), "size": min(sizes)}
-    fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
+    fields |= {"columns": columns, "pairs": pairs_of(columns), "other": name}
     return Note("like_systems", fields, "name_system")
 
 

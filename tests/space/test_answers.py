@@ -10,11 +10,11 @@ import pytest
 
 from ecuas_metric.reporting.cli import main
 from space import answers, links
-from space.questions import ASKED, table, with_design, write_form
 from space.scoring import score_files, score_submissions
 from space.uploads import read_answers
 from tests.space.refusals import refused
 from triviaqa_subset.grading import answer_sha256, label_bank
+from triviaqa_subset.tables import ASKED, table, with_design, write_form
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Columns that may be either of two things are asked or noted about, and each answer that is printed can be given."""
 
+import json
 import random
 import re
 
@@ -488,3 +489,16 @@ def test_a_class_within_a_predicted_text_is_another_text_and_is_said(around, sco
     _, _, said = score("a.csv", table)
     assert f"In {SOME.sum()} of 200 rows the predicted text has the true one within it" in said
     assert "within it" not in score("a.csv", CHOSEN.replace("cat", "catfish"))[2]
+
+
+def test_systems_named_within_objects_are_noted_beside_ids_of_each_row(score):
+    rows = [
+        {"id": f"{i:x}-q", "case": i % 100, "by": {"name": "ab"[i // 100]}, "sure": q, "ok": int(c)}
+        for i, (q, c) in enumerate(zip(Q, C, strict=True))
+    ]
+    said = score("a.json", json.dumps(rows))[2]
+    assert "; add system=by.name if 'by.name' names systems, id=case+by.name if it does not" in said
+    flags = "--columns confidence=sure,correct=ok"
+    assert "'case' repeats values, which are unique together with" in score(f"a.json {flags}")[2]
+    _, systems, said = score(f"a.json {flags},system=by.name,id=case")
+    assert ([row["N"] for row in systems], "repeats values" in said) == ([100, 100], False)

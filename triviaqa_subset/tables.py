@@ -1,12 +1,12 @@
-"""The tables of the TriviaQA subset: its questions and the labels of other systems' answers."""
+"""The tables of the dataset as they were built: its questions, and labels of the answers of systems."""
 
 from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
-from triviaqa_subset.folders import BUILT, FOLDER
-from triviaqa_subset.labels import METHODS, STRATA
+from .folders import BUILT, FOLDER
+from .labels import METHODS, STRATA
 
 ASKED = ("curated", "kept")
 WORDS = {"stratum": tuple(STRATA), "method": METHODS}  # a column -> its class labels
