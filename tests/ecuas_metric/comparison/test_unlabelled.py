@@ -103,6 +103,18 @@ def test_bounds_of_too_many_sums_contain_those_of_all_completions(system):
             assert bounds[key].high >= high - 1e-9
 
 
+@pytest.mark.parametrize("distinct", [0, 1, 13, 14])
+def test_sums_are_those_of_all_subsets_unless_these_are_too_many(distinct):
+    """Of powers of 2, the largest twice, they are all whole numbers, each once."""
+    powers = 2.0 ** np.arange(distinct)
+    weights = np.r_[powers, powers[-1:]]
+    whole = np.arange(weights.sum() + 1)
+    sums = metric.attainable_sums(weights)
+    assert (sums is None) == (len(whole) > metric.MAX_SUMS)
+    if sums is not None:
+        np.testing.assert_array_equal(np.sort(sums), whole)
+
+
 @given(open_systems(weights=(1.0, 3.0)), st.data())
 def test_what_is_missing_can_be_anything_within_the_bounds_and_both_ends_occur(system, data):
     """Confidences and labels: of means of costs; metrics of the order have no bounds then."""
