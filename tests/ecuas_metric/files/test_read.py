@@ -308,6 +308,23 @@ def test_tables_are_read_as_r_and_pandas_write_them(text, suffix, read):
     assert one.references.tolist() == [1, 0, 1]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "  \n", " \r\n"])
+@pytest.mark.parametrize("between", [",", " ", "   "])
+def test_cells_keep_their_spaces_and_any_number_between_cells_is_one(between, end, read):
+    rows = [
+        ["id", "confidence", "correct"],
+        ['"a b"', "0.9", "1"],
+        ['"a  b"', "0.8", "0"],
+        ["c", "0.7", "1"],
+    ]
+    one = read("".join(between.join(row) + end for row in rows), ".txt")
+    assert list(one.recipe.columns) == ["confidence", "correct", "id"]
+    assert not one.recipe.unused
+    assert one.ids.to_pylist() == ["a b", "a  b", "c"]
+    assert one.predictions.tolist() == [0.9, 0.8, 0.7]
+    assert one.references.tolist() == [1, 0, 1]
+
+
 def test_a_first_cell_that_counts_no_rows_is_no_name_of_a_row(read):
     with pytest.raises(FileError, match="row 2 has more cells than the header"):
         read("confidence,correct\n1,0.9,1\n3,0.8,0\n")
