@@ -1534,6 +1534,17 @@ def test_what_score_asks_for_read_asks_for_and_takes(case, score, capsys):
     assert cli.main(["read", path, *shlex.split(flags)]) == 0
 
 
+@pytest.mark.parametrize("name", ["correct", "verdict"])
+@pytest.mark.parametrize("share", ["{:.0f}%", "%{:.0f}", "{:.0f}/100", "{:.0f} out of 100"])
+def test_what_is_asked_does_not_depend_on_how_shares_are_written(share, name, score):
+    cents = 100 * Q.round(2)
+    columns = [cents / 100, [share.format(one) for one in cents]]
+    said = [score("a.csv", pd.DataFrame({"how_sure": one, name: C}))[2] for one in columns]
+    flags, as_texts = (re.findall(r"--columns \S+", one) for one in said)
+    assert flags
+    assert as_texts == flags
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_read_is_refused_in_one_line(case, score):
     table, rule, *flags = REFUSED[case]
