@@ -274,6 +274,17 @@ def test_a_document_with_one_confidence_is_one_row_whatever_lists_it_has(size, r
     assert one.predictions.tolist() == [0.9]
 
 
+@pytest.mark.parametrize("sizes", [[], [1], [1, 1], [2, 2, 2], [3, 7, 7, 7, 8]])
+def test_the_columns_of_a_document_are_the_longest_of_its_lists_that_have_one_size(sizes, read):
+    columns = {"confidence": [0.05 * k for k in range(10)], "correct": [1, 0] * 5}
+    lists = {f"part {k}": ["a"] * size for k, size in enumerate(sizes)}
+    expected = read(columns, ".json")
+    for document in (columns | lists, lists | columns):
+        one = read(document, ".json")
+        assert one.predictions.tolist() == expected.predictions.tolist()
+        assert [name for name, _ in one.recipe.unused] == list(lists)
+
+
 TABLE = pd.DataFrame(
     {"answer": ["a b", "c", "d"], "confidence": [0.9, 0.25, 0.5], "correct": [1, 0, 1]}
 )
