@@ -186,7 +186,7 @@ UNUSABLE = [  # what writes a run, its samples, and the error
     (written, json.dumps(LINE) + "\n{}\n", "must hold samples of lm-eval in each line"),
     (written, json.dumps(LINE) + "\n" + json.dumps(LINE)[:30], "must be JSON in each line; got Unterminated string"),
     *((written, [LINE | change, LINE], error) for change, error in (
-        ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
+        ({"filtered_resps": [*[["-1", "False"]] * 3, ["nan", "False"]]}, "must have finite log-likelihoods in row 1."),
         ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
         ({"arguments": [["What?", " red"]] * 4}, "must hold samples of lm-eval in each line in row 1"),
         ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
