@@ -401,7 +401,7 @@ def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
     assert read_parts(tmp_path / "nowhere") is None
 
 
-def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
+def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path, capsys):
     samples = [inspect_sample(i, "CI"[i % 2], 0.5) for i in range(3)]
     planned = inspect_log([])["eval"] | {
         "dataset": {"sample_ids": [*range(4)]},
@@ -414,6 +414,9 @@ def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
         assert fact.endswith(
             f"3 samples; partial: 3 of 8 planned samples are scored, status {status}."
         )
+        assert main(["score", str(path)]) == 2
+        assert "--partial reads what there is." in capsys.readouterr().err
+        assert main(["score", str(path), "--partial"]) == 0
     # some of a run may fail
     path = json_file(tmp_path, [*samples, {"id": 9, "epoch": 1, "scores": {}, "error": {}}])
     assert (
