@@ -1102,9 +1102,10 @@ def _pooled_questions(rows: _Rows) -> FileError | None:
     crossed = [*combinations(few, 1), *combinations(few, 2)]
     for names, question in product(crossed, columns):
         values = math.prod(sizes[name] for name in names)
-        is_grid = _is_grid(num_systems * values, sizes[question], total)
-        if question in names or not is_grid:
+        if question in names or not _is_grid(num_systems * values, sizes[question], total):
             continue
+        if systems and num_systems * values * sizes[question] > total:
+            continue  # with systems that are named, others must have answered all questions
         if _are_questions(rows, columns, names, question):
             return _told_apart(rows, question, names, values)
     return None
