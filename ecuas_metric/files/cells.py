@@ -19,6 +19,7 @@ from ..errors import FileError, quoted
 from ..inputs import Bools, Floats, Ints
 from .values import (
     TEXT,
+    UNNAMED,
     Sheet,
     as_text,
     constant,
@@ -43,15 +44,15 @@ _PAIRS = _WORDS.split()
 TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in _PAIRS]
 _DASHES = ("-", "--", "\N{EN DASH}", "\N{EM DASH}")
 _NAMES_OF_NOTHING = ("\\n", "na", "n/a", "nan", "null", "none", "#n/a")
-NOTHING = ("", *_DASHES, *_NAMES_OF_NOTHING)
+NOTHING = ("", ".", *_DASHES, *_NAMES_OF_NOTHING)  # a point as Stata and SAS write it
 # signs of typesetting -> those of keyboards
 _TYPED = str.maketrans(
     {"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " "}
 )
 _POINT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
-# a number from 0 to 1, which no separator of thousands is in
-_UNIT_COMMA = re.compile(r"[01](,\d+)?")
+_COMMA = re.compile(r"[-+]?(\d+(,\d+)?|,\d+)")
+# from 0 to 1, or not three digits behind it: a comma that separates no thousands
+_NO_THOUSANDS = re.compile(r"[01]?,\d+|\d+(,\d{1,2}|,\d{4,})?")
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%|% ?\d+([.,]\d+)?")
 _RATIO = re.compile(r"\d+(\.\d+)? ?(/|out of) ?[1-9]\d*")
 # numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]
@@ -321,7 +322,7 @@ def _common_way(
     share: bool,
 ) -> re.Pattern[str] | None:
     """Return the way in which all texts are written as numbers, if there is one."""
-    ways = [_POINT, _COMMA if decimal_comma else _UNIT_COMMA]
+    ways = [_POINT, _COMMA if decimal_comma else _NO_THOUSANDS]
     if share:
         ways += [_PER_CENT, _RATIO]
     return next((way for way in ways if all(map(way.fullmatch, texts))), None)
@@ -533,7 +534,7 @@ def _error_of_cells(
     **fields: Any,
 ) -> FileError:
     """Return an error about cells (N,), or about rows if these are none of samples: the header again, or a sum."""
-    are_others = wrong & (_repeated_headers(sheet) | _is_sum(sheet, wrong))
+    are_others = wrong & (_repeated_headers(sheet) | is_sum(sheet, wrong))
     if are_others.any():
         return sheet.error_of_rows(column, rule, are_others, **fields)
     return sheet.error(column, rule, wrong, advice=advice, **fields)
@@ -543,12 +544,12 @@ def _repeated_headers(sheet: Sheet) -> Bools:
     """Return the rows (N,) whose cells are all the names of their columns, but for those without a name."""
     are_headers = np.ones(len(sheet.rows), np.bool_)
     for name in sheet.names:
-        if not name.startswith("Unnamed: "):
+        if not name.startswith(UNNAMED):
             are_headers &= is_in(texts_in(sheet.column(name)), [name.strip()])
     return are_headers
 
 
-def _is_sum(sheet: Sheet, wrong: Bools) -> Bools:
+def is_sum(sheet: Sheet, wrong: Bools) -> Bools:
     """Return the last row (N,), if it alone is wrong, and empty in a column that all others have a value in."""
     is_last: Bools = np.arange(len(wrong)) == len(wrong) - 1
     columns = map(sheet.column, sheet.names)

@@ -21,10 +21,11 @@ import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
 from ..inputs import Array, Ints
-from .cells import parse_cells
+from .cells import NOTHING, is_number, parse_cells
 from .recipe import holds_numbers
 from .values import (
     TEXT,
+    UNNAMED,
     Sheet,
     as_text,
     constant,
@@ -32,6 +33,7 @@ from .values import (
     from_numpy,
     from_texts,
     from_values,
+    is_numeric,
     nulls_in,
     plain,
 )
@@ -67,13 +69,16 @@ _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _SPACE = " "  # separates cells where nothing else does
+_QUOTED_OR_SPACES = re.compile(rb'("[^"\r\n]*")| +')
 _LONGEST_NAME = 100_000  # of a column
 _TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
-_ROWS_OF_NAMES = 2  # below the first, of texts of questions and of ids
-_ID_OF_QUALTRICS = '{"ImportId"'
+_ROWS_OF_NAMES = (
+    2  # below the first, such as questions and ids of Qualtrics, or types and roles of Orange
+)
+_COLUMNS_WITH_NAMES = 2  # of numbers: a single text among these may be a slip
 _CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
-_DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d+,\d+ ?%?"?[;\r\n]')  # a cell with one
+_DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d*,\d+ ?%?"?[;\r\n]')  # a cell with one
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +217,7 @@ def _column_name(cell: object, place: int) -> str:
     """Return the name of a column as a cell has it, or by its place."""
     if not isinstance(cell, str):
         cell = "" if cell is None else as_text(cell)
-    return cell if cell.strip() else f"Unnamed: {place}"
+    return cell if cell.strip() else f"{UNNAMED}{place}"
 
 
 def require_distinct(names: Iterable[str]) -> None:
@@ -413,8 +418,8 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     if not header.names:
         return _sheet(pa.table({}))
     if header.separator == _SPACE:
-        single = re.sub(rb" +", b" ", content)
-        content = pa.py_buffer(re.sub(rb"(?m)^ | $", b"", single))
+        single = _QUOTED_OR_SPACES.sub(lambda found: found[1] or b" ", content)
+        content = pa.py_buffer(re.sub(rb"(?m)^ | (?=\r?$)", b"", single))
     table = _regular_csv(content, header)
     short: dict[int, int] = {}
     if table is None:
@@ -516,16 +521,43 @@ def _without_blank_rows(sheet: Sheet) -> Sheet:
 
 
 def _without_further_names(sheet: Sheet) -> Sheet:
-    """Return a sheet without the rows of questions and ids that Qualtrics writes below the names of columns."""
-    cells = sheet.table.column(0).slice(0, _ROWS_OF_NAMES).to_pylist()
-    are_ids = [str(cell).startswith(_ID_OF_QUALTRICS) for cell in cells]
-    if True not in are_ids:
+    """Return a sheet without rows of questions, types or units that stand between the names and the numbers."""
+    size = _rows_of_names(sheet)
+    if not size:
         return sheet
-    count = are_ids.index(True) + 1
-    rows = "+".join(map(str, sheet.rows[:count].tolist()))
+    rows = "+".join(map(str, sheet.rows[:size].tolist()))
     beside = (*sheet.beside, (f"rows {rows}", "further names of columns"))
-    is_below = np.arange(len(sheet.rows)) >= count
+    is_below = np.arange(len(sheet.rows)) >= size
     return replace(sheet.select(is_below), beside=beside)
+
+
+def _rows_of_names(sheet: Sheet) -> int:
+    """Return how many of the first rows have no number, but texts in several columns of nothing but numbers below."""
+    are_unnamed = any(name.startswith(UNNAMED) for name in sheet.names)  # below a title
+    if are_unnamed or len(set(sheet.names)) < len(sheet.names):
+        return 0
+    head = sheet.head(_ROWS_OF_NAMES + 1)
+    cells = {name: list(map(_text_of, head.column(name).to_pylist())) for name in head.names}
+    for size in range(1, len(head.rows)):
+        row = {name: column[size - 1] for name, column in cells.items()}
+        if any(map(is_number, row.values())) or _has_names(row):
+            return 0
+        below = [name for name, column in cells.items() if is_number(column[size])]
+        named = [name for name in below if any(cells[name][:size])]
+        if len(named) >= _COLUMNS_WITH_NAMES:
+            columns = [parse_cells(sheet.column(name).slice(size)) for name in named]
+            return size if all(is_numeric(column.type) for column in columns) else 0
+    return 0
+
+
+def _has_names(row: Mapping[str, str]) -> bool:
+    """Return whether a row, by the names of its columns, has those of roles below others, such as titles."""
+    return any(holds_numbers(cell) and not holds_numbers(name) for name, cell in row.items())
+
+
+def _text_of(cell: object) -> str:
+    text = "" if cell is None else str(cell).strip()
+    return "" if text.lower() in NOTHING else text
 
 
 def _header(content: pa.Buffer) -> Header:
@@ -579,7 +611,7 @@ def _separator_below(line: str, below: Sequence[str]) -> str:
 
 def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
     """Return the cells of lines that have any."""
-    trimmed = (line.strip(" ") for line in lines)
+    trimmed = (re.sub(r"^ +| +(?=[\r\n]*$)", "", line) for line in lines)
     rows = csv.reader(trimmed, delimiter=separator, skipinitialspace=True)
     return list(filter(None, rows))
 
@@ -680,7 +712,7 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
         (name, f"{size} rows") for name, size in sizes.items() if title and name != title
     )
     sheet = _sheet(pa.table(arrays, names), np.array(numbers))
-    return replace(sheet, path=title, beside=beside, header=header)
+    return _without_further_names(replace(sheet, path=title, beside=beside, header=header))
 
 
 def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, InputError, pairs_of
+from ..errors import FileError, InputError
 from ..inputs import grouped
 from .candidates import are_near, are_permuted, has_fractions, list_of_texts
 from .cells import (
@@ -22,7 +22,7 @@ from .cells import (
     row_of_numbers,
     texts_of_names,
 )
-from .proposals import Proposal, propose, system_beside
+from .proposals import Proposal, propose
 from .recipe import (
     COLUMNS_SHOWN,
     FORMS,
@@ -40,6 +40,7 @@ from .recipe import (
 from .values import (
     MOST_SKIPPED,
     TEXT,
+    UNNAMED,
     Sheet,
     are_unique,
     as_text,
@@ -63,7 +64,7 @@ _ADVICE = {
     "correct": "name_truth",
     "label": "name_truth",
 }
-_NO_NAME = re.compile(r"-?[\d.,]+|Unnamed: .*|[{\[].*")  # but a row of numbers, or of JSON
+_NO_NAME = re.compile(rf"-?[\d.,]+|{UNNAMED}.*|[{{\[].*")  # but a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # before the name of a class
 _EMPTY = "empty"
 _EXAMPLES = 3  # values of a column
@@ -505,7 +506,7 @@ class _Matching:
         """Return the names of the columns if they are numbers and the like, or a title above the table."""
         header = [name.strip() for name in self.sheet.names]
         named = [name for name in header if not _NO_NAME.fullmatch(name)]
-        unnamed = [name for name in header if name.startswith("Unnamed: ")]
+        unnamed = [name for name in header if name.startswith(UNNAMED)]
         is_title = len(named) == 1 and len(unnamed) == len(header) - 1 > 0
         is_index = unnamed == header[:1]  # as pandas writes it
         return header if not named or (is_title and not is_index) else []
@@ -568,21 +569,15 @@ class _Matching:
                     continue
             if not sheet.is_utf_8:
                 _refuse_letters(sheet, [name for name in columns.values() if name in sheet.names])
-            system = system_beside(self.sheet, self.roles, proposal)
-            return {**proposal.to_fields(said), "system": system}
+            return proposal.to_fields(said)
         return {}
 
-    def _error(self, rule: str, *, system: str | None = None, **fields: Any) -> FileError:
-        """Return an error about the columns, all of which it describes, with what else is in the file.
-
-        One of them may name systems.
-        """
+    def _error(self, rule: str, **fields: Any) -> FileError:
+        """Return an error about the columns, all of which it describes, with what else is in the file."""
         beside = [f"{name} ({what})" for name, what in self.sheet.beside[:COLUMNS_SHOWN]]
         listed = list_columns(self.sheet.table)
         if beside:
             listed += f"; beside them: {', '.join(beside)}"
-        if system is not None:
-            listed += f"; add {pairs_of({'system': system})} if {system!r} names systems"
         return FileError(self.sheet.source, rule, listed=listed, **fields)
 
     def _systems(self) -> list[str]:

@@ -20,6 +20,7 @@ from ..inputs import Array, Bools, Floats, Ints
 from .recipe import column_in
 
 TEXT = pa.large_string()
+UNNAMED = "Unnamed: "  # before the number of a column without a name, as in pandas
 _FLOAT = pa.float64()
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
 MOST_SKIPPED = 20  # rows that advice lists

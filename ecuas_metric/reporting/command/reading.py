@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import FileError, InputError, quoted
+from ...errors import FileError, InputError, pairs_of, quoted
 from ...files.read import distinct_names, read_sheet, stem
 from ...files.recipe import (
+    SEVERAL,
     ColumnNames,
     Reading,
     Recipe,
@@ -127,8 +128,8 @@ def readings_of(
     columns_of_flags = {"weight": rows.weight, **roles}
     common = {role: column for role, column in columns_of_flags.items() if column}
     readings = []
-    for columns in columns_of_files(rows.columns, files, others):
-        reading = said.with_columns({**common, **columns})
+    for columns in columns_of_files(common, rows.columns, files, others):
+        reading = said.with_columns(columns)
         if rows.recipe is not None:
             recipe = reading_in(Path(rows.recipe).read_text(encoding="utf-8"))
             reading = recipe.changed(reading)
@@ -157,22 +158,38 @@ def parse_file(text: str) -> File:
 
 
 def columns_of_files(
+    common: Mapping[str, str],
     texts: Iterable[str],
     files: Sequence[File],
     others: Sequence[File],
 ) -> Sequence[ColumnNames]:
     """Return the columns of each file by role, or by system and role; texts may also name other files.
 
-    From texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a system in the one file.
+    From those of all files, and texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a
+    system in the one file.
     """
     columns: list[dict[str, Any]] = [{} for _ in files]
-    pairs = [pair for text in texts for pair in pairs_in(text, "--columns")]
+    pairs = [("", role, column) for role, column in common.items()]
+    for text in texts:
+        pairs += pairs_in(text, "--columns")
+    _require_once(pairs)
     for of, role, column in sorted(pairs, key=lambda pair: bool(pair[0])):  # those of all first
         is_of_another = any(_is_called(of, one) for one in others)
         meant = _columns_meant(of, files, columns, or_none=is_of_another) if of else columns
         for of_file in meant:
             of_file[role] = column
     return columns
+
+
+def _require_once(pairs: Iterable[tuple[str, str, str]]) -> None:
+    """Raise InputError if two pairs name the columns of one role, of the same file or system."""
+    said: dict[tuple[str, str], str] = {}
+    for of, role, column in pairs:
+        first = said.setdefault((of, role), column)
+        if first != column:
+            joined = pairs_of({role: "+".join([first, column])}, of)
+            advice = "join_columns" if role in SEVERAL else ""
+            raise InputError("--columns", "role_twice", value=role, advice=advice, pairs=joined)
 
 
 def _columns_meant(

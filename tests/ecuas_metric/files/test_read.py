@@ -229,6 +229,24 @@ def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(read):
         read(text.removesuffix(",ok"))
 
 
+def test_rows_of_texts_above_all_numbers_are_further_names_of_columns(read):
+    rows = "0.9,1\n0.4,0\n0.7,1\n"
+    wanted = read(f"confidence,correct\n{rows}")
+    for further in ("share,0 or 1\n", "How sure?,Right?\nfloat,int\n", "float,int\n,meta\n"):
+        one = read(f"confidence,correct\n{further}{rows}")
+        assert one.predictions.tolist() == wanted.predictions.tolist()
+        assert one.rows[0] == wanted.rows[0] + further.count("\n")
+        assert dict(one.recipe.unused).popitem()[1] == "further names of columns"
+    with pytest.raises(FileError, match="must hold numbers; got 'failed' in row 2"):
+        read(f"confidence,correct\nfailed,0\n{rows}")  # one text alone is no name
+    assert len(read(f"confidence,correct\nNA,NA\n{rows}", unlabelled="bounds").rows) == 4
+
+
+def test_a_point_alone_is_an_empty_cell(read):
+    one = read("confidence,correct\n0.9,1\n.4,.\n.7,0\n", unlabelled="bounds")
+    assert one.unlabelled.rows.tolist() == [False, True, False]
+
+
 @pytest.mark.parametrize("space", " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}")
 def test_spaces_before_per_cent_are_of_any_width(space, read):
     one = read(f"confidence,correct\n64{space}%,1\n8{space}%,0\n")
@@ -243,8 +261,10 @@ def test_a_minus_sign_is_a_hyphen(read):
 def test_grades_with_decimal_commas_are_those_with_points(read):
     text = 'confidence,correct\n0.9,1\n0.8,"0,5"\n0.7,0\n'
     assert read(text, correct_from=0.5).references.tolist() == [1, 1, 0]
-    with pytest.raises(FileError, match="most are whole or with decimal points; got '2,5'"):
-        read(text.replace("0,5", "2,5"), correct_from=0.5)  # or 25
+    assert read(text.replace("0,5", ",5"), correct_from=0.5).references.tolist() == [1, 1, 0]
+    assert read(text.replace("0,5", "2,5"), correct_from=2.6).references.tolist() == [0, 0, 0]
+    with pytest.raises(FileError, match="most are whole or with decimal points; got '2,500'"):
+        read(text.replace("0,5", "2,500"), correct_from=0.5)  # or 2500
 
 
 @pytest.mark.parametrize("size", [1, 2, 30])
@@ -252,6 +272,17 @@ def test_a_document_with_one_confidence_is_one_row_whatever_lists_it_has(size, r
     lists = {"tokens": ["a"] * size, "logprobs": [-0.5] * size}
     one = read({"model": "x", "confidence": 0.9, "correct": 1, **lists}, ".jsonl")
     assert one.predictions.tolist() == [0.9]
+
+
+@pytest.mark.parametrize("sizes", [[], [1], [1, 1], [2, 2, 2], [3, 7, 7, 7, 8]])
+def test_the_columns_of_a_document_are_the_longest_of_its_lists_that_have_one_size(sizes, read):
+    columns = {"confidence": [0.05 * k for k in range(10)], "correct": [1, 0] * 5}
+    lists = {f"part {k}": ["a"] * size for k, size in enumerate(sizes)}
+    expected = read(columns, ".json")
+    for document in (columns | lists, lists | columns):
+        one = read(document, ".json")
+        assert one.predictions.tolist() == expected.predictions.tolist()
+        assert [name for name, _ in one.recipe.unused] == list(lists)
 
 
 TABLE = pd.DataFrame(
@@ -285,6 +316,23 @@ TABLE = pd.DataFrame(
 def test_tables_are_read_as_r_and_pandas_write_them(text, suffix, read):
     one = read(text, suffix)
     assert one.predictions.tolist() == [0.9, 0.25, 0.5]
+    assert one.references.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "  \n", " \r\n"])
+@pytest.mark.parametrize("between", [",", " ", "   "])
+def test_cells_keep_their_spaces_and_any_number_between_cells_is_one(between, end, read):
+    rows = [
+        ["id", "confidence", "correct"],
+        ['"a b"', "0.9", "1"],
+        ['"a  b"', "0.8", "0"],
+        ["c", "0.7", "1"],
+    ]
+    one = read("".join(between.join(row) + end for row in rows), ".txt")
+    assert list(one.recipe.columns) == ["confidence", "correct", "id"]
+    assert not one.recipe.unused
+    assert one.ids.to_pylist() == ["a b", "a  b", "c"]
+    assert one.predictions.tolist() == [0.9, 0.8, 0.7]
     assert one.references.tolist() == [1, 0, 1]
 
 
