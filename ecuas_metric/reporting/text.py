@@ -19,7 +19,7 @@ from ..plotting.curves import reject_cost_curve
 from ..results import System, all_values, compute_results
 from .report import MOST_DIGITS, SAME, p_text, short_title
 
-STEPS = 2000  # of reject costs, at each of which the least expected cost is found
+NUM_COSTS = 2000  # of reject costs, at each of which the least expected cost is found
 MOST_STRETCHES = 6  # of reject costs, that a line lists
 WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
 
@@ -55,16 +55,16 @@ def who_costs_least(systems: Mapping[str, System]) -> str:
     """
     largest = next(iter(systems.values())).decisions.max_uncertainty
     # the costs of whole numbers of answers cross at fractions: not at these, where only what is the same is equal
-    at = (np.arange(STEPS) + 1 / math.pi) / STEPS * largest
+    at = (np.arange(NUM_COSTS) + 1 / math.pi) / NUM_COSTS * largest
     costs = [reject_cost_curve(system, reject_cost=at).expected_cost for system in systems.values()]
     least = _names_of_least(list(systems), np.array(costs), at, rounding=SAME * largest)
     stretches = [(name, len(list(steps))) for name, steps in groupby(least)]
     if len(stretches) <= MOST_STRETCHES:
         names, lengths = zip(*stretches, strict=True)
-        limits = _distinct(np.cumsum([0, *lengths]) / STEPS * largest)
+        limits = _distinct(np.cumsum([0, *lengths]) / NUM_COSTS * largest)
         between = zip(names, pairwise(limits), strict=True)
         return "; ".join(f"{name} between {low} and {high}" for name, (low, high) in between)
-    shares = [f"{name} at {count / STEPS:.0%}" for name, count in Counter(least).most_common()]
+    shares = [f"{name} at {count / NUM_COSTS:.0%}" for name, count in Counter(least).most_common()]
     listed = "; ".join(share for share in shares if not share.endswith(" 0%"))
     return f"{listed} of all reject costs"
 

@@ -175,7 +175,7 @@ def test_who_costs_least_where_is_who_has_the_least_expected_cost_there(seed, mo
     assert (float(limits[0]), float(limits[-1])) == (0, 1)
     for names, low, high in said:
         # a limit is known to a step
-        inside = float(low) + 1.5 / text.STEPS, float(high) - 1.5 / text.STEPS
+        inside = float(low) + 1.5 / text.NUM_COSTS, float(high) - 1.5 / text.NUM_COSTS
         for cost in np.linspace(*inside, 5) if inside[0] < inside[1] else []:
             paid = {one: mean_cost(*both, cost) for one, both in answers.items()}
             least = min(paid.values())
