@@ -455,6 +455,33 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns posteriors=labels+scores,label=y",
         "posteriors",
     ),
+    "such lists in a list of one, beside those of ids": (
+        json.dumps(
+            [
+                {"out": [{"ids": [f"id of {name}" for name in row["classes"]], **row}], "y": y}
+                for row, y in zip(LISTS, CLASSES[LABEL], strict=True)
+            ]
+        ),
+        "--columns label=y,posteriors=out.0.classes+out.0.scores",
+        "posteriors",
+    ),
+    "lists in lists of one": (
+        json.dumps(
+            [
+                {"label": k, "out": {"rows": [row]}}
+                for k, row in zip(LABEL.tolist(), FOUR.tolist(), strict=True)
+            ]
+        ),
+        "--columns posteriors=out.rows.0",
+        "posteriors",
+    ),
+    "logarithms beside codes of the chosen class": (
+        CHOSEN.set_axis(["gold", "choice", "ln"], axis=1).assign(
+            ln=np.log(CHOSEN.confidence), code=65 + FOUR.argmax(axis=1)
+        ),
+        "--columns label=gold,predicted=choice,confidence=ln --scale log",
+        "one of four classes",
+    ),
     "a class called none": (
         BY_NAME.rename(columns={"cat": "none", "y_true": "is"}).replace({"is": {"cat": "none"}}),
         "--columns label=is,posteriors=dog+horse+none+ship --labels dog,horse,none,ship",
