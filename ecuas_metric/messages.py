@@ -487,6 +487,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "No column that is used has a value in {count} of the rows, the first of which is row {row}: failed answers, "
         "or no samples?"
     ),
+    "longer_lists": (
+        "In {count:,} of {total:,} rows the list {path!r} is longer than in the others, and only {column!r} is read."
+    ),
     "rating_above_0": (
         "No confidence is below 1 on a scale from 0 to {high:g}, on which 1 counts as {share:.3g}."
     ),

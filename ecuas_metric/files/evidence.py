@@ -38,7 +38,17 @@ from .cells import (
     truths_in,
 )
 from .proposals import Proposal, propose
-from .recipe import HEAD, NAMES, Reading, Recipe, complement_of, limits_of, name_of, on_unit_scale
+from .recipe import (
+    HEAD,
+    NAMES,
+    Reading,
+    Recipe,
+    column_in,
+    complement_of,
+    limits_of,
+    name_of,
+    on_unit_scale,
+)
 from .roles import DIFFERENT, resolve
 from .values import (
     TEXT,
@@ -57,6 +67,7 @@ from .values import (
     nulls_in,
     positions_in,
     texts_in,
+    value_at,
 )
 
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
@@ -177,7 +188,7 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
     ]
     on_ids = _check_ids(rows)
     return (
-        *filter(None, [on_rows, *notes]),
+        *filter(None, [on_rows, _note_longer_lists(rows), *notes]),
         *on_ids,
         *_check_parts(rows, are_repeated=bool(on_ids)),
     )
@@ -910,6 +921,30 @@ def _check_other_rows(sheet: Sheet, recipe: Recipe) -> Note | None:
         raise error
     fields = {**error.fields_of_sentences(), "row": error.row, "count": error.count}
     return Note("rows_without_values", fields, error.advice)
+
+
+def _note_longer_lists(rows: _Rows) -> Note | None:
+    """Return a note if lists, a part of which is read, have others in some rows only."""
+    paths: dict[str, str] = {}
+    for column in map(column_in, chain.from_iterable(rows.recipe.columns.values())):
+        for step in re.finditer(r"\.\d+(?![^.])", column):
+            paths.setdefault(column[: step.start()], column)
+    for path, column in paths.items():
+        sizes = _sizes_of_lists(rows.sheet, path)
+        shortest = min(filter(None, sizes), default=0)
+        count = sum(size > shortest for size in sizes)
+        if count:
+            fields = {"path": path, "column": column, "count": count, "total": len(sizes)}
+            return Note("longer_lists", fields)
+    return None
+
+
+def _sizes_of_lists(sheet: Sheet, path: str) -> list[int]:
+    """Return how many parts the list at a dotted path has in each row, 0 where there is none."""
+    outer, _, _ = path.partition(".")
+    cells = sheet.column(outer).to_pylist() if outer in sheet.names else ()
+    lists = [value_at({outer: cell}, path) for cell in cells]
+    return [len(one) if isinstance(one, list) else 0 for one in lists]
 
 
 def _refuse_sums(sheet: Sheet, name: str) -> None:
