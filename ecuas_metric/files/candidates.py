@@ -22,7 +22,16 @@ from .cells import (
     words_to_say,
 )
 from .recipe import LOG, NAMES, OTHER_ROLES, column_in
-from .values import Sheet, as_text, encode, first_of, parsed_json, texts_in, with_fields
+from .values import (
+    Sheet,
+    as_text,
+    encode,
+    first_of,
+    parsed_json,
+    parts_by_name,
+    texts_in,
+    with_fields,
+)
 
 RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
 _VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
@@ -305,13 +314,15 @@ def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
 
 
 def _parts_of(value: object, depth: int) -> Collection[tuple[object, object]]:
-    """Return the fields of an object, or the only part of a list within one; of several, none is surely meant."""
+    """Return the fields of an object, or the only part of a list within one; of several, those that have names."""
     if not isinstance(value, dict | list) or not value or depth >= _DEEPEST:
         return ()
     if isinstance(value, dict):
         return value.items()
+    if len(value) > 1:
+        return parts_by_name(value).items()
     is_within = depth > 0 or isinstance(value[0], dict | list)
-    return list(enumerate(value)) if len(value) == 1 and is_within else ()
+    return list(enumerate(value)) if is_within else ()
 
 
 # ---- what values say ---------------------------------------------------------------------------------------------

@@ -603,9 +603,11 @@ class _Matching:
         return are_unique([self.sheet.column(one) for one in names])
 
     def _may_be_lists(self, name: str) -> bool:
-        """Return whether cells may hold several numbers each."""
-        first = row_of_numbers(first_of(self.sheet.table[name]))
-        return isinstance(first, list) and not is_numeric(self._cells(name).type)
+        """Return whether cells may hold several numbers each, and no objects."""
+        row = row_of_numbers(first_of(self.sheet.table[name]))
+        if not isinstance(row, list) or any(isinstance(part, dict) for part in row):
+            return False
+        return not is_numeric(self._cells(name).type)
 
     def _holds_rows(self, name: str) -> bool:
         """Return whether cells are lists of objects in a document of JSON, of which these may be the rows."""

@@ -363,11 +363,21 @@ def with_fields(table: pa.Table, names: Iterable[str]) -> pa.Table:
 
 
 def _value_in(value: object, step: str) -> object:
-    """Return the value of a key of an object, or at a position of a list, or None."""
+    """Return the value of a key of an object, or at a position of a list, or the object of that name in it, or None."""
     if isinstance(value, Mapping):
         return value.get(step)
-    is_position = isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value)
-    return value[int(step)] if is_position else None  # type: ignore[index]
+    parts = value if isinstance(value, list | tuple) else []
+    if step.isdecimal():
+        return parts[int(step)] if int(step) < len(parts) else None
+    return parts_by_name(parts).get(step)
+
+
+def parts_by_name(parts: Sequence[object]) -> dict[str, object]:
+    """Return the objects of a list by their fields `name`, if each has another one; nothing of other lists."""
+    by_name: dict[str, object] = {
+        str(part["name"]): part for part in parts if isinstance(part, dict) and part.get("name")
+    }
+    return by_name if len(by_name) == len(parts) else {}
 
 
 def parsed_json(value: object) -> object:

@@ -475,6 +475,20 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns posteriors=out.rows.0",
         "posteriors",
     ),
+    "numbers by their names, in changing order": (
+        json.dumps(
+            [
+                {
+                    "scores": [{"name": "sure", "value": q}, {"name": "ok", "value": c}][
+                        :: k % 2 * 2 - 1
+                    ]
+                }
+                for k, (q, c) in enumerate(zip(Q.tolist(), C.tolist(), strict=True))
+            ]
+        ),
+        "--columns confidence=scores.sure.value,correct=scores.ok.value",
+        "confidences",
+    ),
     "logarithms beside codes of the chosen class": (
         CHOSEN.set_axis(["gold", "choice", "ln"], axis=1).assign(
             ln=np.log(CHOSEN.confidence), code=65 + FOUR.argmax(axis=1)
