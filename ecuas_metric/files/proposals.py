@@ -102,7 +102,7 @@ class Proposal:
     def is_read_back(self) -> bool:
         """Return whether the flags that are printed say the same columns and classes, whatever signs are in these."""
         pairs = [
-            (system, role, name)
+            (system, role, name.strip())
             for system, columns in {"": self.columns, **self.systems}.items()
             for role, name in columns.items()
         ]

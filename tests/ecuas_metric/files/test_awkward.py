@@ -498,7 +498,7 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
     "a class called none": (
         BY_NAME.rename(columns={"cat": "none", "y_true": "is"}).replace({"is": {"cat": "none"}}),
-        "--columns label=is,posteriors=dog+horse+none+ship --labels dog,horse,none,ship",
+        "--columns label=is",
         "posteriors",
     ),
     "classes behind small letters": (
@@ -813,7 +813,7 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
     "columns of numbers beside one name": (
         pd.DataFrame({"y": Y, "0": 1 - P, "1": P}),
-        "--columns label=y,posteriors=0+1",
+        "--columns label=y",
         "binary",
     ),
     "words of another language, and decimal commas": (
@@ -894,7 +894,7 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
     "the chosen class beside the true one": (
         BY_NAME.rename(columns={"y_true": "truth"}).assign(choice=CLASSES[FOUR.argmax(axis=1)]),
-        "--columns label=truth,posteriors=cat+dog+horse+ship --labels cat,dog,horse,ship",
+        "--columns label=truth",
         "posteriors",
     ),
     "logits": (
@@ -1517,6 +1517,14 @@ def test_what_only_the_user_knows_is_asked_for_with_the_flags_to_write(case, sco
     assert (code, all(flag in said for flag in flags.split(" --"))) == (2, True), said
     if whose:
         assert_scores(whose, f"{path} {flags}")
+
+
+@pytest.mark.parametrize("space", ["", " "])
+def test_columns_that_are_named_after_classes_need_only_their_labels(space, score, assert_scores):
+    table = BY_NAME.add_prefix(space).drop(columns=f"{space}y_true")
+    table = table.assign(**{"is": [space + name for name in BY_NAME.y_true]})
+    assert score("a.parquet", table)[2].endswith("these: --columns label=is.\n")
+    assert_scores("posteriors", "a.parquet --columns label=is")
 
 
 @pytest.mark.parametrize("case", [case for case, (_, _, whose) in ASKED.items() if whose])
