@@ -680,7 +680,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "results_without_samples": "holds results of {tool} without samples",
     "run_has_no_columns": "is a run, which has no systems side by side in columns",
     "run_has_other_roles": "is a run, which says itself what has the role {role!r}",
-    "no_such_rows": "has no row of this number to skip",
+    "no_such_rows": "has no such row to skip",
     "complement_of_logarithms": "must hold probabilities, since it is a complement, and no logarithms",
     "several_lists": "has several lists or sheets of rows",
     "rows_of_no_json": "has no several lists of rows, as JSON and Excel may have",

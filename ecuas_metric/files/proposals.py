@@ -712,7 +712,7 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
     for sure, (truth, chosen) in product(several, _pairs_of_classes(table)):
         answers = table.texts(chosen)
         right_answers = table.texts(truth)
-        are_right = answers == right_answers
+        are_right = (answers == right_answers) & (answers != "")
         is_surest = len(several) == 1 or rises_surely(sure.values, are_right)
         if not is_surest or not _is_of_chosen(sure, right_answers, answers):
             continue

@@ -39,7 +39,7 @@ class Sheet:
     format: str = ""  # "csv", "parquet", ..
     path: str = ""  # of the list of rows in a JSON document
     header: int = 0  # the number of the row of names, if it is one
-    skipped: str = ""  # the numbers of rows that were left out, joined by +
+    skipped: str = ""  # the numbers of rows that were left out, or COLUMN=VALUE, joined by +
     # rows of text that end early, by their numbers, and how many cells they have
     short: Mapping[int, int] = field(default_factory=dict)
     # what else the file has, and is not read: names, and what they hold
@@ -95,16 +95,27 @@ class Sheet:
         **fields: Any,
     ) -> FileError:
         """Return an error about rows (N,) that are none of samples, with advice to skip them."""
-        rows = self.rows[wrong]
-        fields["advice"] = "skip_rows" if len(rows) <= MOST_SKIPPED else "leave_rows_out"
-        return self.error(column, rule, wrong, **fields, **self.fields_of_skipped(rows.tolist()))
+        rows = self.rows[wrong].tolist()
+        skipped = rows if len(rows) <= MOST_SKIPPED else self._values_of(wrong)
+        fields["advice"] = "skip_rows" if skipped else "leave_rows_out"
+        return self.error(column, rule, wrong, **fields, **self.fields_of_skipped(skipped))
 
-    def fields_of_skipped(self, rows: Sequence[int]) -> dict[str, Any]:
-        """Return the fields of advice to skip rows, by their numbers."""
+    def fields_of_skipped(self, rows: Sequence[object]) -> dict[str, Any]:
+        """Return the fields of advice to skip rows, by their numbers or by COLUMN=VALUE."""
         return {
             "of_file": re.split(r"[/\\]", self.source)[-1],
             "skipped": "+".join(map(str, rows)),
         }
+
+    def _values_of(self, rows: Bools) -> list[str]:
+        """Return the first COLUMN=VALUE that these rows (N,) have and no others, if there is one."""
+        for name in self.names:
+            cells = self.column(name)
+            value = as_text(cells[int(np.argmax(rows))].as_py())
+            is_said = cells.type == TEXT and re.fullmatch(r"[\w .-]+=[\w .-]+", f"{name}={value}")
+            if is_said and (is_in(texts_in(cells), [value]) == rows).all():
+                return [f"{name}={value}"]
+        return []
 
 
 def as_text(value: object) -> str:

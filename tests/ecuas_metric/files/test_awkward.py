@@ -496,6 +496,16 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns label=gold,predicted=choice,confidence=ln --scale log",
         "one of four classes",
     ),
+    "verdicts beside the classes, and rows of another kind": (
+        pd.concat(
+            [
+                CHOSEN.set_axis(["gold", "choice", "p"], axis=1).assign(ok=~WRONG),
+                pd.DataFrame({"log": ["x"] * 3 * N}),
+            ]
+        ),
+        "--columns confidence=p,correct=ok",
+        None,
+    ),
     "a class called none": (
         BY_NAME.rename(columns={"cat": "none", "y_true": "is"}).replace({"is": {"cat": "none"}}),
         "--columns label=is",
@@ -1196,7 +1206,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "a row that is not there to skip": (
         TEXT,
-        "has no row of this number to skip; got '202'.",
+        "has no such row to skip; got '202'.",
         "--columns a.csv:skip=1+202",
     ),
     "UTF-16 without a mark": (TEXT.encode("utf-16-le"), "it is UTF-16 without a mark"),
@@ -1619,8 +1629,23 @@ def test_rows_that_are_none_of_samples_are_skipped_as_the_refusal_says(lines, ro
     assert f"; skip = {rows}" in said
 
 
+@pytest.mark.parametrize("count", [20, 21])
+def test_many_rows_of_another_kind_are_skipped_by_what_they_have_and_no_others(count, score):
+    lines = BASE.drop(columns="id").assign(kind="answer", at=np.arange(N))
+    others = pd.DataFrame({"kind": ["health"] * count, "at": np.arange(count)})
+    table = pd.concat([others, lines]).replace({np.nan: None})
+    (said,) = re.findall(r'"a.jsonl:(.*)"', score("a.jsonl", table)[2])
+    assert said == (
+        "skip=kind=health" if count > 20 else f"skip={'+'.join(map(str, range(1, 21)))}"
+    )
+    code, values, first = score(f"a.jsonl --columns {said}")
+    assert (code, values) == (0, score("a.jsonl", lines)[1])
+    assert f"; {said.replace('=', ' = ', 1)}; " in first
+
+
 def test_rows_that_are_not_there_and_rows_out_of_core_are_not_skipped(score):
-    assert "has no row of this number" in score("a.csv --columns skip=300", TEXT)[2]
+    for row in ("300", "id=q300", "ids=q1"):
+        assert "has no such row" in score(f"a.csv --columns skip={row}", TEXT)[2]
     parquet = BASE.assign(id=np.arange(N))
     said = score("a.parquet --columns skip=2 --out-of-core", parquet)[2]
     assert "cannot skip rows of files that are not read whole" in said
