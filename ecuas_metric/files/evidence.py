@@ -994,6 +994,7 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
     num_ids = count_distinct(keys)
     if len(keys) < _OFTEN * num_ids:
         return
+    _refuse_without_values(rows, keys, num_ids)
     most = min(MAX_SYSTEMS, num_ids)
     ids = "+".join(rows.recipe.of("id"))
     for name in rows.counts:
@@ -1004,6 +1005,15 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
             if rows.recipe.form in ("confidences", "positive"):
                 _refuse_row_per_class(rows, rows.sheet, rows.recipe.of("id"))
             raise _told_apart(rows, ids, [name], count)
+
+
+def _refuse_without_values(rows: _Rows, keys: pa.Array, num_ids: int) -> None:
+    """Raise FileError about rows without prediction and truth, if each of their ids (N,) stands in another row too."""
+    used = (rows.recipe.truth, *rows.recipe.predictions)
+    columns = [rows.sheet.column(name) for name in used]
+    are_empty = np.all([nulls_in(column) for column in columns], axis=0)
+    if are_empty.any() and count_distinct(keys.filter(from_numpy(~are_empty))) == num_ids:
+        raise rows.sheet.error_of_rows(used[0], "value_in_other_row", are_empty)
 
 
 def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> FileError:

@@ -101,10 +101,10 @@ class Sheet:
         return self.error(column, rule, wrong, **fields, **self.fields_of_skipped(skipped))
 
     def fields_of_skipped(self, rows: Sequence[object]) -> dict[str, Any]:
-        """Return the fields of advice to skip rows, by their numbers or by COLUMN=VALUE."""
+        """Return the fields of advice to skip rows, by their numbers or by COLUMN=VALUE, beside those that are."""
         return {
             "of_file": re.split(r"[/\\]", self.source)[-1],
-            "skipped": "+".join(map(str, rows)),
+            "skipped": "+".join(map(str, filter(None, [self.skipped, *rows]))),
         }
 
     def _values_of(self, rows: Bools) -> list[str]:

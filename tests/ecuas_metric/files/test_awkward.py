@@ -1643,6 +1643,14 @@ def test_many_rows_of_another_kind_are_skipped_by_what_they_have_and_no_others(c
     assert f"; {said.replace('=', ' = ', 1)}; " in first
 
 
+def test_rows_without_values_beside_others_of_their_ids_are_skipped_with_those_that_are(score):
+    prompts = BASE[["id"]].assign(kind="prompt")
+    refusal = score("a.csv --columns skip=202", pd.concat([BASE.assign(kind="answer"), prompts]))[2]
+    (flags,) = re.findall(r"--columns \"(.*)\"", refusal)
+    assert flags == "a.csv:skip=202+kind=prompt"
+    assert score(f"a.csv --columns {flags}")[:2] == (0, score("a.csv", BASE)[1])
+
+
 def test_rows_that_are_not_there_and_rows_out_of_core_are_not_skipped(score):
     for row in ("300", "id=q300", "ids=q1"):
         assert "has no such row" in score(f"a.csv --columns skip={row}", TEXT)[2]
