@@ -168,7 +168,8 @@ ADVICE = {  # sentences of their own
     "divide_by_sums": "Rounded probabilities? renormalize=True divides each row by its sum.",
     "exponentiate": "Log-probabilities? Take their exponential.",
     "invert_confidence": (
-        "Does it say how sure the answer is right, and is correct 1 for right? Else pass 1 minus it."
+        "Is it the confidence that the answer is right, and is correct 1 for right answers? Else pass 1 minus the one "
+        "that is the other way round."
     ),
     "leave_extreme_costs_out": "Leave out costs that are too small to matter, or too large to happen.",
     "leave_ignored_rows_out": "Does it mark rows that do not count? Leave these out.",
@@ -205,6 +206,10 @@ ADVICE = {  # sentences of their own
     "write_share": "A percentage? Write {share:g}.",
     # ---- files ----
     "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",
+    "grade_or_empty": (
+        "Partly correct? Set correct_from to the lowest grade that counts as correct. No verdict? Leave these cells "
+        "empty."
+    ),
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "choose_truth": "Which holds? columns={{'correct': {verdicts!r}}} or columns={columns}.",
     "weigh_by_counts": (
@@ -257,8 +262,8 @@ ADVICE = {  # sentences of their own
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
     "group_repeated_ids": (
-        "Several answers to a question? They depend on each other: name them by groups, or intervals and tests are "
-        "too sure."
+        "Several answers to a question? They depend on each other: give the question of each as "
+        "groups, or intervals and tests are too sure."
     ),
     "keep_common": "Keep only the common ones with in_common.",
     "label_or_bound": (
@@ -293,6 +298,13 @@ ADVICE = {  # sentences of their own
     "name_judged_mistaken_or_class": (
         "If {truth!r} marks right answers: {arguments}; if it marks wrong ones: the columns {complements}; if it is "
         "the true class, and {of_column!r} the probability of {high}: {other_arguments}."
+    ),
+    "name_third_word": (
+        "Is {of_column!r} the probability of being right, and {third!r} in {truth!r} wrong? {arguments}. No verdict? "
+        "Leave these cells empty."
+    ),
+    "name_either": (
+        "If {truth!r} marks right answers, which is the confidence? {arguments}; or {other_arguments}."
     ),
     "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {arguments}.",
     "name_seeming": "Is it this? {arguments}.",
@@ -342,7 +354,8 @@ ADVICE = {  # sentences of their own
         "columns={{'system': 'A+B'}}; or leave rows out that are there twice."
     ),
     "pass_labels": (
-        "Names of classes? Pass labels, all of them in the order of the posteriors; one column is of the second."
+        "Names of classes? Pass all of them as labels, in the order of the posteriors; one column has the probability "
+        "of the second."
     ),
     "read_partial": "Read what there is with run=RunOptions(partial=True).",
     "recalibrate_first": (
@@ -430,6 +443,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "label_of_answers": (
         "Column {column!r} is taken for the true classes, and may be the verdicts on the texts in {other!r}."
     ),
+    "like_questions": (
+        "Column {column!r} repeats values, which are unique together with column {other!r} ({values} values)."
+    ),
     "like_systems": (
         "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
     ),
@@ -483,6 +499,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "grades_all_right": "All {count:,} grades, from {low:g} to {high:g}, count as right: none is below {cut:g}.",
     "grades_all_wrong": "All {count:,} grades, from {low:g} to {high:g}, count as wrong: all are below {cut:g}.",
+    "class_within": (
+        "In {count} of {total} rows the predicted text has the true one within it, and counts as wrong: {answer!r} "
+        "beside {true!r}."
+    ),
     "rows_without_values": (
         "No column that is used has a value in {count} of the rows, the first of which is row {row}: failed answers, "
         "or no samples?"
@@ -549,8 +569,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "run_weighted": "weighted: {count:,} samples with weights that add up to {sum:,.6g}",
     "run_without_confidence": "{count:,} of {total:,} without a confidence",
     "too_few_units": (
-        "There are no intervals, and no test: chance shows only between two answers, or two groups of them, or more, "
-        "in each stratum if there are strata, and none of these may have most of the weight."
+        "There are too few answers for intervals and tests: these need two or more (with groups, two groups; with "
+        "strata, two in each), none of which has most of the weight."
     ),
     "unlabelled_answers": "{count} of {total} answers ({share:.1%}{by_weight}) are unlabelled.",
     "unseen": (

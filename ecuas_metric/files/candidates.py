@@ -73,6 +73,10 @@ class Sure:
         rule = rises_surely if is_unsure else rises
         return rule(np.where(verdict.known, self.values, np.nan), verdict.right)
 
+    def is_surely_higher(self, verdict: Verdict) -> bool:
+        """Return whether it is surely higher for right answers."""
+        return rises_surely(np.where(verdict.known, self.values, np.nan), verdict.right)
+
     def is_lower(self, verdict: Verdict) -> bool:
         """Return whether it is surely lower for right answers."""
         return rises_surely(np.where(verdict.known, self.values, np.nan), ~verdict.right)
@@ -105,7 +109,7 @@ class Candidates:
 
     def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
         self.roles = roles
-        self.nested = [path for name in sheet.names for path in _paths_of(sheet, name)]
+        self.nested = [path for name in sheet.names for path in paths_of(sheet, name)]
         self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
         names = " ".join(sheet.names)
         self.words = set(re.split(r"[\W_]+", names))
@@ -119,10 +123,9 @@ class Candidates:
         return list(self.roles.get(role, ()))[:1]
 
     def _called(self, role: str) -> list[str]:
-        """Return the columns without a role; if fields within some are called as a role is, only these."""
-        by_last = {name: name.rpartition(".")[2].lower() for name in self.nested}
-        called = [name for name, last in by_last.items() if last in NAMES[role]]
-        return [name for name in called if name in self.free] or self.free
+        """Return the columns without a role; if the last part of some names is called as a role is, only these."""
+        by_last = {name: name.rpartition(".")[2].lower() for name in self.free if "." in name}
+        return [name for name, last in by_last.items() if last in NAMES[role]] or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
         """Return those of the roles that have no column yet, with the columns that they may have."""
@@ -297,7 +300,7 @@ def _numbers_of(sheet: Sheet, name: str) -> Floats | None:
     return None if np.isnan(values).all() else values
 
 
-def _paths_of(sheet: Sheet, name: str) -> list[str]:
+def paths_of(sheet: Sheet, name: str) -> list[str]:
     """Return the dotted paths of the fields within the cells of a column, by the first of them."""
     return list(_paths_in(first_of(sheet.table[name]), name))
 

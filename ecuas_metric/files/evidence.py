@@ -24,6 +24,7 @@ from .candidates import (
     beyond_chance,
     classes_among,
     deviations,
+    paths_of,
     rows_of_systems,
 )
 from .cells import (
@@ -31,6 +32,7 @@ from .cells import (
     NOTHING,
     codes_of_two,
     columns_in,
+    is_sum,
     lists_of_numbers,
     numbers_in,
     parse_cells,
@@ -49,7 +51,7 @@ from .recipe import (
     name_of,
     on_unit_scale,
 )
-from .roles import DIFFERENT, resolve
+from .roles import DIFFERENT, resolve, with_nested
 from .values import (
     TEXT,
     Sheet,
@@ -68,6 +70,7 @@ from .values import (
     positions_in,
     texts_in,
     value_at,
+    with_fields,
 )
 
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
@@ -93,6 +96,7 @@ _NAMES_OF_SUMS = (
 _SUMS = _NAMES_OF_SUMS.split()
 _NO_IDS = [word for word in NOTHING if not word or re.search(r"[a-z]", word)]  # but dashes
 _LONGEST_NO_ID = max(map(len, _NO_IDS))
+_OF_SYSTEMS = ("name_system", "name_systems_or_groups")  # advice
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 
 
@@ -132,14 +136,17 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
     It has both words of correctness, one pair for all systems, where the user named one, and notes on other columns.
     """
-    recipe = resolve(sheet, reading, rows=rows)
+    try:
+        recipe = resolve(sheet, reading, rows=rows)
+    except FileError as error:
+        if error.columns and {"flags", "listed"} <= error.fields.keys():
+            error.fields["listed"] += _asked_next(sheet, reading.with_columns(error.columns), rows)
+        raise
     if recipe.right is not None:
         column = sheet.stored(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=len(sheet.rows) == rows)
         recipe = replace(recipe, right=right)
-    head = sheet.head(_HEAD)
-    counts = _distinct_values(head, recipe)
-    notes = _notes_on(_Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe)))
+    notes = _notes_on(_rows_of(sheet, recipe, reading))
     num_told = min(len(sheet.rows), HEAD)
     return replace(
         recipe,
@@ -148,6 +155,36 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         skip=sheet.skipped,
         notes=notes,
     )
+
+
+def _rows_of(sheet: Sheet, recipe: Recipe, reading: Reading) -> _Rows:
+    unused = {name for name, _ in recipe.unused}
+    names = [name for name in sheet.names if name in unused]
+    nested = [path for name in names for path in paths_of(sheet, name)]
+    within = _distinct_values(_with_fields(sheet.head(_HEAD), nested), nested)
+    few = [name for name, count in within.items() if 1 < count <= MOST_PARTS]
+    sheet = _with_fields(sheet, few)
+    head = sheet.head(_HEAD)
+    counts = _distinct_values(head, [*names, *few])
+    return _Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe))
+
+
+def _asked_next(sheet: Sheet, proposed: Reading, rows: int) -> str:
+    """Return what would be asked of columns that are proposed: whether others name systems, or an id has several."""
+    sheet = replace(sheet, table=with_nested(sheet.table, proposed.columns))
+    try:
+        notes = _check_systems(_rows_of(sheet, resolve(sheet, proposed, rows=rows), proposed))
+    except FileError as error:
+        notes = (Note(error.rule, error.fields_of_sentences(), error.advice),)
+    except InputError:
+        return ""
+    asked = [note for note in notes if note.advice in _OF_SYSTEMS]
+    if len(asked) != 1:
+        return ""
+    sentence = "; add {pairs} if {other!r} names systems"
+    if "other_pairs" in asked[0].fields:
+        sentence += ", {other_pairs} if it does not"
+    return sentence.format(**asked[0].fields)
 
 
 def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
@@ -165,11 +202,14 @@ def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
     return values if len(names) > 1 else np.hstack([1 - values, values])
 
 
-def _distinct_values(head: Sheet, recipe: Recipe) -> dict[str, int]:
-    """Return how many values each column has in the first rows that is not used; of lists and the like all."""
-    unused = {name for name, _ in recipe.unused}
-    names = [name for name in head.names if name in unused]
-    return {name: len(encode(head.column(name))[0]) for name in names}
+def _with_fields(sheet: Sheet, names: Iterable[str]) -> Sheet:
+    return replace(sheet, table=with_fields(sheet.table, names))
+
+
+def _distinct_values(head: Sheet, names: Iterable[str]) -> dict[str, int]:
+    """Return how many values columns have in the first rows; of lists and the like all."""
+    there = filter(head.names.__contains__, names)
+    return {name: len(encode(head.column(name))[0]) for name in there}
 
 
 def _notes_on(rows: _Rows) -> tuple[Note, ...]:
@@ -186,12 +226,8 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
         for form, role, rule in _RULES
         if rows.recipe.form == form and role not in rows.reading.columns
     ]
-    on_ids = _check_ids(rows)
-    return (
-        *filter(None, [on_rows, _note_longer_lists(rows), *notes]),
-        *on_ids,
-        *_check_parts(rows, are_repeated=bool(on_ids)),
-    )
+    on_lists = _note_longer_lists(rows)
+    return (*filter(None, [on_rows, on_lists, *notes]), *_check_systems(rows))
 
 
 def require_ids(recipes: Iterable[Recipe]) -> None:
@@ -250,9 +286,12 @@ def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
     column = recipe.truth
     levels = np.unique(grades[is_known])
     first = grades[wrong][0]
-    if _are_shares(grades[wrong]):
-        if np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH:
-            raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=first)
+    are_shares = _are_shares(grades[wrong])
+    is_alone = np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH
+    is_total = is_sum(sheet, wrong).any() or grades[-1] == np.nansum(grades[:-1])
+    if is_alone and (are_shares or is_total):
+        raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=first)
+    if are_shares:
         confidence = recipe.predictions[0]
         if are_swapped(grades, _numbers_of(sheet, confidence)):
             columns = {"confidence": column, "correct": confidence}
@@ -294,7 +333,8 @@ def _advice_on_codes(levels: Floats) -> str:
     if len(levels) == 2:
         return "say_right"
     if len(levels) - len(strange) == 2 and len(strange) <= 2:
-        return "empty_if_not_judged"
+        are_in_order = levels[-1] < len(levels)
+        return "grade_or_empty" if are_in_order else "empty_if_not_judged"
     return "set_correct_from" if levels[0] >= 0 and levels[-1] < MOST_LEVELS else ""
 
 
@@ -441,7 +481,7 @@ def _check_answers(rows: _Rows) -> Note | None:
     head = rows.head
     words = set(_coded(head, name)[0])
     is_judged_elsewhere = rows.named("label") and rows.named("predicted")  # see `_check_classes`
-    if rows.recipe.right is not None or len(words) != 2 or is_judged_elsewhere:
+    if rows.recipe.right is not None or len(words) < 2 or is_judged_elsewhere:
         return None
     alike = _columns_of_words(head, [name, *rows.few], words)
     truth = alike.pop(name)
@@ -732,20 +772,32 @@ def _check_likeliest(rows: _Rows) -> Note | None:
 
     FileError beside the probability of class 1, which may be the confidence in the class that was chosen.
     """
-    named = {role: name for role in ("predicted", "correct") for name in rows.named(role)[:1]}
     is_margin = rows.reading.predictions_are == "logits" and rows.recipe.form == "positive"
     values = rows.posteriors
     if values is None or is_margin:
         return None
-    for role, name in named.items():
+    named = [("predicted", name) for name in rows.named("predicted")[:1]]
+    named += [("correct", name) for name in rows.named("correct")[:1]]
+    seeming = [("predicted", name) for name in rows.few if _seems_chosen(rows, name, values)]
+    for role, name in (*named, *seeming):
         differ = _differ(rows, role, name, values)
         if not differ.any():
             continue
-        if rows.recipe.form == "positive":
+        if rows.recipe.form == "positive" and (role, name) in named:
             raise _contradicted(rows.head, rows.recipe.predictions[0], role, name, differ)
         fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
         return Note(_NOT_LIKELIEST[role], fields)
     return None
+
+
+def _seems_chosen(rows: _Rows, name: str, values: Floats) -> bool:
+    """Return whether a column has the likeliest classes by posteriors (N, K) in more rows than the true ones."""
+    count = values.shape[1]
+    classes = _classes_in(rows, name, count)
+    is_likeliest = classes == values.argmax(axis=1)
+    is_true = classes == _classes_in(rows, rows.recipe.truth, count)
+    least = max(is_true.sum(), len(classes) / 2)
+    return bool((classes >= 0).all() and is_likeliest.sum() > least)
 
 
 def _differ(rows: _Rows, role: str, name: str, values: Floats) -> Bools:
@@ -810,6 +862,25 @@ def _check_numbers(rows: _Rows) -> Note | None:
         return None
     other = 1 - table[best, places].sum() / total
     return Note("of_other_numbers", {"share": wrong / total, "other": other, "total": total})
+
+
+def _note_class_within(rows: _Rows) -> Note | None:
+    """Return a note if predicted texts have the true one as words within them, and so count as wrong."""
+    (predicted,) = rows.recipe.of("predicted")
+    columns = [rows.texts(name).to_pylist() for name in (predicted, rows.recipe.truth)]
+    within = [(one, true) for one, true in zip(*columns, strict=True) if _is_within(true, one)]
+    if not within:
+        return None
+    answer, true = within[0]
+    fields = {"count": len(within), "total": len(columns[0]), "answer": answer, "true": true}
+    return Note("class_within", fields)
+
+
+def _is_within(part: str | None, text: str | None) -> bool:
+    """Return whether a text has another one as words within it."""
+    if not part or not text or part == text:
+        return False
+    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _classes_of_both(rows: _Rows) -> tuple[Ints, Ints, int]:
@@ -962,6 +1033,12 @@ def _refuse_sums(sheet: Sheet, name: str) -> None:
 # ---- systems that are taken for one --------------------------------------------------------------------------------
 
 
+def _check_systems(rows: _Rows) -> tuple[Note, ...]:
+    """Return notes on ids, and on columns that may name systems; FileError where their rows are told apart."""
+    on_ids = _check_ids(rows)
+    return (*on_ids, *_check_parts(rows, are_repeated=bool(on_ids)))
+
+
 def _check_ids(rows: _Rows) -> tuple[Note, ...]:
     """Return notes if ids occur more than once in a system; raise FileError if another column tells them apart."""
     sheet = rows.sheet
@@ -1035,28 +1112,33 @@ def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> Fil
 def _check_parts(rows: _Rows, *, are_repeated: bool) -> tuple[Note, ...]:
     """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
 
-    FileError if another column has the questions: each of its values stands once beside each of theirs. Ids that only
-    count the rows tell nothing; others, none of which is repeated, are of as many questions.
+    FileError if another column has the questions: each of its values stands once beside each of theirs; a note if ids
+    that do not count the rows have other values in each. Ids that the user named, if none repeats, tell enough.
     """
     ids = rows.recipe.of("id")
-    if not are_repeated and not all(count_up(_numbers_of(rows.head, name)) for name in ids):
+    do_count = all(count_up(_numbers_of(rows.head, name)) for name in ids)
+    if "id" in rows.reading.columns and not are_repeated:
         return ()
-    if not rows.recipe.of("group"):
-        _refuse_questions(rows)
-    if rows.recipe.systems:
+    error = None if rows.recipe.of("group") else _pooled_questions(rows)
+    if error is not None and (are_repeated or do_count):
+        raise error
+    if error is not None:
+        fields = {**error.fields_of_sentences(), "column": error.column}
+        return (Note("like_questions", fields, error.advice),)
+    if rows.recipe.systems or not (are_repeated or do_count):
         return ()
     return tuple(filter(None, [_note_parts(rows.sheet, name) for name in rows.few]))
 
 
-def _refuse_questions(rows: _Rows) -> None:
-    """Raise FileError if a column has more values than one of few, and most of them once beside each of its values.
+def _pooled_questions(rows: _Rows) -> FileError | None:
+    """Return what says that a column has more values than one of few, and most of them once beside each of its values.
 
     Or beside each pair of values of two such columns, as cases do that are read by several readers in several ways.
     """
     sheet = rows.sheet
     total = len(sheet.rows)
     if total > _MOST_CROSSED or not rows.few:
-        return
+        return None
     repeated = [name for name, count in rows.counts.items() if 1 < count < total]
     columns = {name: texts_in(sheet.column(name)) for name in repeated}
     sizes = {name: count_distinct(texts) for name, texts in columns.items()}
@@ -1066,11 +1148,13 @@ def _refuse_questions(rows: _Rows) -> None:
     crossed = [*combinations(few, 1), *combinations(few, 2)]
     for names, question in product(crossed, columns):
         values = math.prod(sizes[name] for name in names)
-        is_grid = _is_grid(num_systems * values, sizes[question], total)
-        if question in names or not is_grid:
+        if question in names or not _is_grid(num_systems * values, sizes[question], total):
             continue
+        if systems and num_systems * values * sizes[question] > total:
+            continue  # with systems that are named, others must have answered all questions
         if _are_questions(rows, columns, names, question):
-            raise _told_apart(rows, question, names, values)
+            return _told_apart(rows, question, names, values)
+    return None
 
 
 def _is_grid(values: int, count: int, total: int) -> bool:
@@ -1104,8 +1188,9 @@ def _note_parts(sheet: Sheet, name: str) -> Note | None:
     sizes = rows_of_systems(sheet, name)
     if not sizes:
         return None
+    columns = {"system": name}
     fields: dict[str, Any] = {"column": name, "values": len(sizes), "size": min(sizes)}
-    fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
+    fields |= {"columns": columns, "pairs": pairs_of(columns), "other": name}
     return Note("like_systems", fields, "name_system")
 
 
@@ -1122,6 +1207,7 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("predicted", "", _note_unlike),
     ("predicted", "", _note_rating),
     ("predicted", "", _check_numbers),
+    ("predicted", "", _note_class_within),
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "predicted", _check_likeliest),
     ("posteriors", "", _check_numbers),

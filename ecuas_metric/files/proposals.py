@@ -34,10 +34,9 @@ from .candidates import (
     distinct_texts,
     rises,
     rises_surely,
-    rows_of_systems,
 )
 from .cells import are_numbers, classes_of, lists_of_numbers, row_of_numbers
-from .recipe import Recipe, column_in, labels_in, on_unit_scale, pairs_in
+from .recipe import Recipe, labels_in, on_unit_scale, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
@@ -146,18 +145,6 @@ def propose(
             continue
         if proposal.is_read_back():
             yield proposal
-
-
-def system_beside(
-    sheet: Sheet, roles: Mapping[str, Sequence[str]], proposal: Proposal
-) -> str | None:
-    """Return the one column that else a note would ask of whether it names systems."""
-    table = Candidates(sheet, roles)
-    used = map(column_in, proposal.columns.values())
-    if table.named("system") or table.named("part") or proposal.systems:
-        return None
-    free = filter(table.may_be_classes, set(table.free).difference(used))
-    return _only([name for name in free if rows_of_systems(table.sheet, name)])
 
 
 def _only(fitting: Collection[_T]) -> _T | None:
@@ -409,7 +396,7 @@ def _lists(table: Candidates) -> Iterator[_Posteriors]:
         for classes in beside:
             pairs = zip(table.sheet.column(classes).to_pylist(), cells, strict=True)
             joined = [{classes: texts, name: numbers} for texts, numbers in pairs]
-            yield from _with_names({"posteriors": f"{classes}+{name}"}, joined)
+            yield from _with_names({"posteriors": "+".join([classes, name])}, joined)
         values = None if mappings or beside else lists_of_numbers(table.sheet, name)
         yield from mappings if values is None else _without_names(columns, values)
 
@@ -425,8 +412,9 @@ def _with_names(columns: Mapping[str, str], cells: Sequence[object]) -> Iterator
 def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Posteriors]:
     """Yield the numbers (N, K) of lists as posteriors by their places: probabilities, or else logits."""
     if 1 < values.shape[1] <= _MOST_LABELS:
-        are_shares = all(map(_are_probabilities, values))
-        form = {} if are_shares else {"predictions_are": "logits"}
+        form = {} if values.min() >= 0 else {"predictions_are": "log_probabilities"}
+        if not all(map(_are_probabilities, values)):
+            form = {"predictions_are": "logits"}
         yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
 
 
@@ -578,18 +566,32 @@ def _are_classes(classes: Sequence[str]) -> bool:
 def _judged(table: Candidates) -> Iterator[Proposal]:
     """Yield what one column of numbers and one of 0 and 1, or of two words, are together.
 
-    Beside verdicts that are named so it is the one column that is higher for right answers.
+    Of several it is the one column that is higher for right answers, surely so if these have no name.
     """
     pairs = [(sure, verdict) for sure in _sure(table) for verdict in _verdicts_beside(table, sure)]
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
-    likely = higher if table.named("correct") else ()
-    pair = _only(_different(likely or pairs))
-    if pair is None:
-        return
-    if higher:
+    likely = higher
+    if not table.named("correct"):
+        likely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
+    different = _different(likely or pairs)
+    pair = _only(different)
+    if pair is not None and higher:
         yield _as_correct(table, *pair)
-    elif _may_be_mistakes(table, *pair):
+    elif pair is not None and _may_be_mistakes(table, *pair):
         yield _as_mistakes(table, *pair)
+    elif len(different) == 2 == len(_different(higher)):
+        yield from _either(table, *different)
+
+
+def _either(
+    table: Candidates, first: tuple[Sure, Verdict], second: tuple[Sure, Verdict]
+) -> Iterator[Proposal]:
+    """Yield what two columns of numbers are beside the same verdicts on answers: either may be the confidence."""
+    if first[1].name != second[1].name:
+        return
+    proposal, other = (_as_verdicts(table, *pair) for pair in (first, second))
+    fields = {"truth": first[1].name, "of_column": first[0].name, "other_column": second[0].name}
+    yield replace(proposal, advice="name_either", alternative=other, fields=fields)
 
 
 def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdict]]:
@@ -664,8 +666,10 @@ def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
 def _as_verdicts(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     """Return the advice to take verdicts as those on answers."""
     columns = table.missing(confidence=sure.name, correct=verdict.name)
-    fields = {"of_column": sure.name}
-    return Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
+    _, comma, third = verdict.words.rpartition(",")
+    advice = "name_third_word" if comma else sure.advice
+    fields = {"of_column": sure.name, "truth": verdict.name, "third": third}
+    return Proposal(advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
 
 
 def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
@@ -684,11 +688,7 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
         alternative=Proposal("", as_classes, classes, sure.scale),
         complements=proposal.with_scale(complements),
-        fields={
-            **proposal.fields,
-            "truth": truth,
-            "high": classes[-1] if classes else "class 1",
-        },
+        fields={**proposal.fields, "high": classes[-1] if classes else "class 1"},
     )
 
 
@@ -709,16 +709,19 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
     if table.named("correct"):
         return
     several = _sure(table)
-    for sure, (truth, chosen) in product(several, _pairs_of_classes(table)):
+    for truth, chosen in _pairs_of_classes(table):
         answers = table.texts(chosen)
         right_answers = table.texts(truth)
         are_right = (answers == right_answers) & (answers != "")
-        is_surest = len(several) == 1 or rises_surely(sure.values, are_right)
-        if not is_surest or not _is_of_chosen(sure, right_answers, answers):
+        fitting = [one for one in several if _is_of_chosen(one, right_answers, answers)]
+        surely = [one for one in fitting if rises_surely(one.values, are_right)]
+        sure = _only(fitting) or _only(surely)
+        if sure is None:
             continue
-        verdict = _only([one for one in table.verdicts() if one.goes_with(are_right)])
-        if verdict is not None and verdict.name not in (truth, chosen):
-            yield _as_verdicts(table, sure, verdict)
+        others = [one for one in table.verdicts() if one.name not in (truth, chosen)]
+        judged = _different([(sure, one) for one in others if one.goes_with(are_right)])
+        if judged:  # which of several holds, only the user knows
+            yield from (_as_verdicts(table, *pair) for pair in judged)
             continue
         missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
         fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
@@ -850,12 +853,27 @@ def _of_one_truth(table: Candidates) -> _Systems:
     is_named = any(map(table.named, ("confidence", "positive", "posteriors")))
     if is_named or _form_of(table, names) is not None:
         return {}
+    for verdict, role, truth in _truths_of_all(table, names):
+        shares = [Sure(name, table.values(name)) for name in names]
+        if not verdict.words and all(sure.is_higher(verdict) for sure in shares):
+            return {name: {role: name, **truth} for name in names}
+    return {}
+
+
+def _truths_of_all(
+    table: Candidates, names: Sequence[str]
+) -> Iterator[tuple[Verdict, str, dict[str, str]]]:
+    """Yield what may be the truth of all systems, the role of their columns, and the truth's if it has none.
+
+    Without a name that is the one column of 0 and 1, as true classes, if the systems' names have something in common.
+    """
     for truth, role in (("correct", "confidence"), ("label", "positive")):
         for verdict in filter(None, map(table.verdict_known, table.named(truth))):
-            shares = [Sure(name, table.values(name)) for name in names]
-            if not verdict.words and all(sure.is_higher(verdict) for sure in shares):
-                return {name: {role: name} for name in names}
-    return {}
+            yield verdict, role, {}
+    only = _only(table.verdicts())
+    are_alike = len(names) > 1 and len(_differences(names)[0]) < len(names[0])
+    if only is not None and are_alike and not only.is_label and not table.named("correct"):
+        yield replace(only, is_label=True), "positive", {"label": only.name}
 
 
 # ---- what columns sum to ------------------------------------------------------------------------------------------

@@ -71,6 +71,7 @@ _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _SPACE = " "  # separates cells where nothing else does
+_QUOTED_OR_SPACES = re.compile(rb'("[^"\r\n]*")| +')
 _LONGEST_NAME = 100_000  # of a column
 _TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
@@ -429,8 +430,8 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     if not header.names:
         return _sheet(pa.table({}))
     if header.separator == _SPACE:
-        single = re.sub(rb" +", b" ", content)
-        content = pa.py_buffer(re.sub(rb"(?m)^ | $", b"", single))
+        single = _QUOTED_OR_SPACES.sub(lambda found: found[1] or b" ", content)
+        content = pa.py_buffer(re.sub(rb"(?m)^ | (?=\r?$)", b"", single))
     table = _regular_csv(content, header)
     short: dict[int, int] = {}
     if table is None:
@@ -622,7 +623,7 @@ def _separator_below(line: str, below: Sequence[str]) -> str:
 
 def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
     """Return the cells of lines that have any."""
-    trimmed = (line.strip(" ") for line in lines)
+    trimmed = (re.sub(r"^ +| +(?=[\r\n]*$)", "", line) for line in lines)
     rows = csv.reader(trimmed, delimiter=separator, skipinitialspace=True)
     return list(filter(None, rows))
 

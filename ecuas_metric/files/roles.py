@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, InputError, pairs_of
+from ..errors import FileError, InputError
 from ..inputs import grouped
 from .candidates import are_near, are_permuted, has_fractions, list_of_texts
 from .cells import (
@@ -22,7 +22,7 @@ from .cells import (
     row_of_numbers,
     texts_of_names,
 )
-from .proposals import Proposal, propose, system_beside
+from .proposals import Proposal, propose
 from .recipe import (
     COLUMNS_SHOWN,
     FORMS,
@@ -563,9 +563,7 @@ class _Matching:
             if not trial.sheet.is_utf_8:
                 names = proposal.columns.values()
                 _refuse_letters(trial.sheet, [name for name in names if name in trial.sheet.names])
-            system = system_beside(self.sheet, self.roles, proposal)
-            shortest = self._without_posteriors(proposal, said, trial)
-            return {**shortest.to_fields(said), "system": system}
+            return self._without_posteriors(proposal, said, trial).to_fields(said)
         return {}
 
     def _tried(self, proposal: Proposal, said: Mapping[str, str]) -> _Matching | None:
@@ -598,17 +596,12 @@ class _Matching:
         """The columns of each role, in any order."""
         return {role: {*names} for role, names in self.roles.items()}
 
-    def _error(self, rule: str, *, system: str | None = None, **fields: Any) -> FileError:
-        """Return an error about the columns, all of which it describes, with what else is in the file.
-
-        One of them may name systems.
-        """
+    def _error(self, rule: str, **fields: Any) -> FileError:
+        """Return an error about the columns, all of which it describes, with what else is in the file."""
         beside = [f"{name} ({what})" for name, what in self.sheet.beside[:COLUMNS_SHOWN]]
         listed = list_columns(self.sheet.table)
         if beside:
             listed += f"; beside them: {', '.join(beside)}"
-        if system is not None:
-            listed += f"; add {pairs_of({'system': system})} if {system!r} names systems"
         return FileError(self.sheet.source, rule, listed=listed, **fields)
 
     def _systems(self) -> list[str]:

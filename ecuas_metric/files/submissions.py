@@ -839,13 +839,13 @@ def _hits(
     if predicted.null_count:
         raise sheet.error(name, "no_value", nulls_in(predicted))
     known = _classes_in(predicted)
+    classes = {*known, *_classes_in(true)}
+    if len(set(map(_plain_name, classes))) < len(classes):
+        raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if not is_in(true, known).any():
         first = first_of(sheet.table[label])
         some = known[:_CLASSES_SHOWN]
         raise sheet.error(label, "no_common_class", value=first, other=name, classes=some)
-    classes = {*known, *_classes_in(true)}
-    if len(set(map(_plain_name, classes))) < len(classes):
-        raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if recipe.scale == 1 and len(classes) == 2:
         confidence = recipe.predictions[0]
         values = numbers_in(sheet, confidence, share=True)

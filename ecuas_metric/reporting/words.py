@@ -114,6 +114,13 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "If {truth!r} marks right answers: {flags}; if it marks wrong ones: --columns {complements}; if it is the true "
         "class, and {of_column!r} the probability of {high}: {other_flags}."
     ),
+    "name_third_word": (
+        "Is {of_column!r} the probability of being right, and {third!r} in {truth!r} wrong? {flags}. No verdict? "
+        "Leave these cells empty."
+    ),
+    "name_either": (
+        "If {truth!r} marks right answers, which is the confidence? {flags}; or {other_flags}."
+    ),
     "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {flags}.",
     "name_seeming": "Is it this? {flags}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",
@@ -131,7 +138,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? {flags}."
     ),
-    "name_side_by_side": "Are these systems? {flags}. One of them alone: --columns ROLE=NAME.",
+    "name_side_by_side": "Are these systems, not questions to one? {flags}. One of them alone: --columns ROLE=NAME.",
     "pair_by_row": "Do they count rows, from different numbers? --by-position pairs these; or --common.",
     "leave_pattern_to_shell": "Quoted patterns are for ecuas score --out-of-core; unquoted, the shell names the files.",
     "name_other_ids": "Other ids? Name their columns with --columns FILE:id=NAME.",
@@ -151,6 +158,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts the "
     "one, correct=1-NAME the other.",
     "name_one_role": "Specify which with --columns ROLE=NAME.",
+    "grade_or_empty": (
+        "Partly correct? --correct-from GRADE counts answers from that grade up as correct. No verdict? Leave these "
+        "cells empty."
+    ),
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100, --columns FILE:scale=100 those of one file.",
     "set_scale_log": "Log-probabilities? --scale log takes their exponential.",

@@ -88,6 +88,9 @@ def test_systems_results_and_comparisons_print_as_something_readable(rng):
     assert repr(rows).splitlines() == list(map(str, rows))
     assert rows.to_frame()["key"].tolist() == [str(row.key) for row in rows]
     assert "ecuas_1" in rows._repr_html_()
+    assert rows._repr_html_().count("<th>") == len(
+        rows.to_frame().columns
+    )  # none of rows, which have no names
     assert "ecuas_1" in results._repr_html_()
 
 

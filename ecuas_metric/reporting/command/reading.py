@@ -186,7 +186,7 @@ def _require_once(pairs: Iterable[tuple[str, str, str]]) -> None:
     for of, role, column in pairs:
         first = said.setdefault((of, role), column)
         if first != column:
-            joined = pairs_of({role: f"{first}+{column}"}, of)
+            joined = pairs_of({role: "+".join([first, column])}, of)
             advice = "join_columns" if role in SEVERAL else ""
             raise InputError("--columns", "role_twice", value=role, advice=advice, pairs=joined)
 

@@ -738,6 +738,50 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "binary",
     ),
     "two codes of classes": (BINARY.assign(y_true=2 * Y - 1), "--labels=-1,1", "binary"),
+    "verdicts twice beside texts that are equal for some of them": (
+        BASE.drop(columns="correct").assign(
+            answer=np.where(C & ~SOME, "Paris", "Lima"), gold="Paris", ok=C == 1, passed=C
+        ),
+        "--columns correct=ok",
+        "confidences",
+    ),
+    "either of two confidences": (
+        pd.DataFrame({"first": Q, "second": 1 - (1 - Q) ** 2, "ok": C}),
+        "--columns confidence=first,correct=ok",
+        "confidences",
+    ),
+    "names with points, as pandas flattens objects, beside other fractions": (
+        pd.DataFrame({"out.confidence": Q, "out.share": Q[::-1], "mark.correct": C}),
+        "--columns confidence=out.confidence,correct=mark.correct",
+        "confidences",
+    ),
+    "the one of several fractions that goes with the chosen class": (
+        CHOSEN.set_axis(["gold", "guess", "sure"], axis=1).assign(other=Q),
+        "--columns label=gold,predicted=guess,confidence=sure",
+        "one of four classes",
+    ),
+    "forecasts of several models beside one truth of another name": (
+        pd.DataFrame({"day": range(N), "rain": Y, "p_gfs": P, "p_icon": P**2}),
+        "--columns p_gfs:positive=p_gfs,label=rain",
+        "",
+    ),
+    "lists of log-probabilities": (
+        pd.DataFrame({"gold": LABEL, "choices": np.log(FOUR).tolist()}),
+        "--columns label=gold,posteriors=choices --predictions-are log_probabilities",
+        "posteriors",
+    ),
+    "right answers by the name of verdicts": (
+        CHOSEN.rename(columns={"label": "correct"}),
+        "--columns label=correct,predicted=predicted",
+        "one of four classes",
+    ),
+    "a third word beside verdicts": (
+        BASE.drop(columns="correct").assign(
+            grade=np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))
+        ),
+        "--columns correct=grade --right=correct/incorrect,not_attempted",
+        "confidences",
+    ),
     "predictions and references": (
         BASE.set_axis(["id", "predictions", "references"], axis=1),
         "--columns confidence=predictions,correct=references",
@@ -1547,6 +1591,17 @@ def test_what_score_asks_for_read_asks_for_and_takes(case, score, capsys):
     is_without_labels = code == 0 and "No column is read as the labels" in read
     assert is_without_labels or (code, read) == (2, said)
     assert cli.main(["read", path, *shlex.split(flags)]) == 0
+
+
+@pytest.mark.parametrize("name", ["correct", "verdict"])
+@pytest.mark.parametrize("share", ["{:.0f}%", "%{:.0f}", "{:.0f}/100", "{:.0f} out of 100"])
+def test_what_is_asked_does_not_depend_on_how_shares_are_written(share, name, score):
+    cents = 100 * Q.round(2)
+    columns = [cents / 100, [share.format(one) for one in cents]]
+    said = [score("a.csv", pd.DataFrame({"how_sure": one, name: C}))[2] for one in columns]
+    flags, as_texts = (re.findall(r"--columns \S+", one) for one in said)
+    assert flags
+    assert as_texts == flags
 
 
 @pytest.mark.parametrize("case", REFUSED)

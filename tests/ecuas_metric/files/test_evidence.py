@@ -70,7 +70,7 @@ def test_files_and_systems_have_scales_of_their_own(answers, capsys):
 def test_several_confidences_beside_one_truth_may_be_systems(truth, score):
     columns = {"first": Q, "second": Q**2}
     said = score("a.csv", pd.DataFrame({truth: C, **columns}))[2]
-    (flags,) = re.findall("these systems[?] (--columns .*)[.] One", said)
+    (flags,) = re.findall("not questions to one[?] (--columns .*)[.] One", said)
     rates = {row["system"]: row["error_rate"] for row in score(f"a.csv {flags}")[1]}
     right = {name: (values > 0.5) == C for name, values in columns.items()}
     expected = right if truth == "y_true" else dict.fromkeys(columns, C)
@@ -87,7 +87,7 @@ def test_printed_names_of_systems_and_columns_are_read_back(before, after, score
         columns[f"{before.format(system)}correct{after}"] = C
         columns[f"{before.format(system)}confidence{after}"] = Q
     said = score("a.csv", pd.DataFrame(columns))[2]
-    (flags,) = re.findall("these systems[?] (--columns .*)[.] One", said)
+    (flags,) = re.findall("not questions to one[?] (--columns .*)[.] One", said)
     assert len(assert_scores("confidences", f"a.csv {flags}")) == 2
 
 
@@ -441,3 +441,73 @@ def test_a_measure_that_two_samples_share_is_no_question(by_id, score):
     table = BASE.assign(rt=times, key=np.where(np.arange(N) % 2, "left", "right"))
     columns = table.columns if by_id else table.columns.drop("id")
     assert score("a.csv", table[columns])[0] == 0
+
+
+def test_cases_of_several_readers_in_several_ways_are_of_the_systems_of_both(score):
+    grid = pd.MultiIndex.from_product([range(N // 8), ["r1", "r2", "r3", "r4"], ["ct", "mr"]])
+    table = grid.set_names(["case", "reader", "way"]).to_frame(index=False)
+    table = table.assign(confidence=Q, correct=C).sample(frac=1, random_state=0)
+    said = score("a.csv", table)[2]
+    assert "--columns system=reader+way" in said
+    assert "--columns system=reader+way" in score("a.csv --columns system=reader")[2]
+    _, systems, _ = score("a.csv --columns system=reader+way,id=case")
+    assert [row["N"] for row in systems] == [N // 8] * 8
+    assert (
+        score("a.csv --columns group=case")[0] == 0
+    )  # one system, whose answers depend on each other
+
+
+@pytest.mark.parametrize(
+    ("flags", "advice"),
+    [
+        ("--columns system=key --columns system=id", "system=key+id"),
+        ("--weight w --columns weight=id", ""),
+        ("--columns confidence=w,confidence=confidence", ""),
+    ],
+)
+def test_a_role_is_said_once(flags, advice, score):
+    table = BASE.assign(key="a", w=1)
+    code, _, said = score(f"a.csv {flags}", table)
+    assert (code, "--columns must name the columns of a role once" in said) == (2, True)
+    assert advice in said
+    assert (
+        score("a.csv --columns confidence=w --columns a.csv:confidence=confidence", table)[0] == 0
+    )
+
+
+def test_ids_that_the_user_names_are_taken_at_his_word(score):
+    table = pd.DataFrame({"event": range(N), "sample": np.arange(N) // 2, "type": ["x", "y"] * 100})
+    table = table.assign(confidence=Q, correct=C)
+    assert "'sample' repeats values" in score("a.csv", table)[2]
+    assert score("a.csv --columns id=event")[0] == 0
+
+
+def test_rows_without_a_value_that_is_used_are_noted_beside_a_column_that_all_rows_have(score):
+    table = pd.DataFrame({"event": ["answer"] * N, "confidence": Q, "correct": C})
+    table.loc[[3, 9], ["confidence", "correct"]] = np.nan
+    _, _, said = score("a.csv --unlabelled bounds", table)
+    assert "in 2 of the rows, the first of which is row 5" in said
+    (flags,) = re.findall(r"--columns \"(.*?)\"", said)
+    assert score(f"a.csv --columns {flags}")[1][0]["N"] == N - 2
+
+
+@pytest.mark.parametrize("around", ["({})", "It is {}.", "{} \N{EM DASH} surely"])
+def test_a_class_within_a_predicted_text_is_another_text_and_is_said(around, score):
+    table = CHOSEN.copy()
+    table.loc[SOME, "predicted"] = table.label[SOME].map(around.format)
+    _, _, said = score("a.csv", table)
+    assert f"In {SOME.sum()} of 200 rows the predicted text has the true one within it" in said
+    assert "within it" not in score("a.csv", CHOSEN.replace("cat", "catfish"))[2]
+
+
+def test_systems_named_within_objects_are_noted_beside_ids_of_each_row(score):
+    rows = [
+        {"id": f"{i:x}-q", "case": i % 100, "by": {"name": "ab"[i // 100]}, "sure": q, "ok": int(c)}
+        for i, (q, c) in enumerate(zip(Q, C, strict=True))
+    ]
+    said = score("a.json", json.dumps(rows))[2]
+    assert "; add system=by.name if 'by.name' names systems, id=case+by.name if it does not" in said
+    flags = "--columns confidence=sure,correct=ok"
+    assert "'case' repeats values, which are unique together with" in score(f"a.json {flags}")[2]
+    _, systems, said = score(f"a.json {flags},system=by.name,id=case")
+    assert ([row["N"] for row in systems], "repeats values" in said) == ([100, 100], False)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import confidence_system, make_report, score_confidences
+from ecuas_metric import confidence_system, make_report, posterior_system, score_confidences
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
@@ -140,6 +140,26 @@ def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, paper_fo
     assert (
         "They count as wrong: most metrics are at least as good as they are here." in table
     ) == is_wrong
+
+
+OF_OPTIONS = {  # a value for 30 samples, and what is said of it
+    "cost": ([[0, 5], [1, 0]], "set by a matrix"),
+    "sample_weight": (np.arange(1, 31), "Samples are weighted"),
+    "groups": (np.arange(30) // 2, "groups of samples that depend on each other"),
+    "strata": (np.arange(30) % 2, "strata whose sizes were fixed in advance"),
+}
+
+
+@pytest.mark.parametrize("option", [None, *OF_OPTIONS])
+def test_the_paragraph_says_of_which_options_its_numbers_are_and_of_no_others(option, rng):
+    q = rng.random(30)
+    value, expected = OF_OPTIONS.get(option, (None, None))
+    options = {option: value} if option else {}
+    system = posterior_system(
+        rng.integers(0, 2, 30), np.stack([1 - q, q], axis=1), confidence_level=0.95, **options
+    )
+    text = paper.methods_of({"a": system}, make_report({"a": system}), [], [Key("ecuas", 1.0)])
+    assert [said for _, said in OF_OPTIONS.values() if said in text] == [expected] * bool(option)
 
 
 def test_the_paragraph_says_what_intervals_rest_on_that_was_not_seen():
