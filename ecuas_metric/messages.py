@@ -517,6 +517,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "No column that is used has a value in {count} of the rows, the first of which is row {row}: failed answers, "
         "or no samples?"
     ),
+    "longer_lists": (
+        "In {count:,} of {total:,} rows the list {path!r} is longer than in the others, and only {column!r} is read."
+    ),
     "rating_above_0": (
         "No confidence is below 1 on a scale from 0 to {high:g}, on which 1 counts as {share:.3g}."
     ),
@@ -621,6 +624,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_value": "has no value",
     "no_value_at_all": "has no value at all",
     "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",
+    "value_in_other_row": "has no value, but another row of the same id has one,",
     "no_value_in_any": "has no value, and no other column that is used has one",
     "row_ends_before": "has no cell, not even an empty one behind a separator",
     "verdicts_in_several_ways": "must hold verdicts written in one way, not {ways}",
@@ -707,7 +711,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "results_without_samples": "holds results of {tool} without samples",
     "run_has_no_columns": "is a run, which has no systems side by side in columns",
     "run_has_other_roles": "is a run, which says itself what has the role {role!r}",
-    "no_such_rows": "has no row of this number to skip",
+    "no_such_rows": "has no such row to skip",
     "complement_of_logarithms": "must hold probabilities, since it is a complement, and no logarithms",
     "several_lists": "has several lists or sheets of rows",
     "rows_of_no_json": "has no several lists of rows, as JSON and Excel may have",

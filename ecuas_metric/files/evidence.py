@@ -40,7 +40,17 @@ from .cells import (
     truths_in,
 )
 from .proposals import Proposal, propose
-from .recipe import HEAD, NAMES, Reading, Recipe, complement_of, limits_of, name_of, on_unit_scale
+from .recipe import (
+    HEAD,
+    NAMES,
+    Reading,
+    Recipe,
+    column_in,
+    complement_of,
+    limits_of,
+    name_of,
+    on_unit_scale,
+)
 from .roles import DIFFERENT, resolve, with_nested
 from .values import (
     TEXT,
@@ -59,6 +69,7 @@ from .values import (
     nulls_in,
     positions_in,
     texts_in,
+    value_at,
     with_fields,
 )
 
@@ -215,7 +226,8 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
         for form, role, rule in _RULES
         if rows.recipe.form == form and role not in rows.reading.columns
     ]
-    return (*filter(None, [on_rows, *notes]), *_check_systems(rows))
+    on_lists = _note_longer_lists(rows)
+    return (*filter(None, [on_rows, on_lists, *notes]), *_check_systems(rows))
 
 
 def require_ids(recipes: Iterable[Recipe]) -> None:
@@ -982,6 +994,30 @@ def _check_other_rows(sheet: Sheet, recipe: Recipe) -> Note | None:
     return Note("rows_without_values", fields, error.advice)
 
 
+def _note_longer_lists(rows: _Rows) -> Note | None:
+    """Return a note if lists, a part of which is read, have others in some rows only."""
+    paths: dict[str, str] = {}
+    for column in map(column_in, chain.from_iterable(rows.recipe.columns.values())):
+        for step in re.finditer(r"\.\d+(?![^.])", column):
+            paths.setdefault(column[: step.start()], column)
+    for path, column in paths.items():
+        sizes = _sizes_of_lists(rows.sheet, path)
+        shortest = min(filter(None, sizes), default=0)
+        count = sum(size > shortest for size in sizes)
+        if count:
+            fields = {"path": path, "column": column, "count": count, "total": len(sizes)}
+            return Note("longer_lists", fields)
+    return None
+
+
+def _sizes_of_lists(sheet: Sheet, path: str) -> list[int]:
+    """Return how many parts the list at a dotted path has in each row, 0 where there is none."""
+    outer, _, _ = path.partition(".")
+    cells = sheet.column(outer).to_pylist() if outer in sheet.names else ()
+    lists = [value_at({outer: cell}, path) for cell in cells]
+    return [len(one) if isinstance(one, list) else 0 for one in lists]
+
+
 def _refuse_sums(sheet: Sheet, name: str) -> None:
     """Raise FileError if a column that names rows ends in a word for sums, which no more than a few rows have."""
     cells = sheet.column(name)
@@ -1035,6 +1071,7 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
     num_ids = count_distinct(keys)
     if len(keys) < _OFTEN * num_ids:
         return
+    _refuse_without_values(rows, keys, num_ids)
     most = min(MAX_SYSTEMS, num_ids)
     ids = "+".join(rows.recipe.of("id"))
     for name in rows.counts:
@@ -1045,6 +1082,15 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
             if rows.recipe.form in ("confidences", "positive"):
                 _refuse_row_per_class(rows, rows.sheet, rows.recipe.of("id"))
             raise _told_apart(rows, ids, [name], count)
+
+
+def _refuse_without_values(rows: _Rows, keys: pa.Array, num_ids: int) -> None:
+    """Raise FileError about rows without prediction and truth, if each of their ids (N,) stands in another row too."""
+    used = (rows.recipe.truth, *rows.recipe.predictions)
+    columns = [rows.sheet.column(name) for name in used]
+    are_empty = np.all([nulls_in(column) for column in columns], axis=0)
+    if are_empty.any() and count_distinct(keys.filter(from_numpy(~are_empty))) == num_ids:
+        raise rows.sheet.error_of_rows(used[0], "value_in_other_row", are_empty)
 
 
 def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> FileError:

@@ -101,7 +101,7 @@ class Proposal:
     def is_read_back(self) -> bool:
         """Return whether the flags that are printed say the same columns and classes, whatever signs are in these."""
         pairs = [
-            (system, role, name)
+            (system, role, name.strip())
             for system, columns in {"": self.columns, **self.systems}.items()
             for role, name in columns.items()
         ]
@@ -384,23 +384,29 @@ def _places(names: Iterable[str], part: str) -> Iterator[tuple[str, int]]:
 
 
 def _lists(table: Candidates) -> Iterator[_Posteriors]:
-    """Yield columns of lists or of mappings, of as many numbers as there are classes: probabilities, or else logits."""
+    """Yield columns of lists or of mappings, of as many numbers as there are classes: probabilities, or else logits.
+
+    Lists in changing order are read with each column of lists that may have their classes.
+    """
     for name in table.named("posteriors") or table.free:
         cells = table.sheet.column(name).to_pylist()
         columns = table.missing(posteriors=name)
-        names = _likeliest_in(cells)
-        values = lists_of_numbers(table.sheet, name) if names is None else None
-        classes = None if values is None else _only(table.classes_beside(name))
-        if classes is not None:
-            columns = {"posteriors": "+".join([classes, name])}
-            beside = table.sheet.column(classes).to_pylist()
-            pairs = zip(beside, cells, strict=True)
-            names = _likeliest_in([{classes: texts, name: numbers} for texts, numbers in pairs])
-        if names is not None:
-            distinct, chosen = np.unique(names, return_inverse=True)
-            yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
-        elif values is not None:
-            yield from _without_names(columns, values)
+        mappings = list(_with_names(columns, cells))
+        beside = [] if mappings else table.classes_beside(name)
+        for classes in beside:
+            pairs = zip(table.sheet.column(classes).to_pylist(), cells, strict=True)
+            joined = [{classes: texts, name: numbers} for texts, numbers in pairs]
+            yield from _with_names({"posteriors": "+".join([classes, name])}, joined)
+        values = None if mappings or beside else lists_of_numbers(table.sheet, name)
+        yield from mappings if values is None else _without_names(columns, values)
+
+
+def _with_names(columns: Mapping[str, str], cells: Sequence[object]) -> Iterator[_Posteriors]:
+    """Yield mappings (N,) of classes to probabilities as posteriors."""
+    names = _likeliest_in(cells)
+    if names is not None:
+        distinct, chosen = np.unique(names, return_inverse=True)
+        yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
 
 
 def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Posteriors]:
@@ -702,11 +708,12 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
     """Yield two columns of the same classes or texts as the chosen and the true ones, beside confidences."""
     if table.named("correct"):
         return
+    several = _sure(table)
     for truth, chosen in _pairs_of_classes(table):
         answers = table.texts(chosen)
         right_answers = table.texts(truth)
-        are_right = answers == right_answers
-        fitting = [one for one in _sure(table) if _is_of_chosen(one, right_answers, answers)]
+        are_right = (answers == right_answers) & (answers != "")
+        fitting = [one for one in several if _is_of_chosen(one, right_answers, answers)]
         surely = [one for one in fitting if rises_surely(one.values, are_right)]
         sure = _only(fitting) or _only(surely)
         if sure is None:
@@ -737,7 +744,7 @@ def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:
     """Return columns of texts or of whole numbers that may be the true and the chosen classes."""
     labels = table.named("label")
     predicted = table.named("predicted")
-    free = [name for name in table.free if table.may_be_classes(name)]
+    free = table.distinct(filter(table.may_be_classes, table.free))
     if labels or predicted:
         return product(labels or free, predicted or free)
     return combinations(free, 2)

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
-from ..inputs import Array, Ints
+from ..inputs import Array, Bools, Ints
 from .cells import NOTHING, is_number, parse_cells
 from .recipe import holds_numbers
 from .values import (
@@ -33,9 +33,11 @@ from .values import (
     from_numpy,
     from_texts,
     from_values,
+    is_in,
     is_numeric,
     nulls_in,
     plain,
+    texts_in,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ def read_sheet(
 
     It may be compressed by gzip, zstd or zip. The path may be an address that fsspec knows, "-" for standard input, or
     a folder with the parts of one table; `rows` is the dotted path to the list of rows in a JSON document that has
-    several, `skip` has the numbers of rows that are none of samples, joined by +.
+    several, `skip` has the numbers of rows that are none of samples, or what these have as COLUMN=VALUE, joined by +.
     """
     place = Path(path)
     try:
@@ -141,20 +143,30 @@ def read_sheet(
 
 
 def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
-    """Return a sheet without some rows, by their numbers; FileError if it has not all of them.
+    """Return a sheet without some rows, by their numbers or values; FileError if it has not all of them.
 
     Without the row of names, such as a title, the first row that is left has them.
     """
-    numbers = [number.strip() for number in skip.split("+")]
-    known = {sheet.header, *sheet.rows.tolist()} - {0}
-    missing = sorted(set(numbers) - set(map(str, known)))
-    if missing:
-        raise FileError(path, "no_such_rows", value=missing[0])
-    are_skipped = np.isin(sheet.rows, list(map(int, numbers)))
+    parts = [part.strip() for part in skip.split("+")]
+    are_skipped = np.zeros(len(sheet.rows), np.bool_)
+    for part in parts:
+        wanted = _rows_said(sheet, part)
+        is_header = part == str(sheet.header) != "0"
+        if not wanted.any() and not is_header:
+            raise FileError(path, "no_such_rows", value=part)
+        are_skipped |= wanted
     left = replace(sheet.select(~are_skipped), skipped=skip)
-    if str(sheet.header) not in numbers or not len(left.rows):
+    if str(sheet.header) not in parts or not len(left.rows):
         return left
     return _named_by_first_row(left)
+
+
+def _rows_said(sheet: Sheet, part: str) -> Bools:
+    """Return the rows (N,) that are said by a number, or by COLUMN=VALUE."""
+    name, equals, value = part.partition("=")
+    if equals and name in sheet.names:
+        return is_in(texts_in(sheet.column(name)), [value])
+    return np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
 
 
 def _named_by_first_row(sheet: Sheet) -> Sheet:

@@ -557,20 +557,44 @@ class _Matching:
         if self.is_trial or self.labels:
             return {}
         for proposal in propose(self.sheet, self.roles, said.keys()):
-            columns = {**said, **proposal.columns}
-            sheet = replace(self.sheet, table=with_nested(self.sheet.table, columns))
-            trial = _Matching(sheet, proposal.labels, is_trial=True)
-            try:
-                trial.say(columns)
-                trial.find()
-                trial.form(_OF_FORMS & columns.keys())
-            except InputError:
-                if proposal.columns:
-                    continue
-            if not sheet.is_utf_8:
-                _refuse_letters(sheet, [name for name in columns.values() if name in sheet.names])
-            return proposal.to_fields(said)
+            trial = self._tried(proposal, said)
+            if trial is None:
+                continue
+            if not trial.sheet.is_utf_8:
+                names = proposal.columns.values()
+                _refuse_letters(trial.sheet, [name for name in names if name in trial.sheet.names])
+            return self._without_posteriors(proposal, said, trial).to_fields(said)
         return {}
+
+    def _tried(self, proposal: Proposal, said: Mapping[str, str]) -> _Matching | None:
+        """Return the roles that columns have by a proposal, or None if these make up no form."""
+        columns = {**said, **proposal.columns}
+        sheet = replace(self.sheet, table=with_nested(self.sheet.table, columns))
+        trial = _Matching(sheet, proposal.labels, is_trial=True)
+        try:
+            trial.say(columns)
+            trial.find()
+            trial.form(_OF_FORMS & columns.keys())
+        except InputError:
+            return None if proposal.columns else trial
+        return trial
+
+    def _without_posteriors(
+        self, proposal: Proposal, said: Mapping[str, str], trial: _Matching
+    ) -> Proposal:
+        """Return a proposal that names labels alone, if posteriors are found by the classes in these."""
+        columns = {role: name for role, name in proposal.columns.items() if role != "posteriors"}
+        shorter = replace(proposal, advice="name_found", columns=columns, labels=())
+        if "label" not in columns or columns == proposal.columns:
+            return proposal
+        other = self._tried(shorter, said)
+        is_same = other is not None and other.names_of_roles == trial.names_of_roles
+        return shorter if is_same else proposal
+
+    @property
+    def names_of_roles(self) -> dict[str, set[str]]:
+        """The columns of each role, in any order."""
+        return {role: {*names} for role, names in self.roles.items()}
 
     def _error(self, rule: str, **fields: Any) -> FileError:
         """Return an error about the columns, all of which it describes, with what else is in the file."""
@@ -597,9 +621,11 @@ class _Matching:
         return are_unique([self.sheet.column(one) for one in names])
 
     def _may_be_lists(self, name: str) -> bool:
-        """Return whether cells may hold several numbers each."""
-        first = row_of_numbers(first_of(self.sheet.table[name]))
-        return isinstance(first, list) and not is_numeric(self._cells(name).type)
+        """Return whether cells may hold several numbers each, and no objects."""
+        row = row_of_numbers(first_of(self.sheet.table[name]))
+        if not isinstance(row, list) or any(isinstance(part, dict) for part in row):
+            return False
+        return not is_numeric(self._cells(name).type)
 
     def _holds_rows(self, name: str) -> bool:
         """Return whether cells are lists of objects in a document of JSON, of which these may be the rows."""

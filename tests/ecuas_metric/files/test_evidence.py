@@ -425,6 +425,15 @@ def test_answers_without_confidence_and_verdict_are_samples_where_all_rows_have_
     assert "skip=2+52+102+152" in said
 
 
+@pytest.mark.parametrize("longer", [0, 7, N - 1, N])
+def test_lists_of_which_one_part_is_read_and_some_have_others_are_noted(longer, score):
+    lists = [[c] + (k < longer) * [1 - c] for k, c in enumerate(C.tolist())]
+    table = BASE.assign(correct=[json.dumps({"of": one}) for one in lists])
+    said = score("a.csv --columns correct=correct.of.0", table)[2]
+    note = f"In {longer} of 200 rows the list 'correct.of' is longer than in the others"
+    assert (note in said) == (0 < longer < N)
+
+
 @pytest.mark.parametrize("by_id", [True, False])
 def test_a_measure_that_two_samples_share_is_no_question(by_id, score):
     times = np.arange(N) * 1.5 + 300
