@@ -143,9 +143,7 @@ def test_comments_before_the_header_are_skipped_and_counted(tmp_path):
 @pytest.mark.parametrize("name", ["gpt.csv", "part.csv"])
 def test_a_folder_of_systems_is_no_table(name, tmp_path):
     FRAME.to_csv(tmp_path / name)
-    with pytest.raises(
-        FileError, match=r"is a folder, and not of the parts of one table\. Name its files\."
-    ):
+    with pytest.raises(FileError, match=r"not hold the parts of one table\. Name its files\."):
         read_sheet(tmp_path)
 
 
