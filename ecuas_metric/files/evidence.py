@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
@@ -776,14 +776,17 @@ def _check_likeliest(rows: _Rows) -> Note | None:
     values = rows.posteriors
     if values is None or is_margin:
         return None
-    named = [("predicted", name) for name in rows.named("predicted")[:1]]
-    named += [("correct", name) for name in rows.named("correct")[:1]]
-    seeming = [("predicted", name) for name in rows.few if _seems_chosen(rows, name, values)]
-    for role, name in (*named, *seeming):
+    seeming = [name for name in rows.few if _seems_chosen(rows, name, values)]
+    pairs = [
+        *product(["predicted"], rows.named("predicted")[:1]),
+        *product(["correct"], rows.named("correct")[:1]),
+        *product(["predicted"], seeming),
+    ]
+    for role, name in pairs:
         differ = _differ(rows, role, name, values)
         if not differ.any():
             continue
-        if rows.recipe.form == "positive" and (role, name) in named:
+        if rows.recipe.form == "positive" and _is_named(name, role):
             raise _contradicted(rows.head, rows.recipe.predictions[0], role, name, differ)
         fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
         return Note(_NOT_LIKELIEST[role], fields)
@@ -1115,19 +1118,23 @@ def _check_parts(rows: _Rows, *, are_repeated: bool) -> tuple[Note, ...]:
     FileError if another column has the questions: each of its values stands once beside each of theirs; a note if ids
     that do not count the rows have other values in each. Ids that the user named, if none repeats, tell enough.
     """
-    ids = rows.recipe.of("id")
-    do_count = all(count_up(_numbers_of(rows.head, name)) for name in ids)
     if "id" in rows.reading.columns and not are_repeated:
         return ()
     error = None if rows.recipe.of("group") else _pooled_questions(rows)
-    if error is not None and (are_repeated or do_count):
-        raise error
-    if error is not None:
-        fields = {**error.fields_of_sentences(), "column": error.column}
-        return (Note("like_questions", fields, error.advice),)
-    if rows.recipe.systems or not (are_repeated or do_count):
+    if are_repeated or _do_count(rows):
+        if error is not None:
+            raise error
+        few = () if rows.recipe.systems else rows.few
+        return tuple(filter(None, [_note_parts(rows.sheet, name) for name in few]))
+    if error is None:
         return ()
-    return tuple(filter(None, [_note_parts(rows.sheet, name) for name in rows.few]))
+    fields = {**error.fields_of_sentences(), "column": error.column}
+    return (Note("like_questions", fields, error.advice),)
+
+
+def _do_count(rows: _Rows) -> bool:
+    """Return whether ids tell nothing but the number of each row."""
+    return all(count_up(_numbers_of(rows.head, name)) for name in rows.recipe.of("id"))
 
 
 def _pooled_questions(rows: _Rows) -> FileError | None:
@@ -1135,33 +1142,43 @@ def _pooled_questions(rows: _Rows) -> FileError | None:
 
     Or beside each pair of values of two such columns, as cases do that are read by several readers in several ways.
     """
-    sheet = rows.sheet
-    total = len(sheet.rows)
+    total = len(rows.sheet.rows)
     if total > _MOST_CROSSED or not rows.few:
         return None
     repeated = [name for name, count in rows.counts.items() if 1 < count < total]
-    columns = {name: texts_in(sheet.column(name)) for name in repeated}
-    sizes = {name: count_distinct(texts) for name, texts in columns.items()}
-    systems = [sheet.column(name) for name in rows.recipe.systems]
-    num_systems = count_distinct_rows(systems) if systems else 1
-    few = [name for name in rows.few if name in columns]
-    crossed = [*combinations(few, 1), *combinations(few, 2)]
-    for names, question in product(crossed, columns):
-        values = math.prod(sizes[name] for name in names)
-        if question in names or not _is_grid(num_systems * values, sizes[question], total):
-            continue
-        if systems and num_systems * values * sizes[question] > total:
-            continue  # with systems that are named, others must have answered all questions
+    columns = {name: texts_in(rows.sheet.column(name)) for name in repeated}
+    for names, question, values in _grids(rows, columns):
         if _are_questions(rows, columns, names, question):
             return _told_apart(rows, question, names, values)
     return None
 
 
-def _is_grid(values: int, count: int, total: int) -> bool:
-    """Return whether rows may be most of the pairs of few values with more other ones, each once."""
+def _grids(
+    rows: _Rows, columns: Mapping[str, pa.Array]
+) -> Iterator[tuple[tuple[str, ...], str, int]]:
+    """Yield one or two columns (N,) of few values, another one, and how many values the few have, if rows may be pairs.
+
+    Beside systems that are named, others must have answered all questions.
+    """
+    sizes = {name: count_distinct(texts) for name, texts in columns.items()}
+    systems = [rows.sheet.column(name) for name in rows.recipe.systems]
+    num_systems = count_distinct_rows(systems) if systems else 1
+    few = [name for name in rows.few if name in columns]
+    crossed = [*combinations(few, 1), *combinations(few, 2)]
+    for names, question in product(crossed, columns):
+        values = math.prod(sizes[name] for name in names)
+        total = len(columns[question])
+        is_grid = _is_grid(num_systems * values, sizes[question], total, is_whole=bool(systems))
+        if is_grid and question not in names:
+            yield names, question, values
+
+
+def _is_grid(values: int, count: int, total: int, *, is_whole: bool) -> bool:
+    """Return whether rows may be all, or most, of the pairs of few values with more other ones, each once."""
     pairs = values * count
     are_more = max(values + 1, _ENOUGH) <= count
-    return are_more and max(pairs / 2, _OFTEN * count) <= total <= pairs
+    least = pairs if is_whole else max(pairs / 2, _OFTEN * count)
+    return are_more and least <= total <= pairs
 
 
 def _are_questions(

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import pairs_of, quoted
-from ..inputs import Array, Floats, Ints
+from ..inputs import Array, Bools, Floats, Ints
 from .candidates import (
     RIGHT,
     Candidates,
@@ -570,17 +570,16 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
     """
     pairs = [(sure, verdict) for sure in _sure(table) for verdict in _verdicts_beside(table, sure)]
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
-    likely = higher
-    if not table.named("correct"):
-        likely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
+    surely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
+    likely = higher if table.named("correct") else surely
     different = _different(likely or pairs)
-    pair = _only(different)
-    if pair is not None and higher:
-        yield _as_correct(table, *pair)
-    elif pair is not None and _may_be_mistakes(table, *pair):
-        yield _as_mistakes(table, *pair)
-    elif len(different) == 2 == len(_different(higher)):
+    if len(different) == 2 == len(_different(higher)):
         yield from _either(table, *different)
+    for sure, verdict in different if len(different) == 1 else ():
+        if higher:
+            yield _as_correct(table, sure, verdict)
+        elif _may_be_mistakes(table, sure, verdict):
+            yield _as_mistakes(table, sure, verdict)
 
 
 def _either(
@@ -711,25 +710,33 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
     several = _sure(table)
     for truth, chosen in _pairs_of_classes(table):
         answers = table.texts(chosen)
-        right_answers = table.texts(truth)
-        are_right = (answers == right_answers) & (answers != "")
-        fitting = [one for one in several if _is_of_chosen(one, right_answers, answers)]
+        are_right = (answers == table.texts(truth)) & (answers != "")
+        fitting = [one for one in several if _is_of_chosen(one, table.texts(truth), answers)]
         surely = [one for one in fitting if rises_surely(one.values, are_right)]
         sure = _only(fitting) or _only(surely)
-        if sure is None:
-            continue
-        others = [one for one in table.verdicts() if one.name not in (truth, chosen)]
-        judged = _different([(sure, one) for one in others if one.goes_with(are_right)])
-        if judged:  # which of several holds, only the user knows
-            yield from (_as_verdicts(table, *pair) for pair in judged)
-            continue
-        missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
-        fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
-        proposal = Proposal("name_chosen_and_true", missing, scale=sure.scale, fields=fields)
-        if not table.named("predicted"):
-            swapped = replace(proposal, columns={**missing, "label": chosen, "predicted": truth})
-            proposal = replace(proposal, advice="name_chosen_or_true", alternative=swapped)
-        yield proposal
+        if sure is not None:
+            judged = _judged_as(table, sure, are_right, but=(truth, chosen))
+            # which of several verdicts holds, only the user knows
+            yield from judged or [_as_chosen(table, sure, truth, chosen)]
+
+
+def _judged_as(
+    table: Candidates, sure: Sure, right: Bools, *, but: Collection[str]
+) -> list[Proposal]:
+    """Return what other columns are that judge answers as these are right (N,): verdicts, each once."""
+    verdicts = [one for one in table.verdicts() if one.name not in but and one.goes_with(right)]
+    return [_as_verdicts(table, *pair) for pair in _different([(sure, one) for one in verdicts])]
+
+
+def _as_chosen(table: Candidates, sure: Sure, truth: str, chosen: str) -> Proposal:
+    """Return the advice on two columns of classes: which has the true ones, or what is chosen if no name says it."""
+    missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
+    fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
+    proposal = Proposal("name_chosen_and_true", missing, scale=sure.scale, fields=fields)
+    if table.named("predicted"):
+        return proposal
+    swapped = replace(proposal, columns={**missing, "label": chosen, "predicted": truth})
+    return replace(proposal, advice="name_chosen_or_true", alternative=swapped)
 
 
 def _is_of_chosen(sure: Sure, true: Array, chosen: Array) -> bool:

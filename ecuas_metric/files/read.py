@@ -554,12 +554,16 @@ def _rows_of_names(sheet: Sheet) -> int:
         row = {name: column[size - 1] for name, column in cells.items()}
         if any(map(is_number, row.values())) or _has_names(row):
             return 0
-        below = [name for name, column in cells.items() if is_number(column[size])]
-        named = [name for name in below if any(cells[name][:size])]
+        named = [name for name in cells if is_number(cells[name][size]) and any(cells[name][:size])]
         if len(named) >= _COLUMNS_WITH_NAMES:
-            columns = [parse_cells(sheet.column(name).slice(size)) for name in named]
-            return size if all(is_numeric(column.type) for column in columns) else 0
+            return size if _are_numbers_below(sheet, named, size) else 0
     return 0
+
+
+def _are_numbers_below(sheet: Sheet, names: Iterable[str], size: int) -> bool:
+    """Return whether columns have nothing but numbers below so many rows."""
+    columns = [parse_cells(sheet.column(name).slice(size)) for name in names]
+    return all(is_numeric(column.type) for column in columns)
 
 
 def _has_names(row: Mapping[str, str]) -> bool:
