@@ -573,13 +573,21 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
     surely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
     likely = higher if table.named("correct") else surely
     different = _different(likely or pairs)
+    pair = _only(different)
     if len(different) == 2 == len(_different(higher)):
         yield from _either(table, *different)
-    for sure, verdict in different if len(different) == 1 else ():
-        if higher:
-            yield _as_correct(table, sure, verdict)
-        elif _may_be_mistakes(table, sure, verdict):
-            yield _as_mistakes(table, sure, verdict)
+    elif pair is not None:
+        yield from _as_judged(table, *pair, is_likely=bool(higher))
+
+
+def _as_judged(
+    table: Candidates, sure: Sure, verdict: Verdict, *, is_likely: bool
+) -> Iterator[Proposal]:
+    """Yield the advice on numbers and verdicts: of right answers, if numbers are higher there, or of mistakes."""
+    if is_likely:
+        yield _as_correct(table, sure, verdict)
+    elif _may_be_mistakes(table, sure, verdict):
+        yield _as_mistakes(table, sure, verdict)
 
 
 def _either(

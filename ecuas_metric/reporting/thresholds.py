@@ -1,7 +1,7 @@
 """Reject costs that were chosen, as the command and the page show them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..basis import signature_of
 from ..results import System
@@ -55,19 +55,24 @@ def chosen_costs(
             }
         rows.append(list(map(Cell, cells)))
         records.append({**record, "num_samples_needed": choice.num_samples_needed})
-    certified = [not math.isnan(choice.reject_cost) for choice in choices.values()]
-    above = []
-    if max_risk is not None and any(certified):
-        each = "each system" if all(certified) else "each system that has a reject cost"
-        above = [
-            f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for {each}."
-        ]
+    above = [] if max_risk is None else _certificates(choices.values(), max_risk, level)
     note = f"intervals at the level {level:.12g} take the reject cost as given; ecuas decide accepts new rows by it"
     asked = f"budget:{budget:g}" if max_risk is None else f"max-risk:{max_risk:g}"
     signature = signature_of(system.basis for system in systems.values())
     signature += f"|{asked}|level:{level:.12g}"
     header = ["system", "N", "reject cost", *ESTIMATES.values()]
     return Grid(header, rows, [*LEGEND, note], signature, above=above), records
+
+
+def _certificates(choices: Iterable[RejectCostChoice], max_risk: float, level: float) -> list[str]:
+    """Return what is certified, if a system has a reject cost."""
+    are_certified = [not math.isnan(choice.reject_cost) for choice in choices]
+    if not any(are_certified):
+        return []
+    each = "each system" if all(are_certified) else "each system that has a reject cost"
+    return [
+        f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for {each}."
+    ]
 
 
 def sentences(grid: Grid) -> list[str]:

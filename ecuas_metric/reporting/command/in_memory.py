@@ -137,13 +137,8 @@ def score_in_memory(
     asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
     report = make_report(systems, progress=sys.stderr.isatty(), only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
-    hints = []
-    if not is_bounded(unlabelled):
-        are_one_task = by is None
-        if are_one_task and not report.differing:
-            hints.append(least_costs(systems))
-        said = Said(files, [rows, metric, made])
-        hints += _next_steps(report, systems, said, are_one_task=are_one_task)
+    said = Said(files, [rows, metric, made])
+    hints = _hints(report, systems, said, by) if not is_bounded(unlabelled) else []
     output.show_report(report, keys, hints=hints, recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
@@ -157,6 +152,14 @@ def score_in_memory(
     elif figures is not None:
         print_paths(write_figures(systems, figures))
     return not_below(notes)
+
+
+def _hints(report: Report, systems: Mapping[str, System], said: Said, by: str | None) -> list[str]:
+    """Return who costs least, if all are of one task, and what to do next."""
+    are_one_task = by is None
+    comparable = are_one_task and not report.differing
+    least = [least_costs(systems)] if comparable else []
+    return [*least, *_next_steps(report, systems, said, are_one_task=are_one_task)]
 
 
 def _next_steps(

@@ -350,10 +350,9 @@ def _distinct(
     Names that are those of their files (`stems`) get folders or suffixes.
     """
     are_of_one = has_parts and len({one.of for one in submissions}) == 1
-    names = [one.part or one.of if are_of_one else one.name for one in submissions]
-    names = distinct_names(names, [one.file for one in submissions], stems)
-    for name, one in zip(names, submissions, strict=True):
+    short = [one.part or one.of if are_of_one else one.name for one in submissions]
+    names = distinct_names(short, [one.file for one in submissions], stems)
+    for name, shown, one in zip(names, short, submissions, strict=True):
         if names.count(name) > 1:
-            name = one.part or one.of if are_of_one else one.name
-            raise FileError(one.file, "same_name_in_other_file", advice="name_files", name=name)
+            raise FileError(one.file, "same_name_in_other_file", advice="name_files", name=shown)
     return [replace(one, name=name) for name, one in zip(names, submissions, strict=True)]
