@@ -554,10 +554,15 @@ def _rows_of_names(sheet: Sheet) -> int:
         row = {name: column[size - 1] for name, column in cells.items()}
         if any(map(is_number, row.values())) or _has_names(row):
             return 0
-        named = [name for name in cells if is_number(cells[name][size]) and any(cells[name][:size])]
+        named = _names_above(cells, size)
         if len(named) >= _COLUMNS_WITH_NAMES:
             return size if _are_numbers_below(sheet, named, size) else 0
     return 0
+
+
+def _names_above(cells: Mapping[str, Sequence[str]], size: int) -> list[str]:
+    """Return the columns that have a number below so many cells, one of which is not empty."""
+    return [name for name, one in cells.items() if is_number(one[size]) and any(one[:size])]
 
 
 def _are_numbers_below(sheet: Sheet, names: Iterable[str], size: int) -> bool:

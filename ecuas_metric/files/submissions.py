@@ -713,15 +713,24 @@ def _lists_of(
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
     rows = [classes_of(value) or {} for value in values]
-    known = set(classes)
     for row, number in zip(rows, sheet.rows.tolist(), strict=True):
-        others = row.keys() ^ known
+        others = row.keys() ^ set(classes)
         is_sparse = are_zeros_left_out and others.isdisjoint(row) and _sum_to_1(row.values())
         if others and not is_sparse:
-            fields: dict[str, Any] = {"row": number, "classes": list(classes[:_MOST_CLASSES_SHOWN])}
-            fields["others"] = sorted(others)[:_CLASSES_SHOWN]
-            raise sheet.error(name, "classes_differ_between_rows", **fields)
+            raise _of_other_classes(sheet, name, number, classes, others)
     return [_in_order(row, classes) for row in rows]
+
+
+def _of_other_classes(
+    sheet: Sheet, name: str, row: int, classes: Sequence[str], others: Iterable[str]
+) -> FileError:
+    return sheet.error(
+        name,
+        "classes_differ_between_rows",
+        row=row,
+        classes=list(classes[:_MOST_CLASSES_SHOWN]),
+        others=sorted(others)[:_CLASSES_SHOWN],
+    )
 
 
 def _in_order(row: Mapping[str, object], classes: Iterable[str]) -> object:
