@@ -124,8 +124,11 @@ class Candidates:
 
     def _called(self, role: str) -> list[str]:
         """Return the columns without a role; if the last part of some names is called as a role is, only these."""
-        by_last = {name: name.rpartition(".")[2].lower() for name in self.free if "." in name}
-        return [name for name, last in by_last.items() if last in NAMES[role]] or self.free
+        with_points = (name.rpartition(".") for name in self.free if "." in name)
+        called = [
+            f"{first}.{last}" for first, _, last in with_points if last.lower() in NAMES[role]
+        ]
+        return called or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
         """Return those of the roles that have no column yet, with the columns that they may have."""

@@ -267,7 +267,9 @@ def _score_in(part: object) -> tuple[str, object] | None:
     values = part.values()
     names = [value for value in values if isinstance(value, str)]
     scores = [value for value in values if isinstance(value, float | int)]
-    return (as_text(names[0]), scores[0]) if len(names) == len(scores) == 1 else None
+    if len(names) != 1 or len(scores) != 1:
+        return None
+    return as_text(names[0]), scores[0]
 
 
 def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:

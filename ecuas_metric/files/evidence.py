@@ -288,7 +288,8 @@ def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
     first = grades[wrong][0]
     are_shares = _are_shares(grades[wrong])
     is_alone = np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH
-    is_total = is_sum(sheet, wrong).any() or grades[-1] == np.nansum(grades[:-1])
+    total = np.nansum(grades[:-1])
+    is_total = is_sum(sheet, wrong).any() or grades[-1] == total
     if is_alone and (are_shares or is_total):
         raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=first)
     if are_shares:
@@ -419,8 +420,9 @@ def refuse_positive(
 
 def _probability_of_one(sheet: Sheet, name: str, pair: tuple[Any, Any], label: str) -> FileError:
     columns = {"label": label, "positive": name}
-    proposal = Proposal("name_positive_class", columns, (as_text(pair[0]), as_text(pair[1])))
-    fields = {"low": pair[0], "high": pair[1], **proposal.to_fields({})}
+    low, high = pair
+    proposal = Proposal("name_positive_class", columns, (as_text(low), as_text(high)))
+    fields = {"low": low, "high": high, **proposal.to_fields({})}
     return sheet.error(name, "probability_of_one", **fields)
 
 
@@ -871,12 +873,13 @@ def _note_class_within(rows: _Rows) -> Note | None:
     """Return a note if predicted texts have the true one as words within them, and so count as wrong."""
     (predicted,) = rows.recipe.of("predicted")
     columns = [rows.texts(name).to_pylist() for name in (predicted, rows.recipe.truth)]
-    within = [(one, true) for one, true in zip(*columns, strict=True) if _is_within(true, one)]
+    pairs = list(zip(*columns, strict=True))
+    within = [(answer, true) for answer, true in pairs if _is_within(true, answer)]
     if not within:
         return None
     answer, true = within[0]
-    fields = {"count": len(within), "total": len(columns[0]), "answer": answer, "true": true}
-    return Note("class_within", fields)
+    fields = {"count": len(within), "total": len(pairs)}
+    return Note("class_within", {**fields, "answer": answer, "true": true})
 
 
 def _is_within(part: str | None, text: str | None) -> bool:
@@ -1206,9 +1209,9 @@ def _note_parts(sheet: Sheet, name: str) -> Note | None:
     if not sizes:
         return None
     columns = {"system": name}
-    fields: dict[str, Any] = {"column": name, "values": len(sizes), "size": min(sizes)}
-    fields |= {"columns": columns, "pairs": pairs_of(columns), "other": name}
-    return Note("like_systems", fields, "name_system")
+    counts = {"values": len(sizes), "size": min(sizes)}
+    names = {"column": name, "other": name, "columns": columns, "pairs": pairs_of(columns)}
+    return Note("like_systems", {**counts, **names}, "name_system")
 
 
 _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (

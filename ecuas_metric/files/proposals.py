@@ -209,7 +209,11 @@ def _labels_beside(
     source: Callable[[Candidates], Iterable[_Posteriors]], table: Candidates
 ) -> Iterator[Proposal]:
     """Yield posteriors with the labels that go with the likeliest classes, but are not always the likeliest of some."""
-    pairs = [(one, label) for one in source(table) for label in table.may_be_labels(one.count)]
+    pairs = [
+        (posteriors, label)
+        for posteriors in source(table)
+        for label in table.may_be_labels(posteriors.count)
+    ]
     predicted = {label for one, label in pairs if _are_likeliest(table, label, one)}
     for posteriors, label in pairs:
         is_field = label.startswith(f"{posteriors.columns.get('posteriors')}.")  # of theirs
@@ -594,10 +598,12 @@ def _either(
     table: Candidates, first: tuple[Sure, Verdict], second: tuple[Sure, Verdict]
 ) -> Iterator[Proposal]:
     """Yield what two columns of numbers are beside the same verdicts on answers: either may be the confidence."""
-    if first[1].name != second[1].name:
+    _, verdict = first
+    _, other_verdict = second
+    if verdict.name != other_verdict.name:
         return
     proposal, other = (_as_verdicts(table, *pair) for pair in (first, second))
-    fields = {"truth": first[1].name, "of_column": first[0].name, "other_column": second[0].name}
+    fields = {"truth": verdict.name}
     yield replace(proposal, advice="name_either", alternative=other, fields=fields)
 
 
@@ -639,7 +645,8 @@ def _sure(table: Candidates) -> list[Sure]:
 def _verdicts_beside(table: Candidates, sure: Sure) -> list[Verdict]:
     """Return what may be verdicts on answers with such confidences: labels of two classes, or any two words."""
     truth = table.named("correct") or _labels_of_two(table)
-    known = list(filter(None, map(table.verdict_known, truth))) if truth else table.verdicts()
+    of_truth = filter(None, map(table.verdict_known, truth))
+    known = list(of_truth) if truth else table.verdicts()
     if known:
         return known
     of_words = [table.verdict(name, sure) for name in truth or table.may_be_labels()]
@@ -706,7 +713,8 @@ def _classes_of(table: Candidates, verdict: Verdict) -> tuple[str, ...] | None:
         return None if "," in low else (low, high)
     if not np.isnan(table.values(verdict.name)).all():
         return ()
-    words = sorted(table.classes(verdict.name), key=lambda word: word.lower() in RIGHT)
+    words = table.classes(verdict.name)
+    words.sort(key=lambda word: word.lower() in RIGHT)
     may_be_classes = {word.lower() for word in words} in _OF_CLASSES
     return tuple(words) if may_be_classes and not table.named("confidence") else None
 
@@ -732,8 +740,9 @@ def _judged_as(
     table: Candidates, sure: Sure, right: Bools, *, but: Collection[str]
 ) -> list[Proposal]:
     """Return what other columns are that judge answers as these are right (N,): verdicts, each once."""
-    verdicts = [one for one in table.verdicts() if one.name not in but and one.goes_with(right)]
-    return [_as_verdicts(table, *pair) for pair in _different([(sure, one) for one in verdicts])]
+    others = [one for one in table.verdicts() if one.name not in but]
+    pairs = [(sure, one) for one in others if one.goes_with(right)]
+    return [_as_verdicts(table, *pair) for pair in _different(pairs)]
 
 
 def _as_chosen(table: Candidates, sure: Sure, truth: str, chosen: str) -> Proposal:
@@ -848,7 +857,8 @@ def _named_alike(names: Iterable[str], sure: Iterable[Sure]) -> Iterator[tuple[s
         alike = {one: _ends_of_both(name, one) for one in confidences}
         nearest = max(confidences, key=lambda one: len("".join(alike[one])))
         begin, end = alike[nearest]
-        system = _BEGUN_WORD.sub("", begin) + _BEGUN_WORD.sub("", end[::-1])[::-1]
+        reversed_end = _BEGUN_WORD.sub("", end[::-1])
+        system = _BEGUN_WORD.sub("", begin) + reversed_end[::-1]
         if system.strip(_AROUND_NAMES):
             yield system.strip(_AROUND_NAMES), name, nearest
 
@@ -886,7 +896,7 @@ def _truths_of_all(
         for verdict in filter(None, map(table.verdict_known, table.named(truth))):
             yield verdict, role, {}
     only = _only(table.verdicts())
-    are_alike = len(names) > 1 and len(_differences(names)[0]) < len(names[0])
+    are_alike = len(names) > 1 and _differences(names)[0] != names[0]
     if only is not None and are_alike and not only.is_label and not table.named("correct"):
         yield replace(only, is_label=True), "positive", {"label": only.name}
 

@@ -549,7 +549,8 @@ def _rows_of_names(sheet: Sheet) -> int:
     if are_unnamed or len(set(sheet.names)) < len(sheet.names):
         return 0
     head = sheet.head(_ROWS_OF_NAMES + 1)
-    cells = {name: list(map(_text_of, head.column(name).to_pylist())) for name in head.names}
+    columns = {name: head.column(name).to_pylist() for name in head.names}
+    cells = {name: list(map(_text_of, column)) for name, column in columns.items()}
     for size in range(1, len(head.rows)):
         row = {name: column[size - 1] for name, column in cells.items()}
         if any(map(is_number, row.values())) or _has_names(row):
@@ -562,7 +563,8 @@ def _rows_of_names(sheet: Sheet) -> int:
 
 def _names_above(cells: Mapping[str, Sequence[str]], size: int) -> list[str]:
     """Return the columns that have a number below so many cells, one of which is not empty."""
-    return [name for name, one in cells.items() if is_number(one[size]) and any(one[:size])]
+    below = [name for name, column in cells.items() if is_number(column[size])]
+    return [name for name in below if any(cells[name][:size])]
 
 
 def _are_numbers_below(sheet: Sheet, names: Iterable[str], size: int) -> bool:

@@ -476,7 +476,8 @@ class _Matching:
     ) -> list[str]:
         """Return the columns of the classes; if only so they sum to 1, also those of numbers of others, never true."""
         cells = {name: self._cells(name) for name in names.values()}
-        numbers = {name: floats_in(one) for name, one in cells.items() if is_numeric(one.type)}
+        numeric = {name: one for name, one in cells.items() if is_numeric(one.type)}
+        numbers = {name: floats_in(one) for name, one in numeric.items()}
         true = {name: numbers[name] for known, name in names.items() if known in classes}
         for columns in (true, numbers):
             if are_near(np.sum(list(columns.values()), axis=0)):
@@ -519,7 +520,8 @@ class _Matching:
         are_names = [all(map(_is_name, row)) for row in rows]
         if True not in are_names:
             return {"advice": "name_header"}
-        above = [self.sheet.header, *head.rows[: are_names.index(True)].tolist()]
+        rows_above = head.rows[: are_names.index(True)]
+        above = [self.sheet.header, *rows_above.tolist()]
         return {"advice": "skip_rows", **head.fields_of_skipped(above)}
 
     def _lacking(

@@ -840,7 +840,8 @@ def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, A
         values = numbers(values_in(sheet, recipe), "predictions")
     except InputError:
         return {"advice": "pass_labels"}
-    texts = np.array(pc.coalesce(labels, constant("", len(labels))).to_pylist())
+    filled = pc.coalesce(labels, constant("", len(labels)))
+    texts = np.array(filled.to_pylist())
     return say_classes(recipe, texts, values) or {"advice": "pass_labels"}
 
 

@@ -376,7 +376,8 @@ def write_differences(
     from ..plotting.forest import forest_figure
 
     by_key = pairs_by_key(rows)
-    unequal = [key for key, pairs in by_key.items() if not all(row.comparable for row in pairs)]
+    are_comparable = {key: all(row.comparable for row in pairs) for key, pairs in by_key.items()}
+    unequal = [key for key, comparable in are_comparable.items() if not comparable]
     drawn = [key for key in by_key if key not in unequal] or unequal
     caption = ""
     if unequal and drawn != unequal:

@@ -307,7 +307,8 @@ def main_keys(keys: Iterable[Key]) -> list[Key]:
 
 def digits_for(numbers: Iterable[Estimate | Comparison]) -> int:
     """Return how many digits tell the limits of intervals apart: the narrowest is at least ten units wide."""
-    widths = [one.high - one.low for one in numbers if one.low is not None and one.high is not None]
+    pairs = [(one.low, one.high) for one in numbers]
+    widths = [high - low for low, high in pairs if low is not None and high is not None]
     least = min((width for width in widths if width > 0), default=1.0)
     return max(DIGITS, min(math.ceil(1 - math.log10(least)), MOST_DIGITS))
 

@@ -200,7 +200,8 @@ def _columns_meant(
     or_none: bool,
 ) -> list[dict[str, Any]]:
     """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
-    meant = [of_file for one, of_file in zip(files, columns, strict=True) if _is_called(of, one)]
+    pairs = zip(files, columns, strict=True)
+    meant = [of_file for file, of_file in pairs if _is_called(of, file)]
     if meant or or_none:
         return meant
     if len(files) > 1 or stem(of) != of:
