@@ -221,16 +221,20 @@ def why_not_comparable(
         Whether they are to be ranked, paired or merged.
     key : Key, optional
         What they are: metrics that assess the confidences only rank no systems whose answers differ (Estienne et al.,
-        section "Empirical analysis").
+        section "Empirical analysis"). What has no direction ranks none, and may be compared.
     """
     ignored = _BY_ID if _differ(one, other, "ids") else ()
     reasons = []
     for name, fact in FACTS.items():
         if purpose not in fact.harmless and name not in ignored and _differ(one, other, name):
             reasons.append(fact.reason)
-    if key is not None and key.assesses == "confidences" and not _have_same_answers(one, other):
+    if key is not None and _ranks_by_confidences(key) and not _have_same_answers(one, other):
         reasons.append("answers")
     return list(dict.fromkeys(reasons))
+
+
+def _ranks_by_confidences(key: Key) -> bool:
+    return key.assesses == "confidences" and key.entry.higher_is_better is not None
 
 
 # None is a value of these, not an unknown one: a system without weights differs from one with weights.

@@ -259,14 +259,16 @@ def above(uncertainty: Floats, max_uncertainty: float) -> Bools:
     return uncertainty > max_uncertainty * (1 + ABOVE_TOLERANCE)
 
 
-def note_above(uncertainty: Floats, max_uncertainty: float) -> tuple[Note, ...]:
+def note_above(
+    uncertainty: Floats, max_uncertainty: float, *, advice: str = "check_cost"
+) -> tuple[Note, ...]:
     """Return a note if samples have uncertainties above u_M."""
     if not above(uncertainty.max(initial=0.0), max_uncertainty):
         return ()
     count = np.count_nonzero(above(uncertainty, max_uncertainty))
     total = uncertainty.size
     fields = {"count": count, "total": total, "share": count / total, "largest": max_uncertainty}
-    return (Note("above_max_uncertainty", fields, "check_cost"),)
+    return (Note("above_max_uncertainty", fields, advice),)
 
 
 def _check(

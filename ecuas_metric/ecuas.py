@@ -292,6 +292,9 @@ def _checked_columns(
     predictions: object,
     references: object,
 ) -> tuple[str, Array, Array]:
+    for name, values in {"predictions": predictions, "references": references}.items():
+        if values is None:
+            raise InputError(name, "inputs_missing")
     predictions = numbers(predictions, "predictions")
     form = _form(config_name, predictions)
     return form, *FORM_CHECKS[form](predictions, references)

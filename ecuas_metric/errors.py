@@ -189,9 +189,13 @@ class Note:
 
 
 def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
-    """Issue notes as warnings about a caller, counted as for `warnings.warn` in the function that calls this one."""
+    """Issue notes as warnings about a caller, counted as for `warnings.warn` in the function that calls this one.
+
+    But that an interval is not known: its limits are nan.
+    """
     for note in notes:
-        warnings.warn(str(note), stacklevel=stacklevel + 1)
+        if note.id != "biased":
+            warnings.warn(str(note), stacklevel=stacklevel + 1)
 
 
 class FileError(InputError):

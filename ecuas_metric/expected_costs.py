@@ -151,7 +151,8 @@ SELECTIVE_RISK = Metric(
     title="SR",
     description="Mean cost of what a user with this reject cost accepts",
     assesses="both",
-    higher_is_better=False,
+    # which is least where hardly anything is accepted
+    higher_is_better=None,
     parameter="reject_costs",
     ratio=(ACCEPTED_COST.name, COVERAGE.name),
     unjudged=_risks_if_all_right_or_wrong,

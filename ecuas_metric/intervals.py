@@ -94,12 +94,7 @@ class Answers:
             groups.cost,
             self.form.rank_at(groups.uncertainty),
         )
-        return Data(
-            self.form,
-            self.options,
-            parameter=key.parameter or 0.0,
-            grouped=ties,
-        )
+        return at_parameter(Data(self.form, self.options, grouped=ties), key)
 
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""

@@ -21,6 +21,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "not_finite": "must be finite",
     "not_float64": "must be numbers of float64",
     "not_numbers": "must be numbers",
+    "not_one_file": "must be of one file",
     "not_one_dimensional": "must be one-dimensional",
     "not_whole": "must be whole numbers",
     "out_of_range": "must lie in [0, {largest:g}]",
@@ -33,11 +34,13 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "weight_out_of_range": "must be 0 or lie in [1e-70, 1e70], in any other unit",
     "wrong_shape": "must have shape {expected}",
     # ---- options ----
+    "alpha_above_half": "must be at most 0.5, the chance of finding a difference where there is none",
     "class_without_cost": "must have the costs of each class, and of no other: {labels}",
     "decisions_differ": "must have the costs of the same decisions for each class: {decisions}",
     "counts_not_whole": "must be whole numbers where weights_are='counts'",
     "decisions_under_log_cost": "cannot be used with cost='log', where the decision is the posterior itself",
     "group_in_two_strata": "must each lie in one stratum",
+    "level_below_half": "must be at least 0.5, the share of such intervals that hold the true value",
     "max_uncertainty_missing": "is missing: the uncertainty of a system that knows nothing",
     "negative_or_nan": "must be >= 0 (inf allowed)",
     "not_a_choice": "must be one of {choices}",
@@ -68,6 +71,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "parameter_missing": "must say the parameter of {metric}",
     "parameter_of_none": "must have no parameter of {metric}, which takes none",
     "metric_of_several_ways": "must have one of cost, value and ratio",
+    "not_a_key": "must be keys of numbers",
     "not_a_system": "must be of confidence_system, posterior_system or prepare_submissions",
     "one_system": "must be a mapping of names to systems, or a list",
     # ---- scikit-learn's conventions ----
@@ -161,6 +165,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
 
 ADVICE = {  # sentences of their own
     "check_cost": "The uncertainties do not fit this cost, or num_classes is too small.",
+    "check_decisions": "There, another decision has a lower expected cost.",
     "choose_lowest_grade": "Partly correct? Choose the lowest grade that counts as correct.",
     "count_from_0": "Count from 0.",
     "divide_by_100": "Percentages? Divide by 100.",
@@ -168,7 +173,8 @@ ADVICE = {  # sentences of their own
     "divide_by_sums": "Rounded probabilities? renormalize=True divides each row by its sum.",
     "exponentiate": "Log-probabilities? Take their exponential.",
     "invert_confidence": (
-        "Does it say how sure the answer is right, and is correct 1 for right? Else pass 1 minus it."
+        "Is it the confidence that the answer is right, and is correct 1 for right answers? Else pass 1 minus the one "
+        "that is the other way round."
     ),
     "leave_extreme_costs_out": "Leave out costs that are too small to matter, or too large to happen.",
     "leave_ignored_rows_out": "Does it mark rows that do not count? Leave these out.",
@@ -183,11 +189,13 @@ ADVICE = {  # sentences of their own
     "number_classes": (
         "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
     ),
+    "read_each": "Read each by itself, and put the lists together.",
     "pass_correct_first": "Swapped? correct comes first.",
     "pass_flat_list": "Confidences? Pass them as a flat list.",
     "pass_flat_list_of_two": "Probabilities of the second class? Pass them as a flat list.",
     "pass_posteriors": "Class labels? Pass posteriors of shape (N, K) as predictions.",
     "pass_truth_first": "Swapped? y_true comes first.",
+    "score_apart": "Put each form in a table of its own.",
     "score_as_confidences": "Missing confidences? score_confidences takes them with missing_confidence.",
     "score_as_posteriors": "Class labels? score_posteriors takes posteriors of shape (N, K).",
     "only_binary": "Only binary classification is supported by it.",  # scikit-learn's checks look for this
@@ -197,14 +205,21 @@ ADVICE = {  # sentences of their own
     "sort_labels": "Sort them, and the columns of y_prob with them.",
     "swap_arguments": "Swapped? The predictions are all 0 or 1.",
     "use_analytic_intervals": "Use interval_method='analytic' instead.",
+    "take_keys": "Take some of report.keys, or Key('ecuas', 1) of ecuas_metric.metric.",
     "take_n_1": "Are the confidences rounded? Then go by a larger n, such as 1.",
     "use_probabilities": (
         "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
         "predictions_are='positive_probabilities'."
     ),
+    "write_complement": "Did you mean {complement:g}?",
     "write_share": "A percentage? Write {share:g}.",
+    "write_share_of_mistake": "It is a share of the cost of a wrong answer, such as 0.2.",
     # ---- files ----
     "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",
+    "grade_or_empty": (
+        "Partly correct? Set correct_from to the lowest grade that counts as correct. No verdict? Leave these cells "
+        "empty."
+    ),
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "choose_truth": "Which holds? columns={{'correct': {verdicts!r}}} or columns={columns}.",
     "weigh_by_counts": (
@@ -257,8 +272,8 @@ ADVICE = {  # sentences of their own
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
     "group_repeated_ids": (
-        "Several answers to a question? They depend on each other: name them by groups, or intervals and tests are "
-        "too sure."
+        "Several answers to a question? They depend on each other: give the question of each as "
+        "groups, or intervals and tests are too sure."
     ),
     "keep_common": "Keep only the common ones with in_common.",
     "label_or_bound": (
@@ -293,6 +308,10 @@ ADVICE = {  # sentences of their own
     "name_judged_mistaken_or_class": (
         "If {truth!r} marks right answers: {arguments}; if it marks wrong ones: the columns {complements}; if it is "
         "the true class, and {of_column!r} the probability of {high}: {other_arguments}."
+    ),
+    "name_third_word": (
+        "Is {of_column!r} the probability of being right, and {third!r} in {truth!r} wrong? {arguments}. No verdict? "
+        "Leave these cells empty."
     ),
     "name_either": (
         "If {truth!r} marks right answers, which is the confidence? {arguments}; or {other_arguments}."
@@ -345,7 +364,8 @@ ADVICE = {  # sentences of their own
         "columns={{'system': 'A+B'}}; or leave rows out that are there twice."
     ),
     "pass_labels": (
-        "Names of classes? Pass labels, all of them in the order of the posteriors; one column is of the second."
+        "Names of classes? Pass all of them as labels, in the order of the posteriors; one column has the probability "
+        "of the second."
     ),
     "read_partial": "Read what there is with run=RunOptions(partial=True).",
     "recalibrate_first": (
@@ -433,6 +453,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "label_of_answers": (
         "Column {column!r} is taken for the true classes, and may be the verdicts on the texts in {other!r}."
     ),
+    "like_questions": (
+        "Column {column!r} repeats values, which are unique together with column {other!r} ({values} values)."
+    ),
     "like_systems": (
         "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
     ),
@@ -494,6 +517,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "No column that is used has a value in {count} of the rows, the first of which is row {row}: failed answers, "
         "or no samples?"
     ),
+    "longer_lists": (
+        "In {count:,} of {total:,} rows the list {path!r} is longer than in the others, and only {column!r} is read."
+    ),
     "rating_above_0": (
         "No confidence is below 1 on a scale from 0 to {high:g}, on which 1 counts as {share:.3g}."
     ),
@@ -553,8 +579,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "run_weighted": "weighted: {count:,} samples with weights that add up to {sum:,.6g}",
     "run_without_confidence": "{count:,} of {total:,} without a confidence",
     "too_few_units": (
-        "There are no intervals, and no test: chance shows only between two answers, or two groups of them, or more, "
-        "in each stratum if there are strata, and none of these may have most of the weight."
+        "There are too few answers for intervals and tests: these need two or more (with groups, two groups; with "
+        "strata, two in each), none of which has most of the weight."
     ),
     "unlabelled_answers": "{count} of {total} answers ({share:.1%}{by_weight}) are unlabelled.",
     "unseen": (
@@ -566,7 +592,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
 
 FILE_RULES = {  # follow the name of a file, or of a file and its column
     # ---- formats ----
-    "folder_of_no_table": "is a folder, and not of the parts of one table",
+    "folder_of_no_table": "this folder does not hold the parts of one table",
     "no_such_file": "there is no such file",
     "parts_differ": "its parts must have the same columns; {part} has others",
     "unknown_suffix": "the suffix must be one of {suffixes}",
@@ -598,6 +624,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_value": "has no value",
     "no_value_at_all": "has no value at all",
     "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",
+    "value_in_other_row": "has no value, but another row of the same id has one,",
     "no_value_in_any": "has no value, and no other column that is used has one",
     "row_ends_before": "has no cell, not even an empty one behind a separator",
     "verdicts_in_several_ways": "must hold verdicts written in one way, not {ways}",
@@ -684,7 +711,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "results_without_samples": "holds results of {tool} without samples",
     "run_has_no_columns": "is a run, which has no systems side by side in columns",
     "run_has_other_roles": "is a run, which says itself what has the role {role!r}",
-    "no_such_rows": "has no row of this number to skip",
+    "no_such_rows": "has no such row to skip",
     "complement_of_logarithms": "must hold probabilities, since it is a complement, and no logarithms",
     "several_lists": "has several lists or sheets of rows",
     "rows_of_no_json": "has no several lists of rows, as JSON and Excel may have",

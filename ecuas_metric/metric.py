@@ -274,6 +274,8 @@ def checked_keys(keys: Iterable[Key]) -> list[Key]:
     """Return the keys that are asked for; InputError for one of no metric, or whose parameter its metric has not."""
     asked = list(keys)
     for key in asked:
+        if not isinstance(key, Key):
+            raise InputError("only", "not_a_key", value=key, advice="take_keys")
         if key.metric not in METRICS:
             raise InputError("only", "no_such_metric", value=key.metric, choices=list(METRICS))
         if (key.parameter is None) == bool(key.entry.parameter):

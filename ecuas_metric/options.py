@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -95,7 +96,9 @@ def checked_options(**given: object) -> Options:
     """Return the given options, checked, with defaults for the others; raises TypeError for an unknown name."""
     unknown = [name for name in given if name not in OPTIONS]
     if unknown:
-        raise TypeError(f"compute takes no option {unknown[0]!r}; it takes {', '.join(OPTIONS)}.")
+        near = get_close_matches(unknown[0], OPTIONS, 1)
+        what = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(OPTIONS)}."
+        raise TypeError(f"There is no option {unknown[0]!r}. {what}")
     checked = {}
     for name, value in given.items():
         if value is not None:  # which asks for the default
@@ -166,17 +169,19 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
 
 
 def require_reject_costs(
-    costs: tuple[float, ...],
-    *,
-    max_uncertainty: float,
+    costs: tuple[float, ...], *, max_uncertainty: float, are_shares: bool
 ) -> None:
-    """Raise InputError unless all reject costs lie in [0, `max_uncertainty`], up to rounding."""
+    """Raise InputError unless all reject costs lie in [0, `max_uncertainty`], up to rounding.
+
+    They `are_shares` of the cost of a wrong answer, where that is the same for all.
+    """
     array = np.array(costs)
     require(
         array <= max_uncertainty * (1 + RANGE_TOLERANCE),
         array,
         "reject_costs",
         "reject_cost_too_large",
+        advice="write_share_of_mistake" if are_shares else "",
         largest=max_uncertainty,
     )
 
@@ -220,6 +225,27 @@ def check_number(
         error.advice = "write_share"
         error.fields["share"] = float(array) / 100
     raise error
+
+
+def check_level(value: object, name: str) -> float:
+    """Return `value` if it is a level of confidence: at least 1/2, and below 1."""
+    level = check_number(value, name, 0, 1, inside=True)
+    if level < 0.5:
+        _refuse_complement(level, name, "level_below_half")
+    return level
+
+
+def check_alpha(value: object, name: str) -> float:
+    """Return `value` if it is the level of a test: above 0, and at most 1/2."""
+    alpha = check_number(value, name, 0, 1, inside=True)
+    if alpha > 0.5:
+        _refuse_complement(alpha, name, "alpha_above_half")
+    return alpha
+
+
+def _refuse_complement(level: float, name: str, rule: str) -> NoReturn:
+    """Raise InputError for a level of confidence in the place of one of a test, or the other way round."""
+    raise InputError(name, rule, value=level, advice="write_complement", complement=1 - level)
 
 
 def _lies_in(
@@ -379,9 +405,7 @@ OPTIONS = {
     "calibration": Option(
         _flag, "Also compute the debiased ECE, and the p-value of a test of calibration", _SHARES
     ),
-    "confidence_level": Option(
-        _in(0, 1, inside=True), "Also compute intervals at this level, e.g. 0.95"
-    ),
+    "confidence_level": Option(check_level, "Also compute intervals at this level, e.g. 0.95"),
     "interval_method": Option(
         _among(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile bootstrap"
     ),

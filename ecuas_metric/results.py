@@ -201,8 +201,14 @@ def prepare(
     if form == "posteriors":
         options = options.replace(num_classes=predictions.shape[1])
     decisions, notes = _decide(form, predictions, references, options, predictions_are)
-    notes = hard + repaired + notes + note_above(decisions.uncertainty, decisions.max_uncertainty)
-    require_reject_costs(options.reject_costs, max_uncertainty=decisions.max_uncertainty)
+    advice = "check_cost" if options.decisions is None else "check_decisions"
+    above = note_above(decisions.uncertainty, decisions.max_uncertainty, advice=advice)
+    notes = hard + repaired + notes + above
+    require_reject_costs(
+        options.reject_costs,
+        max_uncertainty=decisions.max_uncertainty,
+        are_shares=decisions.confidence is not None,
+    )
     for name in PER_SAMPLE:
         values = getattr(options, name)
         if values is not None:

@@ -14,7 +14,7 @@ from .errors import InputError
 from .expected_costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK
 from .inputs import Bools, Floats
 from .metric import Key
-from .options import LEVEL, Options, check_number
+from .options import LEVEL, Options, check_level, check_number
 from .results import Estimate, System, compute_results, named_systems
 
 STEPS = 20  # coverages at which a risk is tested
@@ -115,7 +115,7 @@ def choose_reject_cost(
     if (budget is None) == (max_risk is None):
         raise InputError("choose_reject_cost", "not_one_of_budget_and_risk")
     named_systems([system])
-    check_number(confidence_level, "confidence_level", 0, 1, inside=True)
+    check_level(confidence_level, "confidence_level")
     if budget is not None:
         return _choice(system, _cost_by_budget(system, budget), confidence_level)
     reject_cost, needed = _certified_cost(system, max_risk, 1 - confidence_level)

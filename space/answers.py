@@ -14,9 +14,9 @@ from ecuas_metric.files.submissions import Submission, submissions_of
 from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.grading import grade
+from triviaqa_subset.tables import table, with_design
 
 from .markup import attempt
-from .questions import table, with_design
 from .uploads import GRADED_COLUMNS, POPULATION, plain_text, read_answers
 
 STATES = {

@@ -18,8 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.reporting.thresholds import sentences
+from triviaqa_subset import tables
 
-from . import answers, questions, subset, uploads
+from . import answers, subset, uploads
 from .markup import attempt
 from .scoring import (
     Json,
@@ -175,7 +176,7 @@ def with_controls(function: Tool) -> Tool:
     return function
 
 
-def leaderboard(asked: Literal[questions.ASKED] = "kept") -> Json:  # type: ignore[valid-type]
+def leaderboard(asked: Literal[tables.ASKED] = "kept") -> Json:  # type: ignore[valid-type]
     """Return the error rates of the paper's systems by our labels, and apart from them what the paper prints.
 
     Args:
@@ -198,7 +199,7 @@ def evaluate(
 
 def grade(
     file: str,
-    asked: Literal[questions.ASKED] = "curated",  # type: ignore[valid-type]
+    asked: Literal[tables.ASKED] = "curated",  # type: ignore[valid-type]
     n: str | float | list[float] = "",
 ) -> Json:
     """Grade answers to the questions of the curated TriviaQA subset, and score the model as `score` does.

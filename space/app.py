@@ -29,8 +29,9 @@ from starlette.responses import JSONResponse
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.reporting.thresholds import sentences
+from triviaqa_subset import tables
 
-from . import answers, api, links, markup, questions, scoring, subset, uploads
+from . import answers, api, links, markup, scoring, subset, uploads
 from .words import CONTROLS, LABELS_OF_TARGETS, Control, Numbers
 
 HERE = Path(__file__).resolve().parent
@@ -58,9 +59,11 @@ NO_UPLOAD = "There is no file yet, so this is the example: upload one, or load a
 NO_ANSWERS = "There is no file yet: upload the answers of your model."
 TRIVIAQA = "triviaqa"  # the tab that a link opens
 LEADERBOARD = (
-    "## Leaderboard\nThe systems of the paper, by how often they are wrong. To put your model among them, let it "
-    "answer the questions of the curated TriviaQA subset, and upload its answers. Without any, these are all 918 "
-    "questions that were kept; with yours, those that you answered."
+    "## Leaderboard\nThe systems of the paper, by how often they are wrong. A system is a language model and a way to "
+    "get its confidence: *verbalized* is a number that it states, *sequence posterior* the probability of the words of "
+    "its answer. Of 977 questions that were drawn from TriviaQA, the 918 that are clear and have a right answer were "
+    "kept. To put your model among the systems, let it answer these, or the 455 of the curated subset, which are "
+    "weighted to stand for all 918, and upload its answers."
 )
 NO_LINK = (
     "No link holds this result: it is too long for one, or has confidences that are not written as numbers from 0 to "
@@ -68,7 +71,7 @@ NO_LINK = (
 )
 ANSWERS = (
     "Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB. We grade the answers "
-    "by the gold answers and by labels of earlier ones. What these leave open you can grade yourself: download the "
+    "by those of TriviaQA and by labels of earlier ones. What these leave open you can grade yourself: download the "
     "graded answers, write 1 or 0 into the column `correct`, and upload them."
 )
 TARGETS = {  # what a reject cost is chosen by -> largest value, first one, and what that means
@@ -479,6 +482,15 @@ def score_tab() -> str:
     return opening
 
 
+def forms() -> dict[str, str]:
+    """Write the questions of each set with their ids, for answers to be filled in; return the paths of the files."""
+    folder = own_folder()
+    paths = {asked: folder / f"{asked}.csv" for asked in tables.ASKED}
+    for asked, path in paths.items():
+        tables.write_form(asked, path)
+    return {subset.POPULATIONS[asked]: str(path) for asked, path in paths.items()}
+
+
 def leaderboard_tab() -> None:
     """Lay out the leaderboard; answers of a visitor's model -> his row there, and what `score_tab` shows."""
     notice = gr.HTML("")
@@ -490,8 +502,9 @@ def leaderboard_tab() -> None:
                 gr.HTML(subset.printed_html())
         with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{ANSWERS}")
+            gr.HTML(markup.html("forms", files=forms()))
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
-            sets = [(subset.POPULATIONS[asked], asked) for asked in questions.ASKED]
+            sets = [(subset.POPULATIONS[asked], asked) for asked in tables.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, gr.HTML("", elem_classes="result"), gr.HTML("")]

@@ -9,9 +9,9 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from ecuas_metric.errors import InputError
+from triviaqa_subset.tables import ASKED, table, with_design
 
 from .answers import Graded
-from .questions import ASKED, table, with_design
 from .uploads import plain_text
 
 DIGITS = {0.0: "0", 1.0: "1"}  # of answers that are wrong or right

@@ -34,10 +34,6 @@ from .words import CONTROLS, PAGE_WORDS, Number, Numbers
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
 GAPS = "there are answers of {parts}. Their numbers are bounds, and their curves are not drawn."
-DIFFERING = (
-    "these systems differ in their {reasons}. To compare them, upload answers to the same questions, with the same "
-    "column `id` in all files; or look at one system at a time."
-)
 MAX_NUMBERS = 20  # of a control
 MAX_EXPLAINED = 10  # systems
 LONGEST = 60  # characters of a value in an error
@@ -73,8 +69,6 @@ class Scored:
         """Who is cheapest, or why these systems cannot be compared."""
         if self.unlabelled:
             return f"{NOT_SAID} {self._gaps()}"
-        if self.report.differing:
-            return f"{NOT_SAID} {DIFFERING.format(reasons=', '.join(self.report.differing))}"
         return decide(self.systems)
 
     @property

@@ -17,10 +17,10 @@ from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA, LEVEL
 from ecuas_metric.results import Estimate, System, compute_results
 from triviaqa_subset.labels import METHODS
+from triviaqa_subset.tables import table
 
 from .answers import submissions
 from .markup import PAPER, html
-from .questions import table
 
 SUBMITTED = "submitted"
 PAPER_DATE = "2026-05"
@@ -34,8 +34,9 @@ POPULATIONS = {
 ABOUT = (
     "Error rates by our labels, questions: {population}. [{level:.0%} interval]; a place goes from 1 + the number of "
     "systems that are significantly better to the number of those that are not significantly worse, by paired tests "
-    "of all pairs together. The method is_true rates the answers of sequence posterior, so that it has no row of its "
-    "own. The dataset has no confidences of these systems, so ECUAS_n by our labels is not known for them."
+    "of all pairs together. A third method, is_true, asks the model whether its answer is true. Its answers are "
+    "those of sequence posterior, so that it has no row of its own. The dataset has no confidences of these systems, "
+    "so ECUAS_n by our labels is not known for them."
 )
 ABOUT_PRINTED = (
     "As printed in the paper, unweighted. These numbers and those of the other table differ in their {reasons}, so "

@@ -21,7 +21,6 @@ from ecuas_metric.results import System, ranked
 
 from .figures import NOTHING, NUM_SLOTS, REFERENCE, axis
 from .markup import html, in_words
-from .words import PAGE_WORDS
 
 SHOWN_FIRST = 0.1  # the reject cost that a result opens on: a wrong answer costs as much as ten that are rejected
 GRIDS = (100, 50, 20, 10)  # numbers of reject costs up to 1
@@ -44,7 +43,7 @@ class Call:
         return self._cheapest_unless(lambda row: row.low_best > 0)
 
     def together(self) -> list[str]:
-        """Return who may be the cheapest, by the test of all reject costs, pairs and ECUAS_n together."""
+        """Return who may be the cheapest, by the test of all reject costs and pairs together."""
         return self._cheapest_unless(lambda row: row.p_adjusted <= ALPHA)
 
     def nearest(self) -> Comparison:
@@ -60,7 +59,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Curves at the same reject costs (M,), who is cheapest there, and differences by ECUAS_n."""
+    """Curves at the same reject costs (M,), who is cheapest there, and how the systems differ by ECUAS_n.
+
+    Rejecting everything is a choice at a reject cost, and no system: ECUAS_n compares the others alone.
+    """
 
     reject_costs: Floats
     curves: Mapping[str, RejectCostCurve]
@@ -69,20 +71,25 @@ class Decision:
 
 
 def decide(systems: Mapping[str, System]) -> Decision | str:
-    """Compare the costs of systems, and of rejecting everything, at all reject costs and by ECUAS_n; or say why not."""
+    """Compare systems by ECUAS_n, and their costs with those of rejecting everything; or say why not."""
     grid = _grid(systems)
     if not len(grid):
         return TOO_MANY
     first = next(iter(systems.values()))
+    is_alone = len(systems) == 1
+    if is_alone:  # its rows are paired with themselves, whichever ids they have
+        first = replace(first, ids=None)
+        systems = dict.fromkeys(systems, first)
     candidates = {**systems, NOTHING: rejecting_system(first)}
     costs = _keys("expected_cost", grid.tolist())
     orders = _keys("ecuas", first.options.n)
     try:
-        compared = compare_systems(candidates, only=costs + orders)
+        compared = compare_systems(candidates, only=costs)
+        differences = [] if is_alone else compare_systems(systems, only=orders)
     except InputError as error:
-        return f"These systems cannot be compared sample by sample: {in_words(error)}"
+        return f"{NOT_SAID} {in_words(error)}"
     if NO_UNITS in (note for _, note in compared.notes):
-        return f"{NOT_SAID} {NO_UNITS.render(PAGE_WORDS)}"
+        return f"{NOT_SAID} there are too few answers, or groups of them, to tell."
     rows = pairs_by_key(compared)
     curves = {
         name: reject_cost_curve(system, reject_cost=grid) for name, system in candidates.items()
@@ -91,7 +98,7 @@ def decide(systems: Mapping[str, System]) -> Decision | str:
         reject_costs=grid,
         curves=curves,
         calls=[_call(rows[key]) for key in costs],
-        orders=[row for key in orders for row in rows[key]],
+        orders=differences,
     )
 
 
@@ -136,7 +143,8 @@ def strip_in_words(decision: Decision) -> str:
     for winner, low, high in stretches(decision):
         if winner is not None:
             clear.setdefault(winner, []).append((low, high))
-    return html("over_all", clear=clear)
+    systems = [name for name in decision.curves if name != NOTHING]
+    return html("over_all", systems=systems, clear=clear)
 
 
 def by_importance(decision: Decision) -> list[str]:
@@ -160,10 +168,12 @@ def said(call: Call, cost: float) -> str:
 
 
 def sentences(decision: Decision | str) -> list[str]:
-    """Say who is cheapest where, and by each ECUAS_n, as `ecuas compare` does; or why this is not said."""
+    """Say who is cheapest where, and by each ECUAS_n what `ecuas compare` says of these; or why this is not said."""
     if isinstance(decision, str):
         return [decision]
-    return [Markup(strip_in_words(decision)).striptags(), *summary(decision.orders, alpha=ALPHA)]
+    digits = digits_for(decision.orders)
+    verdicts = summary(decision.orders, alpha=ALPHA, digits=digits)
+    return [Markup(strip_in_words(decision)).striptags(), *verdicts]
 
 
 def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:

@@ -106,6 +106,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "divide_by_sums": "Rounded probabilities? The command `ecuas` can divide each row by its sum.",
     "check_cost": "Under Options, the number of possible answers may be too small.",
     "use_analytic_intervals": "Use the analytic intervals of the command `ecuas` instead.",
+    "grade_or_empty": (
+        "Partly correct? Enter the lowest grade that counts as correct under Options. No verdict? Leave these cells "
+        "empty."
+    ),
     "set_correct_from": "Partly correct? Enter the lowest grade that counts as correct under Options.",
     "set_scale_log": "Log-probabilities? Take their exponential.",
     "set_scale_100": "Percentages? Enter 100 under Options, “Largest confidence”.",
@@ -144,6 +148,22 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "Under Options, “Columns”, enter {pairs} if it does, correct={verdicts} if it says whether answers are right."
     ),
     "name_swapped": "Swapped? Enter {pairs} under Options, “Columns”.",
+    "invert_confidence": (
+        "Is it the confidence that the answer is right, and does 1 mark right answers? Else enter confidence=1-NAME or "
+        "correct=1-NAME under Options, “Columns”, whichever is the other way round."
+    ),
+    "group_repeated_ids": (
+        "Is a row there twice? Leave one out. Several answers to a question depend on each other: enter group=NAME, "
+        "the column of the question, under Options, “Columns”, or intervals and tests are too sure."
+    ),
+    "pass_labels": (
+        "Names of classes? Number them from 0 in the order of the columns of probabilities, or name these columns "
+        "after the classes."
+    ),
+    "is_nan": "must not be missing",
+    "wrong_shape": "must be one column if it is of class 1 alone, else a column for each class",
+    "auroc_undefined": "AUROC has no value: it needs both right and wrong answers.",
+    "missing": "{count} of {total} confidences are missing and count as {replacement:g}.",
     "name_complement": "If it is, enter {pairs} under Options, “Columns”.",
     "name_system": "Does it name systems? Enter {pairs} under Options, “Columns”.",
     "name_systems_or_groups": (
@@ -165,6 +185,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_judged_mistaken_or_class": (
         "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {complements} if it marks wrong "
         "ones; {other_pairs} if it is the true class, and “{of_column}” the probability of {high}."
+    ),
+    "name_third_word": (
+        "Write 1 for right answers in column “{truth}”, 0 for wrong ones, and nothing where there is no verdict; then "
+        "enter {pairs} under Options, “Columns”."
     ),
     "name_either": (
         "If “{truth}” marks right answers, enter the confidence under Options, “Columns”: {pairs} or {other_pairs}."
@@ -191,7 +215,9 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_other_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "set_infinite_classes": "For free text, leave the number of possible answers empty under Options.",
-    "name_whole_id": "Name all columns of the id under Options, “Columns”: id=A+B.",
+    "name_whole_id": (
+        "Name all columns of the id under Options, “Columns”: id=A+B; or leave rows out that are there twice."
+    ),
     "read_partial": "The command `ecuas` can read what there is.",
     "name_one_role": "Name it under Options, “Columns”.",
     "choose_reject_cost": "threshold",

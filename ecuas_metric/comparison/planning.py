@@ -6,7 +6,7 @@ import functools
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..inference import Inference, Moments
 from ..inputs import Floats
 from ..metric import Key
 from ..metrics import line_of_mean
-from ..options import ALPHA, DEFAULTS, check_number
+from ..options import ALPHA, DEFAULTS, check_alpha, check_number
 from ..results import System
 from .compare import align
 from .family import Family
@@ -59,6 +59,8 @@ class Plan:
     detectable: float  # difference that N samples detect with the power; nan if the deviation is 0 or unknown
     # N that detects `difference`; None if that is 0, or the deviation 0 or unknown
     needed: int | None
+    # whether the metric may rank the systems
+    comparable: bool = True
 
 
 def plan_of_systems(
@@ -72,10 +74,10 @@ def plan_of_systems(
 ) -> list[Plan]:
     """Plan a comparison by each metric (in `only`, unbiased ones by default) like that of two systems with a level.
 
-    N defaults to that of the systems, the difference to the observed one; `power` and `alpha`, of the two-sided test,
-    lie in (0, 1). Weights and groups count: N is the number of samples in groups of such sizes. Raises InputError
-    unless there are two systems of the same samples. The variance of a difference is that of the differences of the
-    samples' influences (Hampel 1974).
+    N defaults to that of the systems, the difference to the observed one; `power` lies in (0, 1), `alpha`, of the
+    two-sided test, in (0, 0.5]. Weights and groups count: N is the number of samples in groups of such sizes. Raises
+    InputError unless there are two systems of the same samples. The variance of a difference is that of the differences
+    of the samples' influences (Hampel 1974).
     """
     if len(systems) != 2:
         raise InputError("a plan", "not_two_systems", value=len(systems))
@@ -88,7 +90,8 @@ def plan_of_systems(
         if test.inference is not None:
             wanted = test.inference.value if difference is None else difference
             spread = _spread_of(test.inference, len(family.design.weight), wanted)
-            plans.append(plan_of(test.key, wanted, spread, planned, power=power, alpha=alpha))
+            plan = plan_of(test.key, wanted, spread, planned, power=power, alpha=alpha)
+            plans.append(replace(plan, comparable=family.may_rank(test)))
     return plans
 
 
@@ -164,7 +167,7 @@ def plan_of(
     :math:`-z_{1 - \alpha / 2}\, s / \sqrt N`.
     """
     check_number(power, "power", 0, 1, inside=True)
-    check_number(alpha, "alpha", 0, 1, inside=True)
+    check_alpha(alpha, "alpha")
     if samples < 1:
         raise InputError("samples", "no_sample", value=samples)
     if power <= alpha / 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,16 @@ from .cells import (
     words_to_say,
 )
 from .recipe import LOG, NAMES, OTHER_ROLES, column_in
-from .values import Sheet, as_text, encode, first_of, parsed_json, texts_in, with_fields
+from .values import (
+    Sheet,
+    as_text,
+    encode,
+    first_of,
+    parsed_json,
+    parts_by_name,
+    texts_in,
+    with_fields,
+)
 
 RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
 _VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
@@ -100,7 +109,7 @@ class Candidates:
 
     def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
         self.roles = roles
-        self.nested = [path for name in sheet.names for path in _paths_of(sheet, name)]
+        self.nested = [path for name in sheet.names for path in paths_of(sheet, name)]
         self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
         names = " ".join(sheet.names)
         self.words = set(re.split(r"[\W_]+", names))
@@ -115,8 +124,11 @@ class Candidates:
 
     def _called(self, role: str) -> list[str]:
         """Return the columns without a role; if the last part of some names is called as a role is, only these."""
-        by_last = {name: name.rpartition(".")[2].lower() for name in self.free if "." in name}
-        return [name for name, last in by_last.items() if last in NAMES[role]] or self.free
+        with_points = (name.rpartition(".") for name in self.free if "." in name)
+        called = [
+            f"{first}.{last}" for first, _, last in with_points if last.lower() in NAMES[role]
+        ]
+        return called or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
         """Return those of the roles that have no column yet, with the columns that they may have."""
@@ -153,11 +165,14 @@ class Candidates:
         if self.named("label"):
             return self.named("label")
         least = min(num_classes, 3)
-        distinct: dict[bytes, str] = {}
-        for name in self.free:
-            if self._repeats_classes(name, least):
-                distinct.setdefault(self.texts(name).tobytes(), name)
-        return list(distinct.values())
+        return self.distinct(name for name in self.free if self._repeats_classes(name, least))
+
+    def distinct(self, names: Iterable[str]) -> list[str]:
+        """Return columns that differ as texts; of equal ones the first."""
+        by_content: dict[bytes, str] = {}
+        for name in names:
+            by_content.setdefault(self.texts(name).tobytes(), name)
+        return list(by_content.values())
 
     def _repeats_classes(self, name: str, least: int) -> bool:
         cells = self.cells[name]
@@ -288,32 +303,32 @@ def _numbers_of(sheet: Sheet, name: str) -> Floats | None:
     return None if np.isnan(values).all() else values
 
 
-def _paths_of(sheet: Sheet, name: str) -> list[str]:
+def paths_of(sheet: Sheet, name: str) -> list[str]:
     """Return the dotted paths of the fields within the cells of a column, by the first of them."""
     return list(_paths_in(first_of(sheet.table[name]), name))
 
 
 def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
-    """Yield the dotted paths of numbers and texts in a nested value, also in JSON within it."""
+    """Yield the dotted paths of numbers, texts and lists of several parts in a nested value, also in JSON within it."""
     value = parsed_json(value)
-    if isinstance(value, dict | list):
-        for key, part in _parts_of(value, depth):
-            if not re.search(r"[.,=:+]", str(key)):
-                yield from _paths_in(part, f"{path}.{key}", depth + 1)
-    elif depth:
+    parts = _parts_of(value, depth)
+    for key, part in parts:
+        if not re.search(r"[.,=:+]", str(key)):
+            yield from _paths_in(part, f"{path}.{key}", depth + 1)
+    if depth and not parts:
         yield path
 
 
-def _parts_of(
-    value: dict[object, object] | list[object], depth: int
-) -> Iterable[tuple[object, object]]:
-    """Return the fields of an object, or the only part of a list within one; of several, none is surely meant."""
-    if depth >= _DEEPEST:
+def _parts_of(value: object, depth: int) -> Collection[tuple[object, object]]:
+    """Return the fields of an object, or the only part of a list within one; of several, those that have names."""
+    if not isinstance(value, dict | list) or not value or depth >= _DEEPEST:
         return ()
     if isinstance(value, dict):
         return value.items()
-    is_within = depth > 0 or isinstance(value[0] if value else None, dict)
-    return enumerate(value) if len(value) == 1 and is_within else ()
+    if len(value) > 1:
+        return parts_by_name(value).items()
+    is_within = depth > 0 or isinstance(value[0], dict | list)
+    return list(enumerate(value)) if is_within else ()
 
 
 # ---- what values say ---------------------------------------------------------------------------------------------

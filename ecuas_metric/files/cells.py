@@ -267,7 +267,9 @@ def _score_in(part: object) -> tuple[str, object] | None:
     values = part.values()
     names = [value for value in values if isinstance(value, str)]
     scores = [value for value in values if isinstance(value, float | int)]
-    return (as_text(names[0]), scores[0]) if len(names) == len(scores) == 1 else None
+    if len(names) != 1 or len(scores) != 1:
+        return None
+    return as_text(names[0]), scores[0]
 
 
 def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
@@ -534,7 +536,7 @@ def _error_of_cells(
     **fields: Any,
 ) -> FileError:
     """Return an error about cells (N,), or about rows if these are none of samples: the header again, or a sum."""
-    are_others = wrong & (_repeated_headers(sheet) | _is_sum(sheet, wrong))
+    are_others = wrong & (_repeated_headers(sheet) | is_sum(sheet, wrong))
     if are_others.any():
         return sheet.error_of_rows(column, rule, are_others, **fields)
     return sheet.error(column, rule, wrong, advice=advice, **fields)
@@ -549,7 +551,7 @@ def _repeated_headers(sheet: Sheet) -> Bools:
     return are_headers
 
 
-def _is_sum(sheet: Sheet, wrong: Bools) -> Bools:
+def is_sum(sheet: Sheet, wrong: Bools) -> Bools:
     """Return the last row (N,), if it alone is wrong, and empty in a column that all others have a value in."""
     is_last: Bools = np.arange(len(wrong)) == len(wrong) - 1
     columns = map(sheet.column, sheet.names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
@@ -24,6 +24,7 @@ from .candidates import (
     beyond_chance,
     classes_among,
     deviations,
+    paths_of,
     rows_of_systems,
 )
 from .cells import (
@@ -31,6 +32,7 @@ from .cells import (
     NOTHING,
     codes_of_two,
     columns_in,
+    is_sum,
     lists_of_numbers,
     numbers_in,
     parse_cells,
@@ -38,8 +40,18 @@ from .cells import (
     truths_in,
 )
 from .proposals import Proposal, propose
-from .recipe import HEAD, NAMES, Reading, Recipe, complement_of, limits_of, name_of, on_unit_scale
-from .roles import DIFFERENT, resolve
+from .recipe import (
+    HEAD,
+    NAMES,
+    Reading,
+    Recipe,
+    column_in,
+    complement_of,
+    limits_of,
+    name_of,
+    on_unit_scale,
+)
+from .roles import DIFFERENT, resolve, with_nested
 from .values import (
     TEXT,
     Sheet,
@@ -57,6 +69,8 @@ from .values import (
     nulls_in,
     positions_in,
     texts_in,
+    value_at,
+    with_fields,
 )
 
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
@@ -82,6 +96,7 @@ _NAMES_OF_SUMS = (
 _SUMS = _NAMES_OF_SUMS.split()
 _NO_IDS = [word for word in NOTHING if not word or re.search(r"[a-z]", word)]  # but dashes
 _LONGEST_NO_ID = max(map(len, _NO_IDS))
+_OF_SYSTEMS = ("name_system", "name_systems_or_groups")  # advice
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 
 
@@ -121,14 +136,17 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
     It has both words of correctness, one pair for all systems, where the user named one, and notes on other columns.
     """
-    recipe = resolve(sheet, reading, rows=rows)
+    try:
+        recipe = resolve(sheet, reading, rows=rows)
+    except FileError as error:
+        if error.columns and {"flags", "listed"} <= error.fields.keys():
+            error.fields["listed"] += _asked_next(sheet, reading.with_columns(error.columns), rows)
+        raise
     if recipe.right is not None:
         column = sheet.stored(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=len(sheet.rows) == rows)
         recipe = replace(recipe, right=right)
-    head = sheet.head(_HEAD)
-    counts = _distinct_values(head, recipe)
-    notes = _notes_on(_Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe)))
+    notes = _notes_on(_rows_of(sheet, recipe, reading))
     num_told = min(len(sheet.rows), HEAD)
     return replace(
         recipe,
@@ -137,6 +155,36 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         skip=sheet.skipped,
         notes=notes,
     )
+
+
+def _rows_of(sheet: Sheet, recipe: Recipe, reading: Reading) -> _Rows:
+    unused = {name for name, _ in recipe.unused}
+    names = [name for name in sheet.names if name in unused]
+    nested = [path for name in names for path in paths_of(sheet, name)]
+    within = _distinct_values(_with_fields(sheet.head(_HEAD), nested), nested)
+    few = [name for name, count in within.items() if 1 < count <= MOST_PARTS]
+    sheet = _with_fields(sheet, few)
+    head = sheet.head(_HEAD)
+    counts = _distinct_values(head, [*names, *few])
+    return _Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe))
+
+
+def _asked_next(sheet: Sheet, proposed: Reading, rows: int) -> str:
+    """Return what would be asked of columns that are proposed: whether others name systems, or an id has several."""
+    sheet = replace(sheet, table=with_nested(sheet.table, proposed.columns))
+    try:
+        notes = _check_systems(_rows_of(sheet, resolve(sheet, proposed, rows=rows), proposed))
+    except FileError as error:
+        notes = (Note(error.rule, error.fields_of_sentences(), error.advice),)
+    except InputError:
+        return ""
+    asked = [note for note in notes if note.advice in _OF_SYSTEMS]
+    if len(asked) != 1:
+        return ""
+    sentence = "; add {pairs} if {other!r} names systems"
+    if "other_pairs" in asked[0].fields:
+        sentence += ", {other_pairs} if it does not"
+    return sentence.format(**asked[0].fields)
 
 
 def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
@@ -154,11 +202,14 @@ def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
     return values if len(names) > 1 else np.hstack([1 - values, values])
 
 
-def _distinct_values(head: Sheet, recipe: Recipe) -> dict[str, int]:
-    """Return how many values each column has in the first rows that is not used; of lists and the like all."""
-    unused = {name for name, _ in recipe.unused}
-    names = [name for name in head.names if name in unused]
-    return {name: len(encode(head.column(name))[0]) for name in names}
+def _with_fields(sheet: Sheet, names: Iterable[str]) -> Sheet:
+    return replace(sheet, table=with_fields(sheet.table, names))
+
+
+def _distinct_values(head: Sheet, names: Iterable[str]) -> dict[str, int]:
+    """Return how many values columns have in the first rows; of lists and the like all."""
+    there = filter(head.names.__contains__, names)
+    return {name: len(encode(head.column(name))[0]) for name in there}
 
 
 def _notes_on(rows: _Rows) -> tuple[Note, ...]:
@@ -175,12 +226,8 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
         for form, role, rule in _RULES
         if rows.recipe.form == form and role not in rows.reading.columns
     ]
-    on_ids = _check_ids(rows)
-    return (
-        *filter(None, [on_rows, *notes]),
-        *on_ids,
-        *_check_parts(rows, are_repeated=bool(on_ids)),
-    )
+    on_lists = _note_longer_lists(rows)
+    return (*filter(None, [on_rows, on_lists, *notes]), *_check_systems(rows))
 
 
 def require_ids(recipes: Iterable[Recipe]) -> None:
@@ -239,9 +286,13 @@ def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
     column = recipe.truth
     levels = np.unique(grades[is_known])
     first = grades[wrong][0]
-    if _are_shares(grades[wrong]):
-        if np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH:
-            raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=first)
+    are_shares = _are_shares(grades[wrong])
+    is_alone = np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH
+    total = np.nansum(grades[:-1])
+    is_total = is_sum(sheet, wrong).any() or grades[-1] == total
+    if is_alone and (are_shares or is_total):
+        raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=first)
+    if are_shares:
         confidence = recipe.predictions[0]
         if are_swapped(grades, _numbers_of(sheet, confidence)):
             columns = {"confidence": column, "correct": confidence}
@@ -283,7 +334,8 @@ def _advice_on_codes(levels: Floats) -> str:
     if len(levels) == 2:
         return "say_right"
     if len(levels) - len(strange) == 2 and len(strange) <= 2:
-        return "empty_if_not_judged"
+        are_in_order = levels[-1] < len(levels)
+        return "grade_or_empty" if are_in_order else "empty_if_not_judged"
     return "set_correct_from" if levels[0] >= 0 and levels[-1] < MOST_LEVELS else ""
 
 
@@ -368,8 +420,9 @@ def refuse_positive(
 
 def _probability_of_one(sheet: Sheet, name: str, pair: tuple[Any, Any], label: str) -> FileError:
     columns = {"label": label, "positive": name}
-    proposal = Proposal("name_positive_class", columns, (as_text(pair[0]), as_text(pair[1])))
-    fields = {"low": pair[0], "high": pair[1], **proposal.to_fields({})}
+    low, high = pair
+    proposal = Proposal("name_positive_class", columns, (as_text(low), as_text(high)))
+    fields = {"low": low, "high": high, **proposal.to_fields({})}
     return sheet.error(name, "probability_of_one", **fields)
 
 
@@ -430,7 +483,7 @@ def _check_answers(rows: _Rows) -> Note | None:
     head = rows.head
     words = set(_coded(head, name)[0])
     is_judged_elsewhere = rows.named("label") and rows.named("predicted")  # see `_check_classes`
-    if rows.recipe.right is not None or len(words) != 2 or is_judged_elsewhere:
+    if rows.recipe.right is not None or len(words) < 2 or is_judged_elsewhere:
         return None
     alike = _columns_of_words(head, [name, *rows.few], words)
     truth = alike.pop(name)
@@ -721,20 +774,35 @@ def _check_likeliest(rows: _Rows) -> Note | None:
 
     FileError beside the probability of class 1, which may be the confidence in the class that was chosen.
     """
-    named = {role: name for role in ("predicted", "correct") for name in rows.named(role)[:1]}
     is_margin = rows.reading.predictions_are == "logits" and rows.recipe.form == "positive"
     values = rows.posteriors
     if values is None or is_margin:
         return None
-    for role, name in named.items():
+    seeming = [name for name in rows.few if _seems_chosen(rows, name, values)]
+    pairs = [
+        *product(["predicted"], rows.named("predicted")[:1]),
+        *product(["correct"], rows.named("correct")[:1]),
+        *product(["predicted"], seeming),
+    ]
+    for role, name in pairs:
         differ = _differ(rows, role, name, values)
         if not differ.any():
             continue
-        if rows.recipe.form == "positive":
+        if rows.recipe.form == "positive" and _is_named(name, role):
             raise _contradicted(rows.head, rows.recipe.predictions[0], role, name, differ)
         fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
         return Note(_NOT_LIKELIEST[role], fields)
     return None
+
+
+def _seems_chosen(rows: _Rows, name: str, values: Floats) -> bool:
+    """Return whether a column has the likeliest classes by posteriors (N, K) in more rows than the true ones."""
+    count = values.shape[1]
+    classes = _classes_in(rows, name, count)
+    is_likeliest = classes == values.argmax(axis=1)
+    is_true = classes == _classes_in(rows, rows.recipe.truth, count)
+    least = max(is_true.sum(), len(classes) / 2)
+    return bool((classes >= 0).all() and is_likeliest.sum() > least)
 
 
 def _differ(rows: _Rows, role: str, name: str, values: Floats) -> Bools:
@@ -805,12 +873,13 @@ def _note_class_within(rows: _Rows) -> Note | None:
     """Return a note if predicted texts have the true one as words within them, and so count as wrong."""
     (predicted,) = rows.recipe.of("predicted")
     columns = [rows.texts(name).to_pylist() for name in (predicted, rows.recipe.truth)]
-    within = [(one, true) for one, true in zip(*columns, strict=True) if _is_within(true, one)]
+    pairs = list(zip(*columns, strict=True))
+    within = [(answer, true) for answer, true in pairs if _is_within(true, answer)]
     if not within:
         return None
     answer, true = within[0]
-    fields = {"count": len(within), "total": len(columns[0]), "answer": answer, "true": true}
-    return Note("class_within", fields)
+    fields = {"count": len(within), "total": len(pairs)}
+    return Note("class_within", {**fields, "answer": answer, "true": true})
 
 
 def _is_within(part: str | None, text: str | None) -> bool:
@@ -931,6 +1000,30 @@ def _check_other_rows(sheet: Sheet, recipe: Recipe) -> Note | None:
     return Note("rows_without_values", fields, error.advice)
 
 
+def _note_longer_lists(rows: _Rows) -> Note | None:
+    """Return a note if lists, a part of which is read, have others in some rows only."""
+    paths: dict[str, str] = {}
+    for column in map(column_in, chain.from_iterable(rows.recipe.columns.values())):
+        for step in re.finditer(r"\.\d+(?![^.])", column):
+            paths.setdefault(column[: step.start()], column)
+    for path, column in paths.items():
+        sizes = _sizes_of_lists(rows.sheet, path)
+        shortest = min(filter(None, sizes), default=0)
+        count = sum(size > shortest for size in sizes)
+        if count:
+            fields = {"path": path, "column": column, "count": count, "total": len(sizes)}
+            return Note("longer_lists", fields)
+    return None
+
+
+def _sizes_of_lists(sheet: Sheet, path: str) -> list[int]:
+    """Return how many parts the list at a dotted path has in each row, 0 where there is none."""
+    outer, _, _ = path.partition(".")
+    cells = sheet.column(outer).to_pylist() if outer in sheet.names else ()
+    lists = [value_at({outer: cell}, path) for cell in cells]
+    return [len(one) if isinstance(one, list) else 0 for one in lists]
+
+
 def _refuse_sums(sheet: Sheet, name: str) -> None:
     """Raise FileError if a column that names rows ends in a word for sums, which no more than a few rows have."""
     cells = sheet.column(name)
@@ -944,6 +1037,12 @@ def _refuse_sums(sheet: Sheet, name: str) -> None:
 
 
 # ---- systems that are taken for one --------------------------------------------------------------------------------
+
+
+def _check_systems(rows: _Rows) -> tuple[Note, ...]:
+    """Return notes on ids, and on columns that may name systems; FileError where their rows are told apart."""
+    on_ids = _check_ids(rows)
+    return (*on_ids, *_check_parts(rows, are_repeated=bool(on_ids)))
 
 
 def _check_ids(rows: _Rows) -> tuple[Note, ...]:
@@ -978,6 +1077,7 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
     num_ids = count_distinct(keys)
     if len(keys) < _OFTEN * num_ids:
         return
+    _refuse_without_values(rows, keys, num_ids)
     most = min(MAX_SYSTEMS, num_ids)
     ids = "+".join(rows.recipe.of("id"))
     for name in rows.counts:
@@ -988,6 +1088,15 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
             if rows.recipe.form in ("confidences", "positive"):
                 _refuse_row_per_class(rows, rows.sheet, rows.recipe.of("id"))
             raise _told_apart(rows, ids, [name], count)
+
+
+def _refuse_without_values(rows: _Rows, keys: pa.Array, num_ids: int) -> None:
+    """Raise FileError about rows without prediction and truth, if each of their ids (N,) stands in another row too."""
+    used = (rows.recipe.truth, *rows.recipe.predictions)
+    columns = [rows.sheet.column(name) for name in used]
+    are_empty = np.all([nulls_in(column) for column in columns], axis=0)
+    if are_empty.any() and count_distinct(keys.filter(from_numpy(~are_empty))) == num_ids:
+        raise rows.sheet.error_of_rows(used[0], "value_in_other_row", are_empty)
 
 
 def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> FileError:
@@ -1009,51 +1118,70 @@ def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> Fil
 def _check_parts(rows: _Rows, *, are_repeated: bool) -> tuple[Note, ...]:
     """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
 
-    FileError if another column has the questions: each of its values stands once beside each of theirs. Ids that only
-    count the rows, and were not named by the user, tell nothing; others, if none repeats, are of as many questions.
+    FileError if another column has the questions: each of its values stands once beside each of theirs; a note if ids
+    that do not count the rows have other values in each. Ids that the user named, if none repeats, tell enough.
     """
-    are_said = "id" in rows.reading.columns
-    ids = rows.recipe.of("id")
-    do_count = not are_said and all(count_up(_numbers_of(rows.head, name)) for name in ids)
-    if not are_repeated and not do_count:
+    if "id" in rows.reading.columns and not are_repeated:
         return ()
-    if not rows.recipe.of("group"):
-        _refuse_questions(rows)
-    if rows.recipe.systems:
+    error = None if rows.recipe.of("group") else _pooled_questions(rows)
+    if are_repeated or _do_count(rows):
+        if error is not None:
+            raise error
+        few = () if rows.recipe.systems else rows.few
+        return tuple(filter(None, [_note_parts(rows.sheet, name) for name in few]))
+    if error is None:
         return ()
-    return tuple(filter(None, [_note_parts(rows.sheet, name) for name in rows.few]))
+    fields = {**error.fields_of_sentences(), "column": error.column}
+    return (Note("like_questions", fields, error.advice),)
 
 
-def _refuse_questions(rows: _Rows) -> None:
-    """Raise FileError if a column has more values than one of few, and most of them once beside each of its values.
+def _do_count(rows: _Rows) -> bool:
+    """Return whether ids tell nothing but the number of each row."""
+    return all(count_up(_numbers_of(rows.head, name)) for name in rows.recipe.of("id"))
+
+
+def _pooled_questions(rows: _Rows) -> FileError | None:
+    """Return what says that a column has more values than one of few, and most of them once beside each of its values.
 
     Or beside each pair of values of two such columns, as cases do that are read by several readers in several ways.
     """
-    sheet = rows.sheet
-    total = len(sheet.rows)
+    total = len(rows.sheet.rows)
     if total > _MOST_CROSSED or not rows.few:
-        return
+        return None
     repeated = [name for name, count in rows.counts.items() if 1 < count < total]
-    columns = {name: texts_in(sheet.column(name)) for name in repeated}
+    columns = {name: texts_in(rows.sheet.column(name)) for name in repeated}
+    for names, question, values in _grids(rows, columns):
+        if _are_questions(rows, columns, names, question):
+            return _told_apart(rows, question, names, values)
+    return None
+
+
+def _grids(
+    rows: _Rows, columns: Mapping[str, pa.Array]
+) -> Iterator[tuple[tuple[str, ...], str, int]]:
+    """Yield one or two columns (N,) of few values, another one, and how many values the few have, if rows may be pairs.
+
+    Beside systems that are named, others must have answered all questions.
+    """
     sizes = {name: count_distinct(texts) for name, texts in columns.items()}
-    systems = [sheet.column(name) for name in rows.recipe.systems]
+    systems = [rows.sheet.column(name) for name in rows.recipe.systems]
     num_systems = count_distinct_rows(systems) if systems else 1
     few = [name for name in rows.few if name in columns]
     crossed = [*combinations(few, 1), *combinations(few, 2)]
     for names, question in product(crossed, columns):
         values = math.prod(sizes[name] for name in names)
-        is_grid = _is_grid(num_systems * values, sizes[question], total)
-        if question in names or not is_grid:
-            continue
-        if _are_questions(rows, columns, names, question):
-            raise _told_apart(rows, question, names, values)
+        total = len(columns[question])
+        is_grid = _is_grid(num_systems * values, sizes[question], total, is_whole=bool(systems))
+        if is_grid and question not in names:
+            yield names, question, values
 
 
-def _is_grid(values: int, count: int, total: int) -> bool:
-    """Return whether rows may be most of the pairs of few values with more other ones, each once."""
+def _is_grid(values: int, count: int, total: int, *, is_whole: bool) -> bool:
+    """Return whether rows may be all, or most, of the pairs of few values with more other ones, each once."""
     pairs = values * count
     are_more = max(values + 1, _ENOUGH) <= count
-    return are_more and max(pairs / 2, _OFTEN * count) <= total <= pairs
+    least = pairs if is_whole else max(pairs / 2, _OFTEN * count)
+    return are_more and least <= total <= pairs
 
 
 def _are_questions(
@@ -1080,9 +1208,10 @@ def _note_parts(sheet: Sheet, name: str) -> Note | None:
     sizes = rows_of_systems(sheet, name)
     if not sizes:
         return None
-    fields: dict[str, Any] = {"column": name, "values": len(sizes), "size": min(sizes)}
-    fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
-    return Note("like_systems", fields, "name_system")
+    columns = {"system": name}
+    counts = {"values": len(sizes), "size": min(sizes)}
+    names = {"column": name, "other": name, "columns": columns, "pairs": pairs_of(columns)}
+    return Note("like_systems", {**counts, **names}, "name_system")
 
 
 _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (

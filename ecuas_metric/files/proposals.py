@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import pairs_of, quoted
-from ..inputs import Array, Floats, Ints
+from ..inputs import Array, Bools, Floats, Ints
 from .candidates import (
     RIGHT,
     Candidates,
@@ -34,10 +34,9 @@ from .candidates import (
     distinct_texts,
     rises,
     rises_surely,
-    rows_of_systems,
 )
 from .cells import are_numbers, classes_of, lists_of_numbers, row_of_numbers
-from .recipe import Recipe, column_in, labels_in, on_unit_scale, pairs_in
+from .recipe import Recipe, labels_in, on_unit_scale, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
@@ -102,7 +101,7 @@ class Proposal:
     def is_read_back(self) -> bool:
         """Return whether the flags that are printed say the same columns and classes, whatever signs are in these."""
         pairs = [
-            (system, role, name)
+            (system, role, name.strip())
             for system, columns in {"": self.columns, **self.systems}.items()
             for role, name in columns.items()
         ]
@@ -146,18 +145,6 @@ def propose(
             continue
         if proposal.is_read_back():
             yield proposal
-
-
-def system_beside(
-    sheet: Sheet, roles: Mapping[str, Sequence[str]], proposal: Proposal
-) -> str | None:
-    """Return the one column that else a note would ask of whether it names systems."""
-    table = Candidates(sheet, roles)
-    used = map(column_in, proposal.columns.values())
-    if table.named("system") or table.named("part") or proposal.systems:
-        return None
-    free = filter(table.may_be_classes, set(table.free).difference(used))
-    return _only([name for name in free if rows_of_systems(table.sheet, name)])
 
 
 def _only(fitting: Collection[_T]) -> _T | None:
@@ -222,7 +209,11 @@ def _labels_beside(
     source: Callable[[Candidates], Iterable[_Posteriors]], table: Candidates
 ) -> Iterator[Proposal]:
     """Yield posteriors with the labels that go with the likeliest classes, but are not always the likeliest of some."""
-    pairs = [(one, label) for one in source(table) for label in table.may_be_labels(one.count)]
+    pairs = [
+        (posteriors, label)
+        for posteriors in source(table)
+        for label in table.may_be_labels(posteriors.count)
+    ]
     predicted = {label for one, label in pairs if _are_likeliest(table, label, one)}
     for posteriors, label in pairs:
         is_field = label.startswith(f"{posteriors.columns.get('posteriors')}.")  # of theirs
@@ -397,30 +388,37 @@ def _places(names: Iterable[str], part: str) -> Iterator[tuple[str, int]]:
 
 
 def _lists(table: Candidates) -> Iterator[_Posteriors]:
-    """Yield columns of lists or of mappings, of as many numbers as there are classes: probabilities, or else logits."""
+    """Yield columns of lists or of mappings, of as many numbers as there are classes: probabilities, or else logits.
+
+    Lists in changing order are read with each column of lists that may have their classes.
+    """
     for name in table.named("posteriors") or table.free:
         cells = table.sheet.column(name).to_pylist()
         columns = table.missing(posteriors=name)
-        names = _likeliest_in(cells)
-        values = lists_of_numbers(table.sheet, name) if names is None else None
-        classes = None if values is None else _only(table.classes_beside(name))
-        if classes is not None:
-            columns = {"posteriors": "+".join([classes, name])}
-            beside = table.sheet.column(classes).to_pylist()
-            pairs = zip(beside, cells, strict=True)
-            names = _likeliest_in([{classes: texts, name: numbers} for texts, numbers in pairs])
-        if names is not None:
-            distinct, chosen = np.unique(names, return_inverse=True)
-            yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
-        elif values is not None:
-            yield from _without_names(columns, values)
+        mappings = list(_with_names(columns, cells))
+        beside = [] if mappings else table.classes_beside(name)
+        for classes in beside:
+            pairs = zip(table.sheet.column(classes).to_pylist(), cells, strict=True)
+            joined = [{classes: texts, name: numbers} for texts, numbers in pairs]
+            yield from _with_names({"posteriors": "+".join([classes, name])}, joined)
+        values = None if mappings or beside else lists_of_numbers(table.sheet, name)
+        yield from mappings if values is None else _without_names(columns, values)
+
+
+def _with_names(columns: Mapping[str, str], cells: Sequence[object]) -> Iterator[_Posteriors]:
+    """Yield mappings (N,) of classes to probabilities as posteriors."""
+    names = _likeliest_in(cells)
+    if names is not None:
+        distinct, chosen = np.unique(names, return_inverse=True)
+        yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
 
 
 def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Posteriors]:
     """Yield the numbers (N, K) of lists as posteriors by their places: probabilities, or else logits."""
     if 1 < values.shape[1] <= _MOST_LABELS:
-        are_shares = all(map(_are_probabilities, values))
-        form = {} if are_shares else {"predictions_are": "logits"}
+        form = {} if values.min() >= 0 else {"predictions_are": "log_probabilities"}
+        if not all(map(_are_probabilities, values)):
+            form = {"predictions_are": "logits"}
         yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
 
 
@@ -576,27 +574,36 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
     """
     pairs = [(sure, verdict) for sure in _sure(table) for verdict in _verdicts_beside(table, sure)]
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
-    likely = higher
-    if not table.named("correct"):
-        likely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
+    surely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
+    likely = higher if table.named("correct") else surely
     different = _different(likely or pairs)
     pair = _only(different)
-    if pair is not None and higher:
-        yield _as_correct(table, *pair)
-    elif pair is not None and _may_be_mistakes(table, *pair):
-        yield _as_mistakes(table, *pair)
-    elif len(different) == 2 == len(_different(higher)):
+    if len(different) == 2 == len(_different(higher)):
         yield from _either(table, *different)
+    elif pair is not None:
+        yield from _as_judged(table, *pair, is_likely=bool(higher))
+
+
+def _as_judged(
+    table: Candidates, sure: Sure, verdict: Verdict, *, is_likely: bool
+) -> Iterator[Proposal]:
+    """Yield the advice on numbers and verdicts: of right answers, if numbers are higher there, or of mistakes."""
+    if is_likely:
+        yield _as_correct(table, sure, verdict)
+    elif _may_be_mistakes(table, sure, verdict):
+        yield _as_mistakes(table, sure, verdict)
 
 
 def _either(
     table: Candidates, first: tuple[Sure, Verdict], second: tuple[Sure, Verdict]
 ) -> Iterator[Proposal]:
     """Yield what two columns of numbers are beside the same verdicts on answers: either may be the confidence."""
-    if first[1].name != second[1].name:
+    _, verdict = first
+    _, other_verdict = second
+    if verdict.name != other_verdict.name:
         return
     proposal, other = (_as_verdicts(table, *pair) for pair in (first, second))
-    fields = {"truth": first[1].name, "of_column": first[0].name, "other_column": second[0].name}
+    fields = {"truth": verdict.name}
     yield replace(proposal, advice="name_either", alternative=other, fields=fields)
 
 
@@ -638,7 +645,8 @@ def _sure(table: Candidates) -> list[Sure]:
 def _verdicts_beside(table: Candidates, sure: Sure) -> list[Verdict]:
     """Return what may be verdicts on answers with such confidences: labels of two classes, or any two words."""
     truth = table.named("correct") or _labels_of_two(table)
-    known = list(filter(None, map(table.verdict_known, truth))) if truth else table.verdicts()
+    of_truth = filter(None, map(table.verdict_known, truth))
+    known = list(of_truth) if truth else table.verdicts()
     if known:
         return known
     of_words = [table.verdict(name, sure) for name in truth or table.may_be_labels()]
@@ -672,8 +680,10 @@ def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
 def _as_verdicts(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     """Return the advice to take verdicts as those on answers."""
     columns = table.missing(confidence=sure.name, correct=verdict.name)
-    fields = {"of_column": sure.name}
-    return Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
+    _, comma, third = verdict.words.rpartition(",")
+    advice = "name_third_word" if comma else sure.advice
+    fields = {"of_column": sure.name, "truth": verdict.name, "third": third}
+    return Proposal(advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
 
 
 def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
@@ -692,11 +702,7 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
         alternative=Proposal("", as_classes, classes, sure.scale),
         complements=proposal.with_scale(complements),
-        fields={
-            **proposal.fields,
-            "truth": truth,
-            "high": classes[-1] if classes else "class 1",
-        },
+        fields={**proposal.fields, "high": classes[-1] if classes else "class 1"},
     )
 
 
@@ -707,7 +713,8 @@ def _classes_of(table: Candidates, verdict: Verdict) -> tuple[str, ...] | None:
         return None if "," in low else (low, high)
     if not np.isnan(table.values(verdict.name)).all():
         return ()
-    words = sorted(table.classes(verdict.name), key=lambda word: word.lower() in RIGHT)
+    words = table.classes(verdict.name)
+    words.sort(key=lambda word: word.lower() in RIGHT)
     may_be_classes = {word.lower() for word in words} in _OF_CLASSES
     return tuple(words) if may_be_classes and not table.named("confidence") else None
 
@@ -716,27 +723,37 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
     """Yield two columns of the same classes or texts as the chosen and the true ones, beside confidences."""
     if table.named("correct"):
         return
+    several = _sure(table)
     for truth, chosen in _pairs_of_classes(table):
         answers = table.texts(chosen)
-        right_answers = table.texts(truth)
-        are_right = answers == right_answers
-        fitting = [one for one in _sure(table) if _is_of_chosen(one, right_answers, answers)]
+        are_right = (answers == table.texts(truth)) & (answers != "")
+        fitting = [one for one in several if _is_of_chosen(one, table.texts(truth), answers)]
         surely = [one for one in fitting if rises_surely(one.values, are_right)]
         sure = _only(fitting) or _only(surely)
-        if sure is None:
-            continue
-        others = [one for one in table.verdicts() if one.name not in (truth, chosen)]
-        judged = _different([(sure, one) for one in others if one.goes_with(are_right)])
-        if judged:  # which of several holds, only the user knows
-            yield from (_as_verdicts(table, *pair) for pair in judged)
-            continue
-        missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
-        fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
-        proposal = Proposal("name_chosen_and_true", missing, scale=sure.scale, fields=fields)
-        if not table.named("predicted"):
-            swapped = replace(proposal, columns={**missing, "label": chosen, "predicted": truth})
-            proposal = replace(proposal, advice="name_chosen_or_true", alternative=swapped)
-        yield proposal
+        if sure is not None:
+            judged = _judged_as(table, sure, are_right, but=(truth, chosen))
+            # which of several verdicts holds, only the user knows
+            yield from judged or [_as_chosen(table, sure, truth, chosen)]
+
+
+def _judged_as(
+    table: Candidates, sure: Sure, right: Bools, *, but: Collection[str]
+) -> list[Proposal]:
+    """Return what other columns are that judge answers as these are right (N,): verdicts, each once."""
+    others = [one for one in table.verdicts() if one.name not in but]
+    pairs = [(sure, one) for one in others if one.goes_with(right)]
+    return [_as_verdicts(table, *pair) for pair in _different(pairs)]
+
+
+def _as_chosen(table: Candidates, sure: Sure, truth: str, chosen: str) -> Proposal:
+    """Return the advice on two columns of classes: which has the true ones, or what is chosen if no name says it."""
+    missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
+    fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
+    proposal = Proposal("name_chosen_and_true", missing, scale=sure.scale, fields=fields)
+    if table.named("predicted"):
+        return proposal
+    swapped = replace(proposal, columns={**missing, "label": chosen, "predicted": truth})
+    return replace(proposal, advice="name_chosen_or_true", alternative=swapped)
 
 
 def _is_of_chosen(sure: Sure, true: Array, chosen: Array) -> bool:
@@ -751,7 +768,7 @@ def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:
     """Return columns of texts or of whole numbers that may be the true and the chosen classes."""
     labels = table.named("label")
     predicted = table.named("predicted")
-    free = [name for name in table.free if table.may_be_classes(name)]
+    free = table.distinct(filter(table.may_be_classes, table.free))
     if labels or predicted:
         return product(labels or free, predicted or free)
     return combinations(free, 2)
@@ -840,7 +857,8 @@ def _named_alike(names: Iterable[str], sure: Iterable[Sure]) -> Iterator[tuple[s
         alike = {one: _ends_of_both(name, one) for one in confidences}
         nearest = max(confidences, key=lambda one: len("".join(alike[one])))
         begin, end = alike[nearest]
-        system = _BEGUN_WORD.sub("", begin) + _BEGUN_WORD.sub("", end[::-1])[::-1]
+        reversed_end = _BEGUN_WORD.sub("", end[::-1])
+        system = _BEGUN_WORD.sub("", begin) + reversed_end[::-1]
         if system.strip(_AROUND_NAMES):
             yield system.strip(_AROUND_NAMES), name, nearest
 
@@ -860,12 +878,27 @@ def _of_one_truth(table: Candidates) -> _Systems:
     is_named = any(map(table.named, ("confidence", "positive", "posteriors")))
     if is_named or _form_of(table, names) is not None:
         return {}
+    for verdict, role, truth in _truths_of_all(table, names):
+        shares = [Sure(name, table.values(name)) for name in names]
+        if not verdict.words and all(sure.is_higher(verdict) for sure in shares):
+            return {name: {role: name, **truth} for name in names}
+    return {}
+
+
+def _truths_of_all(
+    table: Candidates, names: Sequence[str]
+) -> Iterator[tuple[Verdict, str, dict[str, str]]]:
+    """Yield what may be the truth of all systems, the role of their columns, and the truth's if it has none.
+
+    Without a name that is the one column of 0 and 1, as true classes, if the systems' names have something in common.
+    """
     for truth, role in (("correct", "confidence"), ("label", "positive")):
         for verdict in filter(None, map(table.verdict_known, table.named(truth))):
-            shares = [Sure(name, table.values(name)) for name in names]
-            if not verdict.words and all(sure.is_higher(verdict) for sure in shares):
-                return {name: {role: name} for name in names}
-    return {}
+            yield verdict, role, {}
+    only = _only(table.verdicts())
+    are_alike = len(names) > 1 and _differences(names)[0] != names[0]
+    if only is not None and are_alike and not only.is_label and not table.named("correct"):
+        yield replace(only, is_label=True), "positive", {"label": only.name}
 
 
 # ---- what columns sum to ------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
-from ..inputs import Array, Ints
+from ..inputs import Array, Bools, Ints
 from .cells import NOTHING, is_number, parse_cells
 from .recipe import holds_numbers
 from .values import (
@@ -33,9 +33,11 @@ from .values import (
     from_numpy,
     from_texts,
     from_values,
+    is_in,
     is_numeric,
     nulls_in,
     plain,
+    texts_in,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _SPACE = " "  # separates cells where nothing else does
+_QUOTED_OR_SPACES = re.compile(rb'("[^"\r\n]*")| +')
 _LONGEST_NAME = 100_000  # of a column
 _TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
@@ -120,7 +123,7 @@ def read_sheet(
 
     It may be compressed by gzip, zstd or zip. The path may be an address that fsspec knows, "-" for standard input, or
     a folder with the parts of one table; `rows` is the dotted path to the list of rows in a JSON document that has
-    several, `skip` has the numbers of rows that are none of samples, joined by +.
+    several, `skip` has the numbers of rows that are none of samples, or what these have as COLUMN=VALUE, joined by +.
     """
     place = Path(path)
     try:
@@ -140,20 +143,30 @@ def read_sheet(
 
 
 def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
-    """Return a sheet without some rows, by their numbers; FileError if it has not all of them.
+    """Return a sheet without some rows, by their numbers or values; FileError if it has not all of them.
 
     Without the row of names, such as a title, the first row that is left has them.
     """
-    numbers = [number.strip() for number in skip.split("+")]
-    known = {sheet.header, *sheet.rows.tolist()} - {0}
-    missing = sorted(set(numbers) - set(map(str, known)))
-    if missing:
-        raise FileError(path, "no_such_rows", value=missing[0])
-    are_skipped = np.isin(sheet.rows, list(map(int, numbers)))
+    parts = [part.strip() for part in skip.split("+")]
+    are_skipped = np.zeros(len(sheet.rows), np.bool_)
+    for part in parts:
+        wanted = _rows_said(sheet, part)
+        is_header = part == str(sheet.header) != "0"
+        if not wanted.any() and not is_header:
+            raise FileError(path, "no_such_rows", value=part)
+        are_skipped |= wanted
     left = replace(sheet.select(~are_skipped), skipped=skip)
-    if str(sheet.header) not in numbers or not len(left.rows):
+    if str(sheet.header) not in parts or not len(left.rows):
         return left
     return _named_by_first_row(left)
+
+
+def _rows_said(sheet: Sheet, part: str) -> Bools:
+    """Return the rows (N,) that are said by a number, or by COLUMN=VALUE."""
+    name, equals, value = part.partition("=")
+    if equals and name in sheet.names:
+        return is_in(texts_in(sheet.column(name)), [value])
+    return np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
 
 
 def _named_by_first_row(sheet: Sheet) -> Sheet:
@@ -417,8 +430,8 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     if not header.names:
         return _sheet(pa.table({}))
     if header.separator == _SPACE:
-        single = re.sub(rb" +", b" ", content)
-        content = pa.py_buffer(re.sub(rb"(?m)^ | $", b"", single))
+        single = _QUOTED_OR_SPACES.sub(lambda found: found[1] or b" ", content)
+        content = pa.py_buffer(re.sub(rb"(?m)^ | (?=\r?$)", b"", single))
     table = _regular_csv(content, header)
     short: dict[int, int] = {}
     if table is None:
@@ -536,17 +549,28 @@ def _rows_of_names(sheet: Sheet) -> int:
     if are_unnamed or len(set(sheet.names)) < len(sheet.names):
         return 0
     head = sheet.head(_ROWS_OF_NAMES + 1)
-    cells = {name: list(map(_text_of, head.column(name).to_pylist())) for name in head.names}
+    columns = {name: head.column(name).to_pylist() for name in head.names}
+    cells = {name: list(map(_text_of, column)) for name, column in columns.items()}
     for size in range(1, len(head.rows)):
         row = {name: column[size - 1] for name, column in cells.items()}
         if any(map(is_number, row.values())) or _has_names(row):
             return 0
-        below = [name for name, column in cells.items() if is_number(column[size])]
-        named = [name for name in below if any(cells[name][:size])]
+        named = _names_above(cells, size)
         if len(named) >= _COLUMNS_WITH_NAMES:
-            columns = [parse_cells(sheet.column(name).slice(size)) for name in named]
-            return size if all(is_numeric(column.type) for column in columns) else 0
+            return size if _are_numbers_below(sheet, named, size) else 0
     return 0
+
+
+def _names_above(cells: Mapping[str, Sequence[str]], size: int) -> list[str]:
+    """Return the columns that have a number below so many cells, one of which is not empty."""
+    below = [name for name, column in cells.items() if is_number(column[size])]
+    return [name for name in below if any(cells[name][:size])]
+
+
+def _are_numbers_below(sheet: Sheet, names: Iterable[str], size: int) -> bool:
+    """Return whether columns have nothing but numbers below so many rows."""
+    columns = [parse_cells(sheet.column(name).slice(size)) for name in names]
+    return all(is_numeric(column.type) for column in columns)
 
 
 def _has_names(row: Mapping[str, str]) -> bool:
@@ -610,7 +634,7 @@ def _separator_below(line: str, below: Sequence[str]) -> str:
 
 def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
     """Return the cells of lines that have any."""
-    trimmed = (line.strip(" ") for line in lines)
+    trimmed = (re.sub(r"^ +| +(?=[\r\n]*$)", "", line) for line in lines)
     rows = csv.reader(trimmed, delimiter=separator, skipinitialspace=True)
     return list(filter(None, rows))
 

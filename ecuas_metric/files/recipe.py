@@ -34,7 +34,7 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
         "stratum": "",
         "part": "",
         "rows": "",  # the list of rows in a JSON document, which is no column
-        "skip": "",  # the numbers of rows that are none of samples, which is no column either
+        "skip": "",  # which rows are none of samples, by numbers or COLUMN=VALUE, which is no column either
         "scale": "",  # what 1 is in the confidences of one file or system, which is no column either
         "count": "",  # how many rows a row stands for, beside how many of them are wrong: of aggregated rows
         "wrong": "",
@@ -176,7 +176,7 @@ class Recipe:
     path : str
         Of the list of rows in a JSON document.
     skip : str
-        The numbers of rows that were left out, joined by +.
+        The rows that were left out, by their numbers or COLUMN=VALUE, joined by +.
     tasks, filter, length : str
         What was read of a run of an evaluation tool.
     system : str

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, InputError, pairs_of
+from ..errors import FileError, InputError
 from ..inputs import grouped
 from .candidates import are_near, are_permuted, has_fractions, list_of_texts
 from .cells import (
@@ -22,7 +22,7 @@ from .cells import (
     row_of_numbers,
     texts_of_names,
 )
-from .proposals import Proposal, propose, system_beside
+from .proposals import Proposal, propose
 from .recipe import (
     COLUMNS_SHOWN,
     FORMS,
@@ -476,7 +476,8 @@ class _Matching:
     ) -> list[str]:
         """Return the columns of the classes; if only so they sum to 1, also those of numbers of others, never true."""
         cells = {name: self._cells(name) for name in names.values()}
-        numbers = {name: floats_in(one) for name, one in cells.items() if is_numeric(one.type)}
+        numeric = {name: one for name, one in cells.items() if is_numeric(one.type)}
+        numbers = {name: floats_in(one) for name, one in numeric.items()}
         true = {name: numbers[name] for known, name in names.items() if known in classes}
         for columns in (true, numbers):
             if are_near(np.sum(list(columns.values()), axis=0)):
@@ -519,7 +520,8 @@ class _Matching:
         are_names = [all(map(_is_name, row)) for row in rows]
         if True not in are_names:
             return {"advice": "name_header"}
-        above = [self.sheet.header, *head.rows[: are_names.index(True)].tolist()]
+        rows_above = head.rows[: are_names.index(True)]
+        above = [self.sheet.header, *rows_above.tolist()]
         return {"advice": "skip_rows", **head.fields_of_skipped(above)}
 
     def _lacking(
@@ -557,33 +559,51 @@ class _Matching:
         if self.is_trial or self.labels:
             return {}
         for proposal in propose(self.sheet, self.roles, said.keys()):
-            columns = {**said, **proposal.columns}
-            sheet = replace(self.sheet, table=with_nested(self.sheet.table, columns))
-            trial = _Matching(sheet, proposal.labels, is_trial=True)
-            try:
-                trial.say(columns)
-                trial.find()
-                trial.form(_OF_FORMS & columns.keys())
-            except InputError:
-                if proposal.columns:
-                    continue
-            if not sheet.is_utf_8:
-                _refuse_letters(sheet, [name for name in columns.values() if name in sheet.names])
-            system = system_beside(self.sheet, self.roles, proposal)
-            return {**proposal.to_fields(said), "system": system}
+            trial = self._tried(proposal, said)
+            if trial is None:
+                continue
+            if not trial.sheet.is_utf_8:
+                names = proposal.columns.values()
+                _refuse_letters(trial.sheet, [name for name in names if name in trial.sheet.names])
+            return self._without_posteriors(proposal, said, trial).to_fields(said)
         return {}
 
-    def _error(self, rule: str, *, system: str | None = None, **fields: Any) -> FileError:
-        """Return an error about the columns, all of which it describes, with what else is in the file.
+    def _tried(self, proposal: Proposal, said: Mapping[str, str]) -> _Matching | None:
+        """Return the roles that columns have by a proposal, or None if these make up no form."""
+        columns = {**said, **proposal.columns}
+        sheet = replace(self.sheet, table=with_nested(self.sheet.table, columns))
+        trial = _Matching(sheet, proposal.labels, is_trial=True)
+        try:
+            trial.say(columns)
+            trial.find()
+            trial.form(_OF_FORMS & columns.keys())
+        except InputError:
+            return None if proposal.columns else trial
+        return trial
 
-        One of them may name systems.
-        """
+    def _without_posteriors(
+        self, proposal: Proposal, said: Mapping[str, str], trial: _Matching
+    ) -> Proposal:
+        """Return a proposal that names labels alone, if posteriors are found by the classes in these."""
+        columns = {role: name for role, name in proposal.columns.items() if role != "posteriors"}
+        shorter = replace(proposal, advice="name_found", columns=columns, labels=())
+        if "label" not in columns or columns == proposal.columns:
+            return proposal
+        other = self._tried(shorter, said)
+        is_same = other is not None and other.names_of_roles == trial.names_of_roles
+        return shorter if is_same else proposal
+
+    @property
+    def names_of_roles(self) -> dict[str, set[str]]:
+        """The columns of each role, in any order."""
+        return {role: {*names} for role, names in self.roles.items()}
+
+    def _error(self, rule: str, **fields: Any) -> FileError:
+        """Return an error about the columns, all of which it describes, with what else is in the file."""
         beside = [f"{name} ({what})" for name, what in self.sheet.beside[:COLUMNS_SHOWN]]
         listed = list_columns(self.sheet.table)
         if beside:
             listed += f"; beside them: {', '.join(beside)}"
-        if system is not None:
-            listed += f"; add {pairs_of({'system': system})} if {system!r} names systems"
         return FileError(self.sheet.source, rule, listed=listed, **fields)
 
     def _systems(self) -> list[str]:
@@ -603,9 +623,11 @@ class _Matching:
         return are_unique([self.sheet.column(one) for one in names])
 
     def _may_be_lists(self, name: str) -> bool:
-        """Return whether cells may hold several numbers each."""
-        first = row_of_numbers(first_of(self.sheet.table[name]))
-        return isinstance(first, list) and not is_numeric(self._cells(name).type)
+        """Return whether cells may hold several numbers each, and no objects."""
+        row = row_of_numbers(first_of(self.sheet.table[name]))
+        if not isinstance(row, list) or any(isinstance(part, dict) for part in row):
+            return False
+        return not is_numeric(self._cells(name).type)
 
     def _holds_rows(self, name: str) -> bool:
         """Return whether cells are lists of objects in a document of JSON, of which these may be the rows."""

@@ -287,6 +287,8 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
+    if not isinstance(path, str | Path):
+        raise InputError("path", "not_one_file", value=path, advice="read_each")
     said = Reading(unlabelled, labels, correct_from, scale, predictions_are, right).with_columns(
         columns or {}
     )
@@ -322,13 +324,22 @@ def read_new_rows(
         added = set(table.column_names) - set(sheet.names)
         try:
             systems = submissions_of(replace(sheet, table=table), path, reading=said)
-            return [replace(one, recipe=one.recipe.without(added)) for one in systems]
+            is_replaced = name in sheet.names and not is_kept
+            truth = ((name, "the truth"),) if is_replaced else ()
+            return [_with_unused(one, one.recipe.without(added), truth) for one in systems]
         except FileError as error:
             if error.rule not in ("one_role_missing", "roles_missing"):
                 errors.append(error)
     listed = list_columns(sheet.table)
     errors.append(FileError(path, "no_predictions", listed=listed, advice="name_predictions"))
     raise errors[0]
+
+
+def _with_unused(
+    submission: Submission, recipe: Recipe, columns: tuple[tuple[str, str], ...]
+) -> Submission:
+    """Return a submission that was read so, with further columns that are not used."""
+    return replace(submission, recipe=replace(recipe, unused=(*columns, *recipe.unused)))
 
 
 def _with_stand_in(table: pa.Table, name: str, values: Sequence[object]) -> pa.Table:
@@ -702,15 +713,24 @@ def _lists_of(
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
     rows = [classes_of(value) or {} for value in values]
-    known = set(classes)
     for row, number in zip(rows, sheet.rows.tolist(), strict=True):
-        others = row.keys() ^ known
+        others = row.keys() ^ set(classes)
         is_sparse = are_zeros_left_out and others.isdisjoint(row) and _sum_to_1(row.values())
         if others and not is_sparse:
-            fields: dict[str, Any] = {"row": number, "classes": list(classes[:_MOST_CLASSES_SHOWN])}
-            fields["others"] = sorted(others)[:_CLASSES_SHOWN]
-            raise sheet.error(name, "classes_differ_between_rows", **fields)
+            raise _of_other_classes(sheet, name, number, classes, others)
     return [_in_order(row, classes) for row in rows]
+
+
+def _of_other_classes(
+    sheet: Sheet, name: str, row: int, classes: Sequence[str], others: Iterable[str]
+) -> FileError:
+    return sheet.error(
+        name,
+        "classes_differ_between_rows",
+        row=row,
+        classes=list(classes[:_MOST_CLASSES_SHOWN]),
+        others=sorted(others)[:_CLASSES_SHOWN],
+    )
 
 
 def _in_order(row: Mapping[str, object], classes: Iterable[str]) -> object:
@@ -820,7 +840,8 @@ def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, A
         values = numbers(values_in(sheet, recipe), "predictions")
     except InputError:
         return {"advice": "pass_labels"}
-    texts = np.array(pc.coalesce(labels, constant("", len(labels))).to_pylist())
+    filled = pc.coalesce(labels, constant("", len(labels)))
+    texts = np.array(filled.to_pylist())
     return say_classes(recipe, texts, values) or {"advice": "pass_labels"}
 
 
@@ -839,13 +860,13 @@ def _hits(
     if predicted.null_count:
         raise sheet.error(name, "no_value", nulls_in(predicted))
     known = _classes_in(predicted)
+    classes = {*known, *_classes_in(true)}
+    if len(set(map(_plain_name, classes))) < len(classes):
+        raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if not is_in(true, known).any():
         first = first_of(sheet.table[label])
         some = known[:_CLASSES_SHOWN]
         raise sheet.error(label, "no_common_class", value=first, other=name, classes=some)
-    classes = {*known, *_classes_in(true)}
-    if len(set(map(_plain_name, classes))) < len(classes):
-        raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if recipe.scale == 1 and len(classes) == 2:
         confidence = recipe.predictions[0]
         values = numbers_in(sheet, confidence, share=True)

@@ -39,7 +39,7 @@ class Sheet:
     format: str = ""  # "csv", "parquet", ..
     path: str = ""  # of the list of rows in a JSON document
     header: int = 0  # the number of the row of names, if it is one
-    skipped: str = ""  # the numbers of rows that were left out, joined by +
+    skipped: str = ""  # the numbers of rows that were left out, or COLUMN=VALUE, joined by +
     # rows of text that end early, by their numbers, and how many cells they have
     short: Mapping[int, int] = field(default_factory=dict)
     # what else the file has, and is not read: names, and what they hold
@@ -95,16 +95,27 @@ class Sheet:
         **fields: Any,
     ) -> FileError:
         """Return an error about rows (N,) that are none of samples, with advice to skip them."""
-        rows = self.rows[wrong]
-        fields["advice"] = "skip_rows" if len(rows) <= MOST_SKIPPED else "leave_rows_out"
-        return self.error(column, rule, wrong, **fields, **self.fields_of_skipped(rows.tolist()))
+        rows = self.rows[wrong].tolist()
+        skipped = rows if len(rows) <= MOST_SKIPPED else self._values_of(wrong)
+        fields["advice"] = "skip_rows" if skipped else "leave_rows_out"
+        return self.error(column, rule, wrong, **fields, **self.fields_of_skipped(skipped))
 
-    def fields_of_skipped(self, rows: Sequence[int]) -> dict[str, Any]:
-        """Return the fields of advice to skip rows, by their numbers."""
+    def fields_of_skipped(self, rows: Sequence[object]) -> dict[str, Any]:
+        """Return the fields of advice to skip rows, by their numbers or by COLUMN=VALUE, beside those that are."""
         return {
             "of_file": re.split(r"[/\\]", self.source)[-1],
-            "skipped": "+".join(map(str, rows)),
+            "skipped": "+".join(map(str, filter(None, [self.skipped, *rows]))),
         }
+
+    def _values_of(self, rows: Bools) -> list[str]:
+        """Return the first COLUMN=VALUE that these rows (N,) have and no others, if there is one."""
+        for name in self.names:
+            cells = self.column(name)
+            value = as_text(cells[int(np.argmax(rows))].as_py())
+            is_said = cells.type == TEXT and re.fullmatch(r"[\w .-]+=[\w .-]+", f"{name}={value}")
+            if is_said and (is_in(texts_in(cells), [value]) == rows).all():
+                return [f"{name}={value}"]
+        return []
 
 
 def as_text(value: object) -> str:
@@ -363,11 +374,21 @@ def with_fields(table: pa.Table, names: Iterable[str]) -> pa.Table:
 
 
 def _value_in(value: object, step: str) -> object:
-    """Return the value of a key of an object, or at a position of a list, or None."""
+    """Return the value of a key of an object, or at a position of a list, or the object of that name in it, or None."""
     if isinstance(value, Mapping):
         return value.get(step)
-    is_position = isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value)
-    return value[int(step)] if is_position else None  # type: ignore[index]
+    parts = value if isinstance(value, list | tuple) else []
+    if step.isdecimal():
+        return parts[int(step)] if int(step) < len(parts) else None
+    return parts_by_name(parts).get(step)
+
+
+def parts_by_name(parts: Sequence[object]) -> dict[str, object]:
+    """Return the objects of a list by their fields `name`, if each has another one; nothing of other lists."""
+    by_name: dict[str, object] = {
+        str(part["name"]): part for part in parts if isinstance(part, dict) and part.get("name")
+    }
+    return by_name if len(by_name) == len(parts) else {}
 
 
 def parsed_json(value: object) -> object:

@@ -34,7 +34,8 @@ def macro_averages(
     results = {}
     for system, parts in by_system.items():
         of_parts = [(report.results[one.name], systems[one.name]) for one in parts]
-        groups = [set(map(str, one.per_sample.get("groups", ()))) for one in parts]
+        groups_of_parts = (one.per_sample.get("groups", ()) for one in parts)
+        groups = [set(map(str, groups)) for groups in groups_of_parts]
         distinct = set().union(*groups)
         are_independent = len(distinct) == sum(map(len, groups))
         results[system] = _averages(of_parts, keys, are_independent=are_independent)

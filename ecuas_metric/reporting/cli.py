@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import difflib
 import gc
 import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..version import VERSION
 
 IN_ASCII = "in_ascii"  # the handler of letters that an encoding has not
@@ -70,8 +72,8 @@ def _top(arguments: Sequence[str]) -> int:
         "users least, at which reject cost, and whether that is more than chance. ECUAS_n is the expected cost of a "
         "system whose answers may be rejected: 0 is perfect, rejecting all of them scores 1, more is worse. Is 0.4 "
         "good? On average, it beats rejecting everything. Its confidences help if it is also below its number to "
-        "beat, the score of the same answers if the share of right ones were the confidence of each, which `ecuas "
-        "score` prints.",
+        "beat, the score of the same answers if the share of right ones were the confidence of each; `ecuas score` "
+        "says whether it is.",
         epilog="Begin with `ecuas score FILE.csv` (columns confidence, correct, and id to compare; or label, prob_0, "
         "prob_1, ..). `ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
         allow_abbrev=False,
@@ -80,13 +82,28 @@ def _top(arguments: Sequence[str]) -> int:
     parts = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in SUBCOMMANDS.items():
         parts.add_parser(name, help=text)
+    if arguments and not arguments[0].startswith("-"):
+        print(f"ecuas: {_instead_of(*arguments)}", file=sys.stderr)
+        return 2
     parser.parse_args(arguments)
     return 0
+
+
+def _instead_of(name: str, *arguments: str) -> str:
+    """Say which command may be meant by what is none: the nearest, or `score` of a file."""
+    near = difflib.get_close_matches(name, SUBCOMMANDS, 1)
+    if not near and Path(name).exists():
+        near = ["score", name]
+    if not near:
+        return f"there is no command {name!r}. See ecuas --help."
+    meant = " ".join(map(quoted, [*near, *arguments]))
+    return f"there is no command {name!r}. Did you mean this? ecuas {meant}"
 
 
 def _run(name: str, *arguments: str) -> int:
     from .command.flags import parse
     from .command.help import COMMANDS
+    from .report import few_of
     from .words import COMMAND_WORDS
 
     parameters = COMMANDS[name].parameters()
@@ -94,9 +111,12 @@ def _run(name: str, *arguments: str) -> int:
     words = COMMAND_WORDS | flags
     try:
         notes = parse(name, COMMANDS, arguments)()
-        lines = [(f"{system}: " if system else "") + note.render(words) for system, note in notes]
-        for line in dict.fromkeys(lines):
-            print(f"note: {line}", file=sys.stderr)
+        systems: dict[str, dict[str, None]] = {}
+        for system, note in notes:
+            systems.setdefault(note.render(words), {})[system] = None
+        for text, of in systems.items():
+            whose = few_of(sorted(filter(None, of)))
+            print("note:", f"{whose}: {text}" if whose else text, file=sys.stderr)
         sys.stdout.flush()
     except BrokenPipeError:
         raise

@@ -21,6 +21,7 @@ from .report import (
     NO_INTERVAL,
     SAME,
     digits_for,
+    few_of,
     interval_text,
     legend_of,
     p_text,
@@ -38,7 +39,6 @@ WHY_UNTESTED = {  # by the ids of the notes
     "decided_by_fit": ", since the fit of a recalibration decides what is accepted",
     "too_few_units": ", since there are too few answers or groups",
 }
-MAX_NAMES = 4  # systems listed in a sentence
 MAX_BARS = 15  # pairs in a panel of the figure; of more, those with the best system
 MAX_ROWS = 60  # differences that are printed unless all are asked for
 
@@ -88,7 +88,7 @@ def summary(
     undirected = []
     for key, pairs in pairs_by_key(rows).items():
         if not all(row.comparable for row in pairs):
-            unequal.append(f"{title(key)}†")
+            unequal.append(_marked_title(pairs[0]))
         elif key.entry.higher_is_better is None:
             undirected.append(title(key))
         else:
@@ -100,7 +100,7 @@ def summary(
             f"{', '.join(unequal)}: no winner, since the systems' answers differ (see † below)."
         )
     if undirected:
-        lines.append(f"{', '.join(undirected)}: neither high nor low is better.")
+        lines.append(f"{', '.join(undirected)}: neither high nor low is better by itself.")
     return lines
 
 
@@ -115,9 +115,9 @@ def verdict(
     values = ranking_of(rows)
     undefined = [name for name, value in values.items() if math.isnan(value)]
     if undefined:
-        return f"undefined for {_list_names(undefined)}."
+        return f"it is undefined for {few_of(undefined)}."
     if not any(row.difference for row in rows):
-        return f"no difference: {max(values.values()):.{digits}f} each."
+        return f"all are equal: {max(values.values()):.{digits}f} each."
     return _verdict_of_ranking(rows, values, alpha, digits)
 
 
@@ -151,7 +151,7 @@ def _verdict_of_equals(
     others = [name for name in values if name not in leaders]
     unbeaten = [_unbeaten(_rows_of_rivals(rows, name), name, others, alpha) for name in leaders]
     how = ", significantly better than all others" if others and not any(unbeaten) else ""
-    return f"{_list_names(leaders)} have the best value{how}: {best:.{digits}f} each."
+    return f"{few_of(leaders)} have the best value{how}: {best:.{digits}f} each."
 
 
 def _unbeaten(
@@ -187,14 +187,8 @@ def _how_surely(unbeaten: Sequence[str], beaten: Sequence[str]) -> str:
     if not beaten:
         return "has the best value, which may be due to chance"
     if len(beaten) < len(unbeaten):
-        return f"has the best value, but is significantly better only than {_list_names(beaten)}"
-    return f"is best, significantly better than all but {_list_names(unbeaten)}"
-
-
-def _list_names(systems: Sequence[str]) -> str:
-    if len(systems) <= MAX_NAMES + 1:
-        return ", ".join(systems)
-    return f"{', '.join(systems[:MAX_NAMES])} and {len(systems) - MAX_NAMES} more"
+        return f"has the best value, but is significantly better only than {few_of(beaten)}"
+    return f"is best, significantly better than all but {few_of(unbeaten)}"
 
 
 def introduction(
@@ -222,15 +216,18 @@ def overview(
     *,
     alpha: float,
 ) -> str:
-    """Return the text of a comparison, without its differences if they are too many."""
-    if len(grid.rows) <= MAX_ROWS:
+    """Return the text of a comparison, without its differences if there are none or too many."""
+    if 0 < len(grid.rows) <= MAX_ROWS:
         return to_text(grid, width)
-    significant = sum(is_significant(row, alpha) for row in rows)
-    how = (
-        f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant or "
-        "--metrics shows some of them; --output FILE writes all, --figures DIR draws them."
-    )
-    lines = [*grid.above, how, "", *_dagger(rows), grid.signature]
+    lines = list(grid.above)
+    if grid.rows:
+        significant = sum(is_significant(row, alpha) for row in rows)
+        how = (
+            f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant "
+            "or --metrics shows some of them; --output FILE writes all, --figures DIR draws them."
+        )
+        lines.append(how)
+    lines += ["", *_dagger(rows), *grid.hints, grid.signature]
     return "\n".join(wrapped(lines, width)) + "\n"
 
 
@@ -256,7 +253,7 @@ def comparison_grid(
     cells = []
     for row in rows:
         texts = (
-            title(row.key) if row.comparable else f"{title(row.key)}†",
+            _marked_title(row),
             row.first,
             row.second,
             f"{row.difference:{form}}",
@@ -282,7 +279,11 @@ def comparison_grid(
     )
 
 
-def _dagger(rows: Iterable[Comparison]) -> list[str]:
+def _marked_title(row: Comparison | Plan) -> str:
+    return title(row.key) if row.comparable else f"{title(row.key)}†"
+
+
+def _dagger(rows: Iterable[Comparison | Plan]) -> list[str]:
     """Return what the mark of differences that must not be compared means, if there are any."""
     return [] if all(row.comparable for row in rows) else [DAGGER]
 
@@ -348,7 +349,7 @@ def plan_grid(
         reach = "" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}"
         needed = "" if plan.needed is None else str(plan.needed)
         rows.append(
-            [Cell(text) for text in (title(plan.key), difference, deviation, reach, needed)]
+            [Cell(text) for text in (_marked_title(plan), difference, deviation, reach, needed)]
         )
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
     header = [
@@ -361,6 +362,7 @@ def plan_grid(
     test = f"a two-sided test at the level {alpha:g}, of one metric and one pair"
     above = f"For a power of {100 * power:.10g}% in {test}:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
+    notes += _dagger(plans)
     return Grid(
         header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans)
     )
@@ -374,7 +376,8 @@ def write_differences(
     from ..plotting.forest import forest_figure
 
     by_key = pairs_by_key(rows)
-    unequal = [key for key, pairs in by_key.items() if not all(row.comparable for row in pairs)]
+    are_comparable = {key: all(row.comparable for row in pairs) for key, pairs in by_key.items()}
+    unequal = [key for key, comparable in are_comparable.items() if not comparable]
     drawn = [key for key in by_key if key not in unequal] or unequal
     caption = ""
     if unequal and drawn != unequal:

@@ -29,17 +29,18 @@ from ..version import VERSION
 from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
 from .report import (
     Report,
-    at_one_confidence,
+    are_few,
     digits_for,
     make_report,
     meanings_of,
+    numbers_to_beat,
     report_grid,
     report_records,
     short_title,
     write_figures,
 )
 from .tables import Grid, latex_text, to_json, to_latex
-from .text import least_costs
+from .text import who_costs_least
 
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,threeparttable}
@@ -54,6 +55,7 @@ DOCUMENT = r"""\documentclass{article}
 TABLE = r"""\begin{table}
 \centering
 \caption{%(caption)s}
+\label{tab:%(label)s}
 \resizebox{\textwidth}{!}{%%
 %(table)s}
 \end{table}
@@ -80,19 +82,51 @@ CAPTIONS = {
     "reliability": "Accuracy against confidence in bins, and the number of samples in each.",
 }
 # the first lists all files, also if writing them ends early
-TEXTS = ("numbers.json", "results.tex", "methods.txt")
+TEXTS = ("numbers.json", "results.tex", "methods.txt", "references.bib")
 FIGURE_SUFFIXES = (".pdf", ".png")
+REFERENCES = r"""@misc{estienne2026ecuas,
+  title  = {ECUAS$_n$: A family of metrics for principled evaluation of uncertainty-augmented systems},
+  author = {Estienne, Lautaro and Ernst, Erik and Vera, Mat{\'i}as and Piantanida, Pablo and Ferrer, Luciana},
+  year   = {2026},
+  eprint = {2605.20490},
+  archivePrefix = {arXiv}
+}
+@article{rubin1981bayesian,
+  title   = {The {Bayesian} bootstrap},
+  author  = {Rubin, Donald B.},
+  journal = {The Annals of Statistics},
+  volume  = {9},
+  number  = {1},
+  pages   = {130--134},
+  year    = {1981}
+}
+@book{westfall1993resampling,
+  title     = {Resampling-Based Multiple Testing},
+  author    = {Westfall, Peter H. and Young, S. Stanley},
+  publisher = {Wiley},
+  year      = {1993}
+}
+@article{hothorn2008simultaneous,
+  title   = {Simultaneous inference in general parametric models},
+  author  = {Hothorn, Torsten and Bretz, Frank and Westfall, Peter},
+  journal = {Biometrical Journal},
+  volume  = {50},
+  number  = {3},
+  pages   = {346--363},
+  year    = {2008}
+}"""
 CITATION = "Estienne et al., arXiv:2605.20490"
 FIGURE = r"""\begin{figure}
 \centering
 \includegraphics[width=0.7\textwidth]{%(file)s}
 \caption{%(caption)s}
+\label{fig:%(label)s}
 \end{figure}
 """
 
 
 def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
-    """Write results.tex, methods.txt, numbers.json and figures as PDF and PNG; return their paths.
+    """Write results.tex, methods.txt, references.bib, numbers.json and figures as PDF and PNG; return their paths.
 
     They replace those of a former report in the folder, and nothing else.
     """
@@ -106,11 +140,13 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     figures = _figures(systems)
     if rows:
         report = replace(report, signature=_signature(systems))
-    methods = methods_of(systems, report, rows, keys)
+    paragraphs = paragraphs_of(systems, report, rows, keys)
     grid = replace(report_grid(report, keys=keys), hints=())
+    level = _level(systems)
     texts = {
-        "results.tex": _document(_tables(grid, rows, _level(systems)), methods, figures),
-        "methods.txt": methods,
+        "results.tex": _document(_tables(grid, rows, report, level), paragraphs, figures),
+        "methods.txt": paragraphs,
+        "references.bib": REFERENCES,
     }
     names = [*TEXTS, *figures]
     listed = {"differences": [fields_of(row) for row in rows], "files": names}
@@ -153,37 +189,57 @@ def _signature(systems: Mapping[str, System]) -> str:
     )
 
 
-def _tables(grid: Grid, rows: Sequence[Comparison], level: float) -> dict[str, str]:
-    """Return the table of results, and that of differences unless they are too many, by their captions."""
-    tables = {f"Results, with {100 * level:.10g}\\% intervals.": to_latex(grid)}
+def _tables(
+    grid: Grid, rows: Sequence[Comparison], report: Report, level: float
+) -> dict[str, dict[str, str]]:
+    """Return the fields of the table of results, and of that of differences unless they are too many, by label."""
+    intervals = f"{100 * level:.10g}\\% intervals"
+    caption = f"Costs and errors of {_subject(report)}, with {intervals}."
+    tables = {"results": {"caption": caption, "table": to_latex(grid)}}
     if 0 < len(rows) <= MAX_ROWS:
         digits = digits_for(rows)
         tests = num_tests(rows)
         differences = comparison_grid(rows, grid.signature, level=level, tests=tests, digits=digits)
         # what the metrics are stands below the table of results
-        tables["Differences of all pairs."] = to_latex(replace(differences, legend=()))
+        table = to_latex(replace(differences, legend=()))
+        caption = (
+            f"Differences of all pairs of systems by each metric, with {intervals} and p-values."
+        )
+        tables["differences"] = {"caption": caption, "table": table}
     return tables
 
 
 def _document(
-    tables: Mapping[str, str],
-    methods: str,
+    tables: Mapping[str, Mapping[str, str]],
+    paragraphs: str,
     figures: Iterable[str],
 ) -> str:
-    """Return the text of a LaTeX document; the tables by their captions."""
+    """Return the text of a LaTeX document; the fields of tables by their labels."""
     shown = [
-        FIGURE % {"file": name, "caption": latex_text(CAPTIONS[Path(name).stem])}
+        FIGURE % {"file": name, "caption": latex_text(CAPTIONS[stem]), "label": stem}
         for name in figures
-        if name.endswith(".pdf")
+        if name.endswith(".pdf") and (stem := Path(name).stem)
     ]
-    set_tables = [TABLE % {"caption": caption, "table": table} for caption, table in tables.items()]
+    set_tables = [TABLE % {**of_table, "label": label} for label, of_table in tables.items()]
     fields = {
         "tables": "".join(set_tables),
         "figures": "".join(shown),
         # a signature is longer than a line
-        "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),
+        "methods": latex_text(paragraphs).replace("$|$", r"$|$\allowbreak{}"),
     }
     return DOCUMENT % fields
+
+
+def paragraphs_of(
+    systems: Mapping[str, System],
+    report: Report,
+    rows: Sequence[Comparison],
+    keys: Sequence[Key],
+) -> str:
+    """Return a paragraph on methods and one on results, filled in; `keys` are of the numbers that the table shows."""
+    return "\n\n".join(
+        [methods_of(systems, report, rows, keys), _results(systems, report, rows, keys)]
+    )
 
 
 def methods_of(
@@ -192,35 +248,70 @@ def methods_of(
     rows: Sequence[Comparison],
     keys: Sequence[Key],
 ) -> str:
-    """Return the paragraph on methods and results, filled in; `keys` are of the numbers that the table shows."""
+    """Return the paragraph on methods."""
     first = next(iter(systems.values()))
     level = _level(systems)
     orders = ", ".join(f"{order:g}" for order in first.options.n)
-    sizes = sorted(set(report.sizes.values()))
-    counts = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    subject = "1 system" if len(systems) == 1 else f"{len(systems)} systems"
     sentences = [
-        f"We evaluate {subject} on {counts} samples by ECUAS_n ({CITATION}), n = {orders}: the cost to users who "
-        "accept answers whose uncertainty, the cost that the system expects of them, is at most their reject cost r, "
-        "and reject the others. It is integrated over r, from 0 to the largest uncertainty, with the weight r^(n-1), "
-        "and divided by what rejecting all answers costs: 0 is perfect, 1 as rejecting everything.",
+        f"We evaluate {_subject(report)} by ECUAS_n ({CITATION}), n = {orders}: the cost to users who accept answers "
+        "whose uncertainty, the cost that the system expects of them, is at most their reject cost r, and reject the "
+        f"others. {_costs(first)} Their mean is integrated over r, from 0 to the largest uncertainty, with the weight "
+        "r^(n-1), and divided by what rejecting all answers costs: 0 is perfect, 1 as rejecting everything.",
         _abbreviations(keys),
-        *_data(first.options),
+        "Samples are weighted." if first.options.sample_weight is not None else "",
         f"Intervals, at the level {100 * level:.10g}%, are quantiles of gamma distributions with the first three "
-        f"moments of the Bayesian bootstrap (Rubin 1981) of the samples' influences{_units(first.options)}; one more "
-        "answer is counted, the one that would move the value most.",
+        f"moments of the Bayesian bootstrap (Rubin 1981) of the samples' influences{_units(first.options)}. They count "
+        "one answer more than was seen: for each limit the one that would move the value most towards it.",
     ]
     sentences += _recalibrations(systems)
     for name, note in report.notes():
         if note.id in OF_DATA:
             sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
     sentences += _what_intervals_rest_on(report, keys)
-    of_costs = [at_one_confidence(report, keys), least_costs(systems)]
-    for said in filter(None, of_costs):
-        sentences.append(f"{said[0].upper()}{said[1:]}.")
-    sentences += _differences("ids" if first.ids is not None else "position", rows, level)
+    sentences += _tests("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
     return " ".join(filter(None, sentences))
+
+
+def _subject(report: Report) -> str:
+    """Say how many systems and samples there are."""
+    sizes = sorted(set(report.sizes.values()))
+    counts = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    systems = len(report.results)
+    return f"{systems} system{'s' if systems > 1 else ''} on {counts} samples"
+
+
+def _costs(system: System) -> str:
+    """Say what an answer costs a user."""
+    if system.decisions.confidence is not None:
+        return (
+            "An accepted wrong answer costs 1, an accepted right one nothing, and a rejected one r."
+        )
+    by_what = "a logarithmic loss" if isinstance(system.options.cost, str) else "a matrix of costs"
+    return f"What an accepted answer costs, given the true class, is set by {by_what}; a rejected one costs r."
+
+
+def _results(
+    systems: Mapping[str, System],
+    report: Report,
+    rows: Sequence[Comparison],
+    keys: Sequence[Key],
+) -> str:
+    """Return the paragraph on what came out."""
+    sentences = []
+    numbers = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
+    if numbers and are_few(report):
+        sentences.append(f"With confidence 1 - ER for all answers, the scores would be {numbers}.")
+    elif numbers:
+        sentences.append(f"No better than with confidence 1 - ER for all answers are {numbers}.")
+    sentences.append(
+        f"By reject cost, the least expected cost, which was not tested, is that of {who_costs_least(systems)}."
+    )
+    alpha = round(1 - _level(systems), 12)
+    for key, pairs in pairs_by_key(rows).items():
+        if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:
+            sentences.append(f"By {short_title(key)}, {verdict(pairs, alpha)}")
+    return " ".join(sentences)
 
 
 def _abbreviations(keys: Iterable[Key]) -> str:
@@ -231,7 +322,7 @@ def _abbreviations(keys: Iterable[Key]) -> str:
         return ""
     *before, last = named
     listed = f"{', '.join(before)} and {last}" if before else last
-    return f"Beside it stand {listed}."
+    return f"We also report {listed}."
 
 
 def _what_intervals_rest_on(report: Report, keys: Sequence[Key]) -> list[str]:
@@ -246,16 +337,6 @@ def _what_intervals_rest_on(report: Report, keys: Sequence[Key]) -> list[str]:
     return sentences
 
 
-def _data(options: Options) -> list[str]:
-    """Say which costs and weights there are."""
-    sentences = []
-    if not isinstance(options.cost, str):
-        sentences.append("What decisions cost, given the class, is set by a matrix.")
-    if options.sample_weight is not None:
-        sentences.append("Samples are weighted.")
-    return sentences
-
-
 def _units(options: Options) -> str:
     """Say what depends on what, with a leading comma, or nothing."""
     groups = "groups of samples that depend on each other"
@@ -265,21 +346,18 @@ def _units(options: Options) -> str:
     return f", computed over {' in '.join(named)}" if named else ""
 
 
-def _differences(paired: str, rows: Sequence[Comparison], level: float) -> list[str]:
-    """Say how differences were tested, and what came out, if there are any."""
+def _tests(paired: str, rows: Sequence[Comparison], level: float) -> list[str]:
+    """Say how differences were tested, if there are any."""
     if not rows:
         return []
     tested = [row for row in rows if not math.isnan(row.p)]
     metrics = ", ".join(map(short_title, pairs_by_key(tested)))
-    sentences = [
-        f"Differences are paired by {paired}, and their two-sided p-values adjusted for the {num_tests(rows)} "
-        f"tests of all pairs by {metrics}, step-down by the largest of normal deviates (Westfall and Young "
-        f"1993); those with an adjusted p of at most {1 - level:.2g} are called significant."
+    return [
+        f"Systems are compared on the same samples, paired by {paired}. The two-sided p-values of their differences "
+        f"are adjusted for the {num_tests(rows)} tests of all pairs by {metrics}, by the step-down max-T procedure "
+        "(Westfall and Young 1993) with a multivariate normal null distribution (Hothorn et al. 2008). Differences "
+        f"with an adjusted p of at most {1 - level:.2g} are called significant."
     ]
-    for key, pairs in pairs_by_key(rows).items():
-        if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:
-            sentences.append(f"{short_title(key)}: {verdict(pairs, round(1 - level, 12))}")
-    return sentences
 
 
 def _recalibrations(systems: Mapping[str, System]) -> list[str]:

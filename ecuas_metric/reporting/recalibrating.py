@@ -165,7 +165,6 @@ def log_posteriors_of(submission: Submission, system: System) -> Floats:
 
 def _finite(scores: Floats) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors whose zeros are `epsilon`, or the least other probability if that is less, and a note."""
-    scores = scores - scores.max(axis=1, keepdims=True)
     zero = np.isneginf(scores)
     if not zero.any():
         return scores, ()

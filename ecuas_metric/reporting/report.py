@@ -46,6 +46,7 @@ DIGITS = 3  # after the decimal point, unless intervals are narrower than these 
 MOST_DIGITS = 12
 AT_ONE_CONFIDENCE = "the same answers, all with confidence 1 - ER"
 MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
+MAX_NAMES = 4  # systems listed in a sentence
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
@@ -155,7 +156,7 @@ def prepare_submissions(
     forms = {submission.form: submission.file for submission in submissions}
     if len(forms) > 1:
         listed = [f"{file} holds {form}" for form, file in forms.items()]
-        raise InputError("systems of one table", "forms_differ", forms=listed)
+        raise InputError("systems of one table", "forms_differ", forms=listed, advice="score_apart")
     systems: dict[str, System] = {}
     for submission in submissions:
         name = submission.name
@@ -306,7 +307,8 @@ def main_keys(keys: Iterable[Key]) -> list[Key]:
 
 def digits_for(numbers: Iterable[Estimate | Comparison]) -> int:
     """Return how many digits tell the limits of intervals apart: the narrowest is at least ten units wide."""
-    widths = [one.high - one.low for one in numbers if one.low is not None and one.high is not None]
+    pairs = [(one.low, one.high) for one in numbers]
+    widths = [high - low for low, high in pairs if low is not None and high is not None]
     least = min((width for width in widths if width > 0), default=1.0)
     return max(DIGITS, min(math.ceil(1 - math.log10(least)), MOST_DIGITS))
 
@@ -364,29 +366,36 @@ def not_beaten(results: Mapping[str, Results], keys: Collection[Key]) -> str:
     return f"no better than {AT_ONE_CONFIDENCE}: {numbers}" if numbers else ""
 
 
+def few_of(names: Sequence[str], separator: str = ", ") -> str:
+    """Return names in a line, and of many how many more there are."""
+    if len(names) <= MAX_NAMES + 1:
+        return separator.join(names)
+    return f"{separator.join(names[:MAX_NAMES])} and {len(names) - MAX_NAMES} more"
+
+
 def numbers_to_beat(
     results: Mapping[str, Results], keys: Collection[Key], *, are_beaten: bool = True
 ) -> str:
     """Return what the answers of each system would score with one confidence for all.
 
-    Or only those that are not beaten, behind the values that do not.
+    Or only those that are not beaten, behind the values that do not. The digits that are shown decide.
     """
     systems = []
     for name, one in results.items():
         numbers = []
         for key, anchor in _at_one_confidence(one, keys).items():
             value = one.estimates[key].value
-            is_beaten = value < anchor - SAME
+            is_worse = round(value, DIGITS) > round(anchor, DIGITS)
             name_of_metric = short_title(key)
             if are_beaten:
-                mark = "" if is_beaten else " (not beaten)"
+                mark = " (not beaten)" if is_worse else ""
                 numbers.append(f"{name_of_metric} {anchor:.{DIGITS}f}{mark}")
-            elif not is_beaten:
+            elif is_worse:
                 numbers.append(f"{name_of_metric} {value:.{DIGITS}f} against {anchor:.{DIGITS}f}")
         if numbers:
             of_system = f"{name} " if len(results) > 1 else ""
             systems.append(of_system + ", ".join(numbers))
-    return "; ".join(systems)
+    return few_of(systems, "; ")
 
 
 def _at_one_confidence(

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import compress, groupby, pairwise
 
 import numpy as np
 
 from ..calibration import CALIBRATION_P
 from ..expected_costs import ECUAS_N
+from ..inputs import Floats
 from ..metric import Key
 from ..options import LEVEL
 from ..plotting.curves import reject_cost_curve
 from ..results import System, all_values, compute_results
-from .report import p_text, short_title
+from .report import MOST_DIGITS, SAME, p_text, short_title
 
-MOST_STRETCHES = 5  # of reject costs, that a line lists
+NUM_COSTS = 2000  # of reject costs, at each of which the least expected cost is found
+MOST_STRETCHES = 6  # of reject costs, that a line lists
 WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
 
 
@@ -41,25 +44,50 @@ def explain(
 
 
 def least_costs(systems: Mapping[str, System]) -> str:
-    """Say which system has the least expected cost at which reject costs, or that rejecting everything has.
+    """Say which systems have the least expected cost at which reject costs."""
+    return f"least expected cost by reject cost, not tested: {who_costs_least(systems)}"
+
+
+def who_costs_least(systems: Mapping[str, System]) -> str:
+    """List which systems have the least expected cost at which reject costs, or that rejecting everything has.
 
     Nothing is tested. If the least one changes often, the share of reject costs is given at which each is.
     """
-    names = [*systems, "rejecting everything"]
-    curves = [reject_cost_curve(system) for system in systems.values()]
-    at = curves[0].reject_cost[1:]  # at 0 nothing costs anything
-    costs = np.array([curve.expected_cost[1:] for curve in curves])  # (S, M)
-    useful = costs.min(axis=0) < at - 1e-12
-    least = np.where(useful, costs.argmin(axis=0), len(systems))
-    stretches = []
-    for who, points in groupby(zip(least, at, strict=True), key=lambda point: point[0]):
-        between = [cost for _, cost in points]
-        stretches.append(f"{names[who]} {_between(between[0], between[-1])}")
+    largest = next(iter(systems.values())).decisions.max_uncertainty
+    # the costs of whole numbers of answers cross at fractions: not at these, where only what is the same is equal
+    at = (np.arange(NUM_COSTS) + 1 / math.pi) / NUM_COSTS * largest
+    costs = [reject_cost_curve(system, reject_cost=at).expected_cost for system in systems.values()]
+    least = _names_of_least(list(systems), np.array(costs), at, rounding=SAME * largest)
+    stretches = [(name, len(list(steps))) for name, steps in groupby(least)]
     if len(stretches) <= MOST_STRETCHES:
-        listed = "; ".join(stretches)
-        return f"least expected cost by reject cost, not tested: {listed}"
-    shares = [f"{name} {np.mean(least == who):.0%}" for who, name in enumerate(names)]
-    return f"least expected cost, not tested: {'; '.join(shares)} of all reject costs"
+        names, lengths = zip(*stretches, strict=True)
+        limits = _distinct(np.cumsum([0, *lengths]) / NUM_COSTS * largest)
+        between = zip(names, pairwise(limits), strict=True)
+        return "; ".join(f"{name} between {low} and {high}" for name, (low, high) in between)
+    shares = [f"{name} at {count / NUM_COSTS:.0%}" for name, count in Counter(least).most_common()]
+    listed = "; ".join(share for share in shares if not share.endswith(" 0%"))
+    return f"{listed} of all reject costs"
+
+
+def _names_of_least(names: Sequence[str], costs: Floats, at: Floats, rounding: float) -> list[str]:
+    """Return who has the least of the costs (S, M) at each reject cost (M,); those whose costs are equal together."""
+    least = costs.min(axis=0)
+    is_least = costs <= least + rounding
+    is_useful = least < at - rounding
+    together = [" = ".join(compress(names, column)) for column in is_least.T.tolist()]
+    return [
+        who if useful else "rejecting everything"
+        for who, useful in zip(together, is_useful, strict=True)
+    ]
+
+
+def _distinct(limits: Iterable[float]) -> list[str]:
+    """Return increasing numbers with as few digits, at least two, as tell all apart."""
+    for digits in range(2, MOST_DIGITS):
+        texts = [f"{limit:.{digits}f}" for limit in limits]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
 
 
 def _useful_range(name: str, system: System) -> str:
@@ -80,10 +108,10 @@ def _useful_range(name: str, system: System) -> str:
 
 def _between(low: float, high: float) -> str:
     """Return a range with as few digits as distinguish its limits."""
-    for digits in (2, 3, 4):
-        if f"{low:.{digits}f}" != f"{high:.{digits}f}":
-            return f"between {low:.{digits}f} and {high:.{digits}f}"
-    return f"about {low:.2f}"
+    if low == high:
+        return f"about {low:.2f}"
+    lowest, highest = _distinct([low, high])
+    return f"between {lowest} and {highest}"
 
 
 def _calibration(name: str, system: System) -> str:

@@ -14,6 +14,7 @@ LEGEND = (
     "expected cost: mean cost of all answers, of which a rejected one costs the reject cost; those at other reject "
     "costs do not compare",
 )
+DECIMALS = 14  # of uncertainties and the reject costs that they are, without what floats add to 1 minus a confidence
 UNCERTIFIED = "none; "  # begins the reason why there is no reject cost
 ESTIMATES = {"coverage": "coverage", "risk": "risk", "expected_cost": "expected cost"}
 
@@ -54,20 +55,30 @@ def chosen_costs(
             }
         rows.append(list(map(Cell, cells)))
         records.append({**record, "num_samples_needed": choice.num_samples_needed})
-    above = []
-    if max_risk is not None:
-        has_groups = any(system.options.groups is not None for system in systems.values())
-        provided = ", if no group is larger than the largest here" if has_groups else ""
-        promise = (
-            f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence"
-        )
-        above = [f"{promise} for each system{provided}."]
+    above = [] if max_risk is None else _certificates(systems, choices, max_risk, level)
     note = f"intervals at the level {level:.12g} take the reject cost as given; ecuas decide accepts new rows by it"
     asked = f"budget:{budget:g}" if max_risk is None else f"max-risk:{max_risk:g}"
     signature = signature_of(system.basis for system in systems.values())
     signature += f"|{asked}|level:{level:.12g}"
     header = ["system", "N", "reject cost", *ESTIMATES.values()]
     return Grid(header, rows, [*LEGEND, note], signature, above=above), records
+
+
+def _certificates(
+    systems: Mapping[str, System],
+    choices: Mapping[str, RejectCostChoice],
+    max_risk: float,
+    level: float,
+) -> list[str]:
+    """Return what is certified, if a system has a reject cost."""
+    are_certified = [not math.isnan(choice.reject_cost) for choice in choices.values()]
+    if not any(are_certified):
+        return []
+    each = "each system" if all(are_certified) else "each system that has a reject cost"
+    has_groups = any(system.options.groups is not None for system in systems.values())
+    provided = ", if no group is larger than the largest here" if has_groups else ""
+    promise = f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence"
+    return [f"{promise} for {each}{provided}."]
 
 
 def sentences(grid: Grid) -> list[str]:
@@ -87,7 +98,7 @@ def sentences(grid: Grid) -> list[str]:
 def _reject_cost_text(choice: RejectCostChoice) -> str:
     if not math.isnan(choice.reject_cost):
         # as many digits as uncertainties have: with fewer, others would be accepted
-        return f"{round(choice.reject_cost, 14):.14g}"
+        return f"{round(choice.reject_cost, DECIMALS):.{DECIMALS}g}"
     if choice.num_samples_needed is None:
         return f"{UNCERTIFIED}more of such answers would not help"
     return f"{UNCERTIFIED}about {choice.num_samples_needed:,} such answers are needed"

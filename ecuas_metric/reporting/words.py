@@ -7,7 +7,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "in_common": "--common",
     "confidence_level": "the level of intervals",
     "choose_reject_cost": "ecuas threshold",
-    "not_one_of_budget_and_risk": "takes one of --budget and --max-risk",
+    "not_one_of_budget_and_risk": (
+        "takes one of --budget and --max-risk: the largest share that is rejected, or the largest mean cost of what is "
+        "accepted"
+    ),
     "reject_cost_missing": "is missing: what it costs to reject a row",
     "system_not_in_file": "has not this system",
     "no_matrix": "must be numbers as 0,5;1,0, or a .csv or .json file",
@@ -114,6 +117,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "If {truth!r} marks right answers: {flags}; if it marks wrong ones: --columns {complements}; if it is the true "
         "class, and {of_column!r} the probability of {high}: {other_flags}."
     ),
+    "name_third_word": (
+        "Is {of_column!r} the probability of being right, and {third!r} in {truth!r} wrong? {flags}. No verdict? "
+        "Leave these cells empty."
+    ),
     "name_either": (
         "If {truth!r} marks right answers, which is the confidence? {flags}; or {other_flags}."
     ),
@@ -134,7 +141,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? {flags}."
     ),
-    "name_side_by_side": "Are these systems? {flags}. One of them alone: --columns ROLE=NAME.",
+    "name_side_by_side": "Are these systems, not questions to one? {flags}. One of them alone: --columns ROLE=NAME.",
     "pair_by_row": "Do they count rows, from different numbers? --by-position pairs these; or --common.",
     "leave_pattern_to_shell": "Quoted patterns are for ecuas score --out-of-core; unquoted, the shell names the files.",
     "name_other_ids": "Other ids? Name their columns with --columns FILE:id=NAME.",
@@ -154,6 +161,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts the "
     "one, correct=1-NAME the other.",
     "name_one_role": "Specify which with --columns ROLE=NAME.",
+    "grade_or_empty": (
+        "Partly correct? --correct-from GRADE counts answers from that grade up as correct. No verdict? Leave these "
+        "cells empty."
+    ),
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100, --columns FILE:scale=100 those of one file.",
     "set_scale_log": "Log-probabilities? --scale log takes their exponential.",
@@ -177,6 +188,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "different_columns": "must be the same for all files with --out-of-core",
     "file_is_read": "this file is read, and would be overwritten",
     "file_is_there": "is there already, and would be overwritten",
+    "ends_with_comma": "takes names with commas and no spaces, as ER,AUROC, or in quotes",
     "idle_beside_common": "cannot be used with --common, which pairs samples by their ids",
     "idle_beside_metrics": "has no effect beside --metrics, which names what is shown",
     "idle_flag": "has no effect on what --metrics names",
@@ -198,13 +210,14 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "unknown_file": "names a file or system that is not there",
     "role_twice": "must name the columns of a role once",
     "join_columns": "Are both read together as one? --columns {pairs}.",
-    "unknown_metric": "must be among {keys}",
+    "unknown_metric": "must be among {keys}, or their names in tables",
     "wrong_pairs": "takes ROLE=COLUMN pairs",
     # ---- advice of the command alone ----
     "add_flag": "Add {flag}.",
     "choose_task": "Choose one with --tasks, or pool them with --pool-tasks.",
     "metric_does_not_exist": "It does not exist for these systems.",
     "metric_needs_number": "Name it with its number, as in {example}.",
+    "near_metric": "Did you mean one of these: {near}?",
     "name_another": "Name another one.",
     "name_another_output": "Name another one with --output.",
     "name_files": "Name them: NAME=FILE.",

@@ -26,7 +26,7 @@ ecuas ECUAS both lower any none yes always n 11
 expected_cost EC both lower any cost yes always reject_costs 12
 coverage Cov confidences neither any none yes always reject_costs 13
 accepted_cost AC both lower any cost yes ratio reject_costs 14
-selective_risk SR both lower any cost yes always reject_costs 15
+selective_risk SR both neither any cost yes always reject_costs 15
 ece_debiased ECE_deb. confidences lower confidences none no calibration - 16
 calibration_p p_cal. confidences neither confidences none no calibration - 17
 prr PRR confidences higher confidences none no named - 20

@@ -130,6 +130,23 @@ def test_its_interval_is_about_the_bootstraps(metric, outputs):
     assert 0.8 * widths[1] < widths[0] < 1.8 * widths[1]
 
 
+@pytest.mark.parametrize("size", [1, 9, 2000])
+def test_a_line_by_differences_is_that_of_a_mean_by_a_bounded_number_of_values(size, rng):
+    computed = []
+
+    def risk(data):
+        computed.append(data.groups.cost.sum() / data.groups.weight.sum())
+        return computed[-1]
+
+    weight = rng.random(size)
+    groups = TieGroups(weight, weight * rng.random(size), np.arange(size))
+    entry = Metric(name="mean_cost", title="Mean", value=risk, **TEXTS)
+    line = line_of_value(entry, Data(None, None, grouped=groups))
+    np.testing.assert_allclose(line.intercept, -computed[0], rtol=1e-5)
+    np.testing.assert_allclose(line.slope, 1, rtol=1e-5)
+    assert len(computed) <= 1 + 2 * min(size, 256)
+
+
 def test_rounding_does_not_decide_on_which_answers_a_number_depends(rng):
     """The risk of the surer half, where all answers cost the same: on none of the others, whatever their weights."""
     for _ in range(20):

@@ -121,7 +121,9 @@ def test_what_assesses_the_confidences_only_needs_the_same_answers():
     other = replace(ONE, answers=Digest("other answers"))
     for key in (Key(name, 0.5 if metric.parameter else None) for name, metric in METRICS.items()):
         assert why_not_comparable(ONE, other, key=key) == (
-            ["answers"] if key.assesses == "confidences" else []
+            ["answers"]
+            if key.assesses == "confidences" and key.entry.higher_is_better is not None
+            else []
         )
         assert why_not_comparable(ONE, ONE, key=key) == []
 

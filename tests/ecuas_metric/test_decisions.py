@@ -186,6 +186,14 @@ def test_proper_posteriors_other_than_the_true_ones_never_gain(cost, p, q, n):
     assert expected(p) <= expected(q) + 1e-9
 
 
+def test_decisions_beyond_the_largest_uncertainty_are_called_so(recwarn):
+    posteriors = [[0.8, 0.1, 0.1], [0.1, 0.5, 0.4], [0.1, 0.5, 0.4]]
+    score_posteriors([0, 1, 2], posteriors, decisions=[1, 1, 2])
+    (said,) = [str(one.message) for one in recwarn if "above" in str(one.message)]
+    assert "1 of 3" in said
+    assert "num_classes" not in said
+
+
 @pytest.mark.parametrize("num_classes", [2, 3, 6, 7, 10, 100, 1000])
 def test_at_chance_the_cost_is_1_whatever_the_rounding(num_classes, recwarn):
     q = np.full((2, num_classes), 1 / num_classes)

@@ -117,7 +117,7 @@ BAD = [
     (PAIR | {"n": -1}, "n must be >= 0"),
     (PAIR | {"reject_costs": 1.5}, "reject_costs must lie in"),
     (PAIR | {"decisions": [2]}, "decisions must be labels"),
-    ({"predictions": [0.5]}, "references must be"),
+    ({"predictions": [0.5]}, "references are missing"),
     ({}, "predictions and references are missing"),
 ]
 
@@ -158,7 +158,7 @@ REFUSED = [
     ),
     ("compute", {"n": -1}, "n must be"),
     ("compute", {"predictions": [2.0], "references": [1]}, "predictions must lie"),
-    ("compute", {"bins": 3}, "compute takes no option 'bins'"),
+    ("compute", {"bins": 3}, "There is no option 'bins'. Did you mean 'n_bins'"),
 ]
 
 

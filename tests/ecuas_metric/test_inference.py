@@ -55,6 +55,21 @@ def test_intervals_of_a_share_hold_every_true_rate(size, level, least):
     assert level <= covered.mean() <= level + 0.03
 
 
+@pytest.mark.parametrize(("right", "wrong"), [(1, 1), (3, 1), (2, 6), (40, 3)])
+def test_moments_of_a_share_are_those_of_the_beta_distributions_of_its_exact_limits(right, wrong):
+    """Of Clopper and Pearson: one more wrong answer for the upper limit, one more right one for the lower."""
+    correct = np.arange(right + wrong) < right
+    system = confidence_system(correct.astype(int), np.full(len(correct), 0.7))
+    values = all_values(system, only=[Key("error_rate")])
+    (number,) = numbers_of(answers_drawn(system), values).values()
+    inference = infer([number], SIMPLE)
+    sides = (inference.upper, -1, (wrong + 1, right)), (inference.lower, 1, (wrong, right + 1))
+    for side, sign, shapes in sides:
+        variance, skewness = stats.beta.stats(*shapes, moments="vs")
+        assert side.moments.deviation == pytest.approx(np.sqrt(variance))
+        assert side.moments.skewness == pytest.approx(sign * skewness)
+
+
 def test_the_mirror_of_wrong_is_right(rng):
     q = rng.random(80).round(2)
     for count in (0, 1, 3, 10, 40):

@@ -1,3 +1,4 @@
+import itertools
 import math
 import warnings
 
@@ -287,6 +288,30 @@ def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
     few, many = by_bins
     changed = {key for key in few if few[key].value != many[key].value}
     assert changed == {key for key in few if "n_bins" in key.options}
+
+
+# whose ends only many answers come near
+NEARED = ("calibration_p", "e_aurc", "error_average_precision")
+
+
+def test_no_value_is_outside_the_range_of_its_metric_and_its_ends_occur():
+    """In all systems of one, two and four answers with confidence 0 or 1."""
+    found = {}
+    options = checked_options(calibration=True, n_resamples=7)
+    for size in (1, 2, 4):
+        for q in itertools.combinations_with_replacement((0.0, 1.0), size):
+            for correct in itertools.product((0, 1), repeat=size):
+                system = prepare("confidences", np.array(q), np.array(correct), options)
+                estimates = compute_results(system, only=every_key(system, 0.5)).estimates
+                for key, estimate in estimates.items():
+                    found.setdefault(key, []).append(estimate.value)
+    ranges = {key: key.entry.range for key in found if isinstance(key.entry.range, tuple)}
+    assert len(ranges) > 10
+    for key, (least, most) in ranges.items():
+        low, high = np.nanmin(found[key]), np.nanmax(found[key])
+        assert least - 1e-9 <= low <= high <= most + 1e-9, key
+        if key.metric not in NEARED:
+            assert [low, high] == pytest.approx([max(least, low), most]), key
 
 
 @given(confidence_systems())

@@ -45,6 +45,12 @@ from tests.ecuas_metric.systems import EVERY_OPTION, compute
         ("n_resamples", 0, "n_resamples must be a whole number in [1, 2.14748e+09]; got 0."),
         ("random_state", -1, "random_state must be a whole number in [0, 9.22337e+18]; got -1."),
         ("confidence_level", 1, "confidence_level must be a number in (0, 1); got 1."),
+        (
+            "confidence_level",
+            0.05,
+            "confidence_level must be at least 0.5, the share of such intervals that hold the true value; got 0.05. "
+            "Did you mean 0.95?",
+        ),
         ("epsilon", 0.5, "epsilon must be a number in (0, 0.5); got 0.5."),
         ("max_uncertainty", 0, "max_uncertainty must be a number in (0, inf); got 0."),
         (
@@ -84,9 +90,12 @@ def test_groups_name_one_for_every_sample(got):
 def test_an_unknown_option_names_the_known_ones():
     with pytest.raises(
         TypeError,
-        match=r"^compute takes no option 'bins'; it takes n, num_classes, .*sample_weight",
+        match=r"^There is no option 'verbose'\. It takes n, num_classes, .*sample_weight",
     ):
-        checked_options(bins=10)
+        checked_options(verbose=10)
+    for name in OPTIONS:
+        with pytest.raises(TypeError, match=f"Did you mean '{name}'"):
+            checked_options(**{f"{name}s": 1})
 
 
 SYSTEMS = {
@@ -130,7 +139,7 @@ SHAPE = "predictions must have shape (N,) where they are positive_probabilities;
         (
             "confidences",
             {"num_classes": 10, "reject_costs": [0.2, 0.91]},
-            f"{REJECT} 0.91 at index 1 (1 of 2).",
+            f"{REJECT} 0.91 at index 1 (1 of 2). It is a share of the cost of a wrong answer, such as 0.2.",
         ),
         ("posteriors", {"cost": [[0, 1]]}, f"{MATRIX} shape (1, 2)."),
         ("posteriors", {"cost": [[0, 1], [-1, 0]]}, f"{COSTS} -1.0 at index (1, 0) (1 of 4)."),

@@ -88,6 +88,9 @@ def test_systems_results_and_comparisons_print_as_something_readable(rng):
     assert repr(rows).splitlines() == list(map(str, rows))
     assert rows.to_frame()["key"].tolist() == [str(row.key) for row in rows]
     assert "ecuas_1" in rows._repr_html_()
+    assert rows._repr_html_().count("<th>") == len(
+        rows.to_frame().columns
+    )  # none of rows, which have no names
     assert "ecuas_1" in results._repr_html_()
 
 
@@ -150,6 +153,7 @@ def test_confidences_of_which_no_wrong_answer_weighs_anything_are_not_called_inv
         (Key("prr", 0.5), "must have no parameter of prr"),
         (Key("auroc", 3.0, "normalized"), "must have no parameter of auroc"),
         (Key("accuracy"), "must name one of the metrics"),
+        ("auroc", "must be keys of numbers"),
     ],
 )
 def test_a_number_that_there_is_not_is_no_other_number(key, rule):

@@ -10,10 +10,11 @@ import pytest
 
 from ecuas_metric.reporting.cli import main
 from space import answers, links
-from space.questions import ASKED, table, with_design
 from space.scoring import score_files, score_submissions
+from space.uploads import read_answers
 from tests.space.refusals import refused
 from triviaqa_subset.grading import answer_sha256, label_bank
+from triviaqa_subset.tables import ASKED, table, with_design, write_form
 
 
 @pytest.fixture
@@ -44,6 +45,14 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_what_it_does_not(mine):
     pd.testing.assert_frame_equal(shuffled.frame, graded.frame)
     few = answers.grade_answers(mine.head(28), "curated")
     assert "28 of 455 questions are answered" in few.summary()
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_the_form_that_is_offered_has_every_question_once_and_is_graded_as_it_is(asked, tmp_path):
+    write_form(asked, tmp_path / "form.csv")
+    graded = answers.grade_answers(read_answers(str(tmp_path / "form.csv")), asked)
+    assert list(graded.frame["question_id"]) == list(table(asked)["question_id"])
+    assert not graded.frame["correct"].any()  # nothing is answered yet
 
 
 def test_what_is_answered_twice_or_not_asked_is_refused_with_its_row(mine):

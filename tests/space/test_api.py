@@ -127,6 +127,7 @@ SAID = [  # a file, options, and what is said of it in the words of the page
     (ROW, {"predictions_are": "logits"}, "Form of the posteriors requires posteriors"),
     (ROW, {"scale": "∞"}, "Largest confidence must be a number in (0, inf); got inf."),
     (ROW, {"reject_costs": "2"}, "Reject costs must lie in [0, 1]"),
+    (f"{CLASS}0,0.5,0.5\n", {"predictions_are": "positive_probabilities"}, "must be one column if"),
     ("confidence,correct\n90,1\n40,0\n", {}, "Enter 100 under Options, “Largest confidence”."),
 ]
 
@@ -149,7 +150,7 @@ def test_errors_are_in_the_words_of_the_page_and_nothing_else_is_shown(
 
 def test_systems_of_other_samples_have_no_winner(shown):
     result, _ = shown(f"{ROW}0.4,0\n0.3,1\n", f"{ROW}0.25,0\n")
-    said = "is not said: these systems differ in their numbers of samples. To compare them, upload"
+    said = "cannot be paired: these differ: numbers of samples."
     assert said in result
 
 

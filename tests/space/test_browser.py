@@ -123,6 +123,7 @@ def test_the_first_screen_asks_answers_and_is_used_by_keyboard_alone(tab):
         ):
             box = seen.bounding_box()
             assert box["y"] + box["height"] <= 900
+        assert tab.locator(".costs small").first.is_visible()
     (first, _), *others = walk(tab, "Tab", to=CLASSIFIER)
     assert {"BUTTON", "SUMMARY", "INPUT", "A"} <= {tag for _, tag in others}
     tab.keyboard.press("Enter")

@@ -5,25 +5,30 @@ from html import unescape
 
 import pytest
 
-from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.messages import ADVICE
+from ecuas_metric.errors import InputError
+from ecuas_metric.messages import ADVICE, NOTES, SENTENCES
 from ecuas_metric.reporting.report import make_report, prepare_submissions, report_grid
 from publishing.staging import PARTS
 from space import markup
 from space.figures import slots
 from space.uploads import plain_text, read_uploads
+from space.words import PAGE_WORDS
 from tests.conftest import ROOT
 
 ELSEWHERE = {  # advice of functions and flags that the page has not
     "fit_posteriors",
     "log_samples",
     "name_systems_or_score_in_memory",
+    "number_classes",
+    "pass_array",
+    "pass_flat_list_of_two",
     "pass_truth_first",
     "pass_weights_to_state",
     "save_details",
     "score_as_confidences",
     "score_as_posteriors",
     "sort_labels",
+    "take_keys",
     "write_state",
 }
 
@@ -54,30 +59,13 @@ def test_what_is_elsewhere_is_there():
     assert ADVICE.keys() >= ELSEWHERE
 
 
-@pytest.mark.parametrize("advice", sorted(ADVICE.keys() - ELSEWHERE))
-def test_no_advice_speaks_of_python_or_of_the_command(advice):
-    fields = {
-        "columns": {"confidence": "p"},
-        "share": 0.5,
-        "low": "no",
-        "high": "yes",
-        "verdicts": "ok",
-        "code": 999,
-        "other": "z",
-        "complements": "correct=1-y",
-        "near": ["id"],
-        "names": "y",
-        "labels": "y",
-        "skipped": "2",
-        "of_file": "a.csv",
-        "of_column": "p",
-        "truth": "y",
-        "chosen": "z",
-        "flags": "f",
-        "other_pairs": "x",
-    }
-    shown = markup.in_words(FileError("a.csv", "unlabelled", advice=advice, **fields))
-    assert not re.search("_|={|--|'", shown.partition(". ")[2])
+@pytest.mark.parametrize("identifier", sorted((ADVICE | NOTES).keys() - ELSEWHERE))
+def test_no_advice_and_no_note_speaks_of_python_or_of_the_command(identifier):
+    said = PAGE_WORDS.get(identifier, SENTENCES[identifier])
+    reprs = "|!r" if identifier in ADVICE else ""
+    assert not re.search(r"{(other_)?(arguments|columns|said)\b" + reprs, said)
+    said = re.sub(r"{\w*[^}]*}|ECUAS_0|u_M", "X", said.replace("{{", "<").replace("}}", ">"))
+    assert not re.search(r"_|--|=[<'\"]|\b([Pp]ass|NaN)\b", said)
 
 
 def test_errors_are_one_line_in_the_words_of_the_page_and_nothing_hides_or_reorders_text():

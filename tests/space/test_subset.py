@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from space import answers, subset
-from space.questions import ASKED, table
 from tests.conftest import ROOT
+from triviaqa_subset.tables import ASKED, table
 
 DATA = ROOT / "triviaqa_subset" / "data"
 SYSTEMS = pd.read_parquet(DATA / "systems.parquet")

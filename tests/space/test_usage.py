@@ -2,10 +2,13 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 from ecuas_metric.reporting import cli
+from space.scoring import score_files
+from space.verdict import sentences
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
@@ -23,11 +26,20 @@ def test_the_metric_and_the_dataset_are_loaded_and_the_plug_ins_are_there(capsys
         assert re.search(rf"^(def|class) {name}\b", path.read_text(), flags=re.MULTILINE)
 
 
-def test_the_commands_run(files, tmp_path, monkeypatch, capsys):
+def test_the_commands_print_the_numbers_and_the_sentences_of_the_page(
+    files, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
+    scored = score_files(list(map(str, files)), {})
     commands = re.search(r"```sh\n(.*?)```", TEXT, flags=re.DOTALL)[1].splitlines()
     assert [cli.main(shlex.split(command)[1:]) for command in commands] == [0, 0]
-    assert (tmp_path / "table.csv").exists()
+    printed = " ".join(capsys.readouterr().out.split())
+    said = [*sentences(scored.decision)[1:], *scored.sentences_alone()]
+    assert len(said) == 3 + 2 * 3
+    assert all(" ".join(sentence.split()) in printed for sentence in said)
+    (tmp_path / "page").mkdir()
+    page = scored.write(tmp_path / "page")["CSV"]
+    assert (tmp_path / "table.csv").read_text() == Path(page).read_text()
 
 
 @pytest.mark.e2e

@@ -1,7 +1,9 @@
 """Who is cheapest: against arithmetic, and as the comparison says, whose error rates are tested there."""
 
 import json
+import math
 import re
+from dataclasses import replace
 from functools import partial
 from html import unescape
 
@@ -99,7 +101,22 @@ def test_a_system_is_clearly_cheaper_where_the_interval_that_is_shown_leaves_out
 def test_one_answer_leads_to_no_verdict(systems):
     one = system_of([1], [0.7])
     said = verdict.decide({str(i): one for i in range(systems)})
-    assert said.startswith("Which is cheapest is not said: There are no intervals, and no test")
+    assert said.startswith("Which is cheapest is not said: there are too few answers")
+
+
+def test_what_rejects_everything_is_no_system_of_the_verdicts_and_one_system_needs_no_ids(examples):
+    """ECUAS_n compares the systems alone, as `ecuas compare` does; a reject cost has one choice beside these."""
+    for systems in (dict(list(examples.items())[:number]) for number in (1, 2, 3)):
+        decision = verdict.decide(systems)
+        assert {name for row in decision.orders for name in (row.first, row.second)} <= set(systems)
+        assert len(decision.orders) == 3 * math.comb(len(systems), 2)
+        assert " and rejecting everything, " in verdict.sentences(decision)[0]
+        assert verdict.NOTHING not in "".join(verdict.sentences(decision)[1:])
+    name, system = next(iter(examples.items()))
+    repeated = replace(system, ids=["same"] * system.num_samples)
+    assert verdict.decide({name: repeated}).calls == verdict.decide({name: system}).calls
+    said = verdict.decide({name: repeated, "again": repeated})
+    assert "must be unique; got 'same' repeatedly" in said
 
 
 def test_no_difference_to_rejecting_everything_needs_a_negative_cost(rng):
@@ -167,10 +184,10 @@ def test_systems_that_matter_have_the_colours_and_all_can_have_a_bar(monkeypatch
 
 def test_each_system_is_named_once_with_all_of_its_stretches():
     parts = {"<a>": [(0.0, 0.1), (0.3, 0.4)], "b": [(0.1, 0.2)]}
-    said = Markup(verdict.html("over_all", clear=parts)).striptags()
+    said = Markup(verdict.html("over_all", systems=[*parts], clear=parts)).striptags()
     assert said == (
-        "<a> is clearly cheapest at reject costs from 0.00 to 0.10 and from 0.30 to 0.40, b is clearly cheapest at "
-        "reject costs from 0.10 to 0.20."
+        "Of these 2 systems and rejecting everything, <a> is clearly cheapest at reject costs from 0.00 to 0.10 and "
+        "from 0.30 to 0.40, b is clearly cheapest at reject costs from 0.10 to 0.20."
     )
 
 

@@ -1,10 +1,12 @@
 """Which metrics a command shows: the names after --metrics -> keys, and options that no shown number depends on."""
 
+import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ...decisions import Decisions
 from ...errors import InputError
+from ...expected_costs import ERROR_RATE
 from ...metric import METRICS, VARIANTS, Key
 from ...metrics import place
 from ...options import Options
@@ -87,8 +89,7 @@ def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
 
 def _unknown(name: str, keys: Sequence[Key]) -> InputError:
     """Return the error of a name that is not there, with what adds the number that it may mean."""
-    listed = [key for key in sorted(keys, key=place) if key.entry.when != "named"]
-    error = InputError("--metrics", "unknown_metric", value=name, keys=listed)
+    error = InputError("--metrics", "unknown_metric", value=name, keys=sorted(keys, key=place))
     meant = _meant(name)
     number = _NUMBER.search(_simple(name))
     flag = _adding_flag(meant, number[1] if number else "")
@@ -100,7 +101,18 @@ def _unknown(name: str, keys: Sequence[Key]) -> InputError:
         error.fields["example"] = f"{name}_0.1"
     elif meant:
         error.advice = "metric_does_not_exist"
+    elif near := _near(_simple(name), _names_of(keys)):
+        error.advice = "near_metric"
+        error.fields["near"] = near
     return error
+
+
+def _near(word: str, names: Collection[str]) -> list[str]:
+    """Return which names are spelled nearly as a word, or contain it, or measure what it is the complement of."""
+    if word in ("acc", "accuracy"):
+        return [ERROR_RATE.name]
+    containing = [name for name in names if word in name]
+    return difflib.get_close_matches(word, names) or containing[:3]
 
 
 def _adding_flag(meant: Sequence[Key], number: str) -> str:

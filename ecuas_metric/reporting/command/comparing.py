@@ -46,7 +46,7 @@ from .parameters import (
     options_set,
     print_paths,
 )
-from .reading import read_files, recipes_of
+from .reading import Said, read_files, recipes_of
 
 WITHIN = "within"  # the suffix of the files of differences within strata
 
@@ -106,7 +106,10 @@ def compare_in_memory(
     shown = differences
     if only is not None:
         shown = [row for row in differences if is_significant(row, alpha)]
-        above.append(f"{len(shown)} of {len(differences)} differences are significant and shown.")
+        count = num_tests(differences)
+        above.append(
+            f"Of {count} differences that are tested, {len(shown)} are significant and shown."
+        )
     bases = {name: basis_of_comparison(system) for name, system in systems.items()}
     line = signature_of(bases.values())
     grid = comparison_grid(
@@ -116,7 +119,7 @@ def compare_in_memory(
         tests=num_tests(differences),
         digits=digits,
         above=above,
-        hints=_hints(systems, pairs_by_key(differences)),
+        hints=_hints(systems, pairs_by_key(differences), Said(files, [rows, metric, made])),
     )
     text = overview(grid, differences, screen_width(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
@@ -178,7 +181,7 @@ def _names_of_strata(
     return dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
 
 
-def _hints(systems: Mapping[str, System], keys: Collection[Key]) -> list[str]:
+def _hints(systems: Mapping[str, System], keys: Collection[Key], said: Said) -> list[str]:
     """Say which confidences are worth nothing, who costs least where, and how to compare at one reject cost."""
     asked = [key for key in keys if key.entry is ECUAS_N]
     asked.append(Key(ERROR_RATE.name))
@@ -187,10 +190,9 @@ def _hints(systems: Mapping[str, System], keys: Collection[Key]) -> list[str]:
         plain = replace(system, options=system.options.replace(confidence_level=None))
         results[name] = compute_results(plain, only=asked)
     hints = [not_beaten(results, keys), least_costs(systems)]
-    if not any(key.entry is EXPECTED_COST for key in keys):
-        hints.append(
-            "next: --reject-costs 0.2 --metrics expected_cost_0.2 compares expected costs there"
-        )
+    if not any(key.entry is EXPECTED_COST for key in keys) and "-" not in said.files:
+        flags = "--reject-costs 0.2 --metrics expected_cost_0.2"
+        hints.append(said.next_step("compare", flags, why="costs where rejecting costs 0.2"))
     return list(filter(None, hints))
 
 

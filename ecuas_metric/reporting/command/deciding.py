@@ -19,7 +19,7 @@ from ...results import System
 from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import prepare_submission, prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
-from ..thresholds import chosen_costs
+from ..thresholds import DECIMALS, chosen_costs
 from .costs import cost_of_all, cost_of_flag
 from .flags import Flag
 from .in_memory import notes_of
@@ -175,7 +175,7 @@ def _records(submission: Submission, decided: RowDecisions) -> Iterator[Record]:
         record = {"system": submission.name, which: place}
         if decided.decision is not None:
             record["decision"] = decided.decision[row].item()
-        record["uncertainty"] = float(decided.uncertainty[row])
+        record["uncertainty"] = round(float(decided.uncertainty[row]), DECIMALS)
         record["accepted"] = bool(decided.accepted[row])
         yield record
 

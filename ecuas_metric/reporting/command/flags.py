@@ -19,6 +19,11 @@ _RULES = {
 }
 
 
+# of flags elsewhere, and once here -> the flag that has this meaning
+OTHER_NAMES = {"--alpha": "--interval", "--confidence-level": "--interval", "--level": "--interval"}
+OF_OTHERS = 0.8  # how near another flag is to what a flag of another command may be a slip for
+
+
 class UsageError(ValueError):
     """A command line that asks for nothing that there is."""
 
@@ -183,7 +188,7 @@ def parse(
     function = functions[form]
     accepted = {one.name: one for one in parameters_of(function)}
     for other in arguments.keys() - accepted.keys():
-        _refuse(parameters[other], form, functions)
+        _refuse(parameters[other], parameters.get(form), functions)
     _require_sense(accepted, arguments, command.hints.get("FILE", f"See ecuas {name} --help."))
     return functools.partial(call, function, arguments)
 
@@ -203,11 +208,12 @@ def _require_sense(
 
 
 def _refuse(
-    parameter: Parameter, form: str, functions: Mapping[str, Callable[..., Any]]
+    parameter: Parameter, chooser: Parameter | None, functions: Mapping[str, Callable[..., Any]]
 ) -> NoReturn:
-    """Raise UsageError for a parameter that another form takes."""
-    if form:
-        raise UsageError(f"{parameter.text} cannot be used with {flag_of(form)}.")
+    """Raise UsageError for a parameter that another form takes than that of the flag which chooses one."""
+    if chooser is not None:
+        chosen = f"{chooser.text} {chooser.flag.metavar}".rstrip()
+        raise UsageError(f"{parameter.text} cannot be used with {chosen}.")
     takers = []
     for name, function in functions.items():
         if parameter in parameters_of(function):
@@ -225,11 +231,21 @@ def _unknown(
     for other, command in commands.items():
         flags[other] = [one.text for one in command.parameters().values()]
     holders = [f"ecuas {other}" for other, texts in flags.items() if flag in texts]
+    hint = commands[name].hints.get(flag, "")
     if holders:
-        hint = commands[name].hints.get(flag, "")
-        return f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}. {hint}".rstrip()
-    for other in (name, *commands):
-        for near in difflib.get_close_matches(flag, flags[other], 1):
-            of_other = "" if other == name else f" of ecuas {other}"
-            return f"there is no {flag}. Did you mean {near}{of_other}?"
-    return f"there is no {flag}; see ecuas {name} --help."
+        near = "" if hint else _meant(flag, flags[name], cutoff=OF_OTHERS)
+        what = f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}."
+        return " ".join(filter(None, [what, hint, near]))
+    nearest = _meant(flag, flags[name])
+    for other in commands:
+        nearest = nearest or _meant(flag, flags[other], whose=f" of ecuas {other}")
+    return f"there is no {flag}. {nearest or f'See ecuas {name} --help.'}"
+
+
+def _meant(flag: str, flags: Sequence[str], *, cutoff: float = 0.6, whose: str = "") -> str:
+    """Ask whether an unknown flag is the nearest of these, or the one that has its meaning; nothing if none is near."""
+    near = difflib.get_close_matches(flag, flags, 1, cutoff)
+    other_name = OTHER_NAMES.get(flag, "")
+    if other_name in flags:
+        near = [other_name]
+    return f"Did you mean {near[0]}{whose}?" if near else ""

@@ -93,7 +93,8 @@ by their number in the file, as `row`: in a CSV file the header is row 1, and th
 _REPORT = """\
 what is written
   results.tex    the table, which compiles alone, or its tabular to copy
-  methods.txt    a paragraph: metrics, intervals, tests, what was left out, and the version
+  methods.txt    a paragraph on methods: metrics, intervals, tests, what was left out, the version; and one on results
+  references.bib what the paragraphs cite
   *.pdf, *.png   curves of risk, of expected cost, of ECUAS_n, and reliability; the extra `report` draws them
   numbers.json   all numbers, and how files were read
 

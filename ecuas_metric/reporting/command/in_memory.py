@@ -1,8 +1,12 @@
 """`ecuas score` in memory: files -> systems -> one table, figures and notes; and what other commands share with it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Annotated, Any
+
+import numpy as np
 
 from ...errors import InputError, Note
 from ...files.evidence import require_ids
@@ -46,7 +50,7 @@ from .parameters import (
     print_bullets,
     print_paths,
 )
-from .reading import read_files, recipes_of
+from .reading import Said, read_files, recipes_of
 
 MACRO = "macro"  # the suffix of the files of averages
 
@@ -131,10 +135,10 @@ def score_in_memory(
         _require_labels({"explain": explain, "calibrate": made.calibrate})
     systems, submissions = made.with_recalibrated(systems, submissions, options)
     asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
-    report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
+    report = make_report(systems, progress=sys.stderr.isatty(), only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
-    are_recalibrated = made.calibrate is not None
-    hints = _next_steps(report, systems, are_one_task=by is None, are_recalibrated=are_recalibrated)
+    said = Said(files, [rows, metric, made])
+    hints = _hints(report, systems, said, by) if not is_bounded(unlabelled) else []
     output.show_report(report, keys, hints=hints, recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
@@ -150,26 +154,41 @@ def score_in_memory(
     return not_below(notes)
 
 
+def _hints(report: Report, systems: Mapping[str, System], said: Said, by: str | None) -> list[str]:
+    """Return who costs least, if all are of one task, and what to do next."""
+    are_one_task = by is None
+    comparable = are_one_task and not report.differing
+    least = [least_costs(systems)] if comparable else []
+    return [*least, *_next_steps(report, systems, said, are_one_task=are_one_task)]
+
+
 def _next_steps(
-    report: Report,
-    systems: Mapping[str, System],
-    *,
-    are_one_task: bool,
-    are_recalibrated: bool,
-) -> list[str]:
-    """Say who costs least where, and which commands take these same files; nothing where labels are missing."""
-    if is_bounded(report.unlabelled):
-        return []
-    hints = [least_costs(systems)] if are_one_task and not report.differing else []
-    steps = []
-    if not_beaten(report.results, report.keys) and not are_recalibrated:
-        steps.append("ecuas score --calibrate affine says what recalibration gains")
+    report: Report, systems: Mapping[str, System], said: Said, *, are_one_task: bool
+) -> Iterator[str]:
+    """Yield which commands take these same files next."""
+    if "-" in said.files:
+        return
+    if not_beaten(report.results, report.keys) and _can_be_recalibrated(systems):
+        yield said.next_step("score", "--calibrate affine", why="what recalibration gains")
     if report.is_ranked and are_one_task:
         are_paired = all(system.ids is not None for system in systems.values())
-        how = "" if are_paired else " (with a column id, or --by-position)"
-        steps.append(f"ecuas compare{how} tests differences of systems")
-    steps.append("ecuas threshold --budget 0.2 chooses the reject cost that rejects 20%")
-    return [*hints, f"next: {', '.join(steps)}"]
+        how = [] if are_paired else ["--by-position"]
+        yield said.next_step("compare", *how, why="which differences are more than chance")
+    yield said.next_step("threshold", "--budget 0.2", why="the reject cost that rejects 20%")
+
+
+def _can_be_recalibrated(systems: Mapping[str, System]) -> bool:
+    """Return whether scikit-learn is there, and each fold can have each class of answers that are as they were read."""
+    if find_spec("sklearn") is None:
+        return False
+    for system in systems.values():
+        decisions = system.decisions
+        classes = decisions.candidate_cost if decisions.labels is None else decisions.labels
+        num_classes = system.options.num_classes if decisions.labels is not None else 2
+        counts = np.bincount(classes.astype(int), minlength=int(num_classes or 2))
+        if system.basis.recalibration or counts.min() < FOLDS:
+            return False
+    return True
 
 
 def metrics_of(

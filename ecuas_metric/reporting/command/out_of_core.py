@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -146,7 +147,7 @@ def _collect(
         recipes=recipes,
         engine=engine,
         state_file=state_file,
-        progress=engine == "local",
+        progress=engine == "local" and sys.stderr.isatty(),
     )
     require_use([columns, metric], recipes)
     return collection, recipes

@@ -297,6 +297,12 @@ class MetricOutput(Output):
         ),
     ] = None
 
+    def __post_init__(self) -> None:
+        """Raise FileError if a file has no format, and InputError if further names stand among the files."""
+        Output.__post_init__(self)
+        if self.metrics is not None and self.metrics.rstrip().endswith(","):
+            raise InputError("--metrics", "ends_with_comma", value=self.metrics)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOutput(MetricOutput):
@@ -308,7 +314,7 @@ class ReportOutput(MetricOutput):
 
     def __post_init__(self) -> None:
         """Raise FileError if a file has no format, and InputError if all metrics and some are asked for."""
-        Output.__post_init__(self)
+        MetricOutput.__post_init__(self)
         if self.full and self.metrics is not None:
             raise InputError("--full", "idle_beside_metrics")
 

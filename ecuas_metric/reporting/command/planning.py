@@ -95,7 +95,8 @@ def plan_of_error_rates(
     """Print how many samples a comparison of systems with some error rates needs."""
     orders = checked_options(n=n).n
     keys = [Key(ERROR_RATE.name), *(Key(ECUAS_N.name, order) for order in orders)]
-    options = [*options_set({"n": n}), *(["auroc"] if auroc != EXPECTED_AUROC else [])]
+    with_auroc = ["auroc"] if auroc != EXPECTED_AUROC else []
+    options = [*options_set({"n": n}), *with_auroc]
     chosen = chosen_keys(output.metrics, keys, options)
     plans = [
         plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import FileError, InputError, pairs_of
+from ...errors import FileError, InputError, pairs_of, quoted
 from ...files.read import distinct_names, read_sheet, stem
 from ...files.recipe import (
     SEVERAL,
@@ -23,10 +23,11 @@ from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
 from ...inputs import grouped
 from .flags import flag_of
-from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags
+from .parameters import ADDING, FormOptions, NewRowFlags, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 FORMS_OF_POSTERIORS = ("posteriors", "positive")
+LONGEST = 200  # characters of files and flags that are printed again
 TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
 NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
@@ -186,7 +187,7 @@ def _require_once(pairs: Iterable[tuple[str, str, str]]) -> None:
     for of, role, column in pairs:
         first = said.setdefault((of, role), column)
         if first != column:
-            joined = pairs_of({role: f"{first}+{column}"}, of)
+            joined = pairs_of({role: "+".join([first, column])}, of)
             advice = "join_columns" if role in SEVERAL else ""
             raise InputError("--columns", "role_twice", value=role, advice=advice, pairs=joined)
 
@@ -199,7 +200,8 @@ def _columns_meant(
     or_none: bool,
 ) -> list[dict[str, Any]]:
     """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
-    meant = [of_file for one, of_file in zip(files, columns, strict=True) if _is_called(of, one)]
+    pairs = zip(files, columns, strict=True)
+    meant = [of_file for file, of_file in pairs if _is_called(of, file)]
     if meant or or_none:
         return meant
     if len(files) > 1 or stem(of) != of:
@@ -280,7 +282,40 @@ def _list_of(text: str | None) -> list[str]:
     return [] if text is None else [part.strip() for part in text.split(",")]
 
 
-def _names_set(flags: NewRowFlags | FormOptions) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a command line says of its files, and how they are read."""
+
+    files: Sequence[str]
+    flags: Sequence[Any]  # dataclasses of flags
+
+    def next_step(self, command: str, *further: str, why: str) -> str:
+        """Return the line of a command that reads the same in the same way, as far as its flags say so."""
+        from .help import COMMANDS
+
+        taken = COMMANDS[command].parameters().keys() - {*ADDING, "bins"}
+        words = list(map(quoted, self.files))
+        for record in self.flags:
+            for name in filter(taken.__contains__, _names_set(record)):
+                words += _words_of(name, getattr(record, name))
+        if sum(map(len, words)) > LONGEST:
+            words = ["FILES"]
+        # what is said already is not said again
+        line = " ".join(dict.fromkeys([*words, *further]))
+        return f"next: ecuas {command} {line}  # {why}"
+
+
+def _words_of(name: str, value: object) -> list[str]:
+    """Return what a command line says for a flag and its value."""
+    flag = flag_of(name)
+    if value is True:
+        return [flag]
+    values = value if isinstance(value, list) else [value]
+    texts = [f"{one:.12g}" if isinstance(one, float) else str(one) for one in values]
+    return [f"{flag}{'=' if text.startswith('-') else ' '}{quoted(text)}" for text in texts]
+
+
+def _names_set(flags: Any) -> Iterator[str]:
     """Yield the names of the flags that are not at their defaults."""
     for one in fields(flags):
         if getattr(flags, one.name) != one.default:
@@ -316,9 +351,9 @@ def _distinct(
     Names that are those of their files (`stems`) get folders or suffixes.
     """
     are_of_one = has_parts and len({one.of for one in submissions}) == 1
-    names = [one.part or one.of if are_of_one else one.name for one in submissions]
-    names = distinct_names(names, [one.file for one in submissions], stems)
-    for name, one in zip(names, submissions, strict=True):
+    short = [one.part or one.of if are_of_one else one.name for one in submissions]
+    names = distinct_names(short, [one.file for one in submissions], stems)
+    for name, shown, one in zip(names, short, submissions, strict=True):
         if names.count(name) > 1:
-            raise FileError(one.file, "same_name_in_other_file", advice="name_files", name=name)
+            raise FileError(one.file, "same_name_in_other_file", advice="name_files", name=shown)
     return [replace(one, name=name) for name, one in zip(names, submissions, strict=True)]

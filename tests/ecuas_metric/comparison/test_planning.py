@@ -6,6 +6,7 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from ecuas_metric import confidence_system
+from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.planning import Spread, plan_of, plan_of_rates, plan_of_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.inference import Moments
@@ -35,12 +36,15 @@ def pair(rng, size, loss=0.1):
 
 
 def plans_of(outputs, **options):
-    """Return the plan of each metric."""
+    """Return the plan of each metric, which ranks in a plan where it does in a comparison."""
     systems = {
         name: confidence_system(correct, p, **OPTIONS | options)
         for name, (p, correct) in outputs.items()
     }
-    return {plan.key: plan for plan in plan_of_systems(systems)}
+    plans = {plan.key: plan for plan in plan_of_systems(systems)}
+    compared = compare_systems(systems, only=plans)
+    assert [plan.comparable for plan in plans.values()] == [row.comparable for row in compared]
+    return plans
 
 
 def test_the_deviation_of_an_error_rate_is_that_of_the_discordant_pairs(rng):
@@ -138,6 +142,7 @@ def test_rates_plan_what_a_pilot_with_these_rates_does(samples, tolerance):
         ({"error_rates": (0.2,)}, "^error_rates takes two rates; got 1"),
         ({"error_rates": (0.2, 1.0)}, r"^error_rates must be a number in \(0, 1\)"),
         ({"power": 1.0}, r"^power must be a number in \(0, 1\)"),
+        ({"alpha": 0.95}, r"^alpha must be at most 0\.5,.* Did you mean 0\.05\?$"),
         ({"alpha": 0.0}, r"^alpha must be a number in \(0, 1\)"),
         ({"power": 0.01}, "^power must be above half of alpha"),
         ({"power": 0.025}, "^power must be above half of alpha"),

@@ -455,9 +455,60 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns posteriors=labels+scores,label=y",
         "posteriors",
     ),
+    "such lists in a list of one, beside those of ids": (
+        json.dumps(
+            [
+                {"out": [{"ids": [f"id of {name}" for name in row["classes"]], **row}], "y": y}
+                for row, y in zip(LISTS, CLASSES[LABEL], strict=True)
+            ]
+        ),
+        "--columns label=y,posteriors=out.0.classes+out.0.scores",
+        "posteriors",
+    ),
+    "lists in lists of one": (
+        json.dumps(
+            [
+                {"label": k, "out": {"rows": [row]}}
+                for k, row in zip(LABEL.tolist(), FOUR.tolist(), strict=True)
+            ]
+        ),
+        "--columns posteriors=out.rows.0",
+        "posteriors",
+    ),
+    "numbers by their names, in changing order": (
+        json.dumps(
+            [
+                {
+                    "scores": [{"name": "sure", "value": q}, {"name": "ok", "value": c}][
+                        :: k % 2 * 2 - 1
+                    ]
+                }
+                for k, (q, c) in enumerate(zip(Q.tolist(), C.tolist(), strict=True))
+            ]
+        ),
+        "--columns confidence=scores.sure.value,correct=scores.ok.value",
+        "confidences",
+    ),
+    "logarithms beside codes of the chosen class": (
+        CHOSEN.set_axis(["gold", "choice", "ln"], axis=1).assign(
+            ln=np.log(CHOSEN.confidence), code=65 + FOUR.argmax(axis=1)
+        ),
+        "--columns label=gold,predicted=choice,confidence=ln --scale log",
+        "one of four classes",
+    ),
+    "verdicts beside the classes, and rows of another kind": (
+        pd.concat(
+            [
+                CHOSEN.set_axis(["gold", "choice", "p"], axis=1).assign(ok=~WRONG),
+                pd.DataFrame({"log": ["x"] * 3 * N}),
+            ]
+        ),
+        "--columns confidence=p,correct=ok",
+        None,
+    ),
     "a class called none": (
         BY_NAME.rename(columns={"cat": "none", "y_true": "is"}).replace({"is": {"cat": "none"}}),
-        "--columns label=is,posteriors=dog+horse+none+ship --labels dog,horse,none,ship",
+        "--columns label=is",
         "posteriors",
     ),
     "classes behind small letters": (
@@ -709,6 +760,28 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns label=gold,predicted=guess,confidence=sure",
         "one of four classes",
     ),
+    "forecasts of several models beside one truth of another name": (
+        pd.DataFrame({"day": range(N), "rain": Y, "p_gfs": P, "p_icon": P**2}),
+        "--columns p_gfs:positive=p_gfs,label=rain",
+        "",
+    ),
+    "lists of log-probabilities": (
+        pd.DataFrame({"gold": LABEL, "choices": np.log(FOUR).tolist()}),
+        "--columns label=gold,posteriors=choices --predictions-are log_probabilities",
+        "posteriors",
+    ),
+    "right answers by the name of verdicts": (
+        CHOSEN.rename(columns={"label": "correct"}),
+        "--columns label=correct,predicted=predicted",
+        "one of four classes",
+    ),
+    "a third word beside verdicts": (
+        BASE.drop(columns="correct").assign(
+            grade=np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))
+        ),
+        "--columns correct=grade --right=correct/incorrect,not_attempted",
+        "confidences",
+    ),
     "predictions and references": (
         BASE.set_axis(["id", "predictions", "references"], axis=1),
         "--columns confidence=predictions,correct=references",
@@ -794,7 +867,7 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
     "columns of numbers beside one name": (
         pd.DataFrame({"y": Y, "0": 1 - P, "1": P}),
-        "--columns label=y,posteriors=0+1",
+        "--columns label=y",
         "binary",
     ),
     "words of another language, and decimal commas": (
@@ -875,7 +948,7 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
     "the chosen class beside the true one": (
         BY_NAME.rename(columns={"y_true": "truth"}).assign(choice=CLASSES[FOUR.argmax(axis=1)]),
-        "--columns label=truth,posteriors=cat+dog+horse+ship --labels cat,dog,horse,ship",
+        "--columns label=truth",
         "posteriors",
     ),
     "logits": (
@@ -1177,7 +1250,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "a row that is not there to skip": (
         TEXT,
-        "has no row of this number to skip; got '202'.",
+        "has no such row to skip; got '202'.",
         "--columns a.csv:skip=1+202",
     ),
     "UTF-16 without a mark": (TEXT.encode("utf-16-le"), "it is UTF-16 without a mark"),
@@ -1500,6 +1573,14 @@ def test_what_only_the_user_knows_is_asked_for_with_the_flags_to_write(case, sco
         assert_scores(whose, f"{path} {flags}")
 
 
+@pytest.mark.parametrize("space", ["", " "])
+def test_columns_that_are_named_after_classes_need_only_their_labels(space, score, assert_scores):
+    table = BY_NAME.add_prefix(space).drop(columns=f"{space}y_true")
+    table = table.assign(**{"is": [space + name for name in BY_NAME.y_true]})
+    assert score("a.parquet", table)[2].endswith("these: --columns label=is.\n")
+    assert_scores("posteriors", "a.parquet --columns label=is")
+
+
 @pytest.mark.parametrize("case", [case for case, (_, _, whose) in ASKED.items() if whose])
 def test_what_score_asks_for_read_asks_for_and_takes(case, score, capsys):
     table, flags, _ = ASKED[case]
@@ -1510,6 +1591,17 @@ def test_what_score_asks_for_read_asks_for_and_takes(case, score, capsys):
     is_without_labels = code == 0 and "No column is read as the labels" in read
     assert is_without_labels or (code, read) == (2, said)
     assert cli.main(["read", path, *shlex.split(flags)]) == 0
+
+
+@pytest.mark.parametrize("name", ["correct", "verdict"])
+@pytest.mark.parametrize("share", ["{:.0f}%", "%{:.0f}", "{:.0f}/100", "{:.0f} out of 100"])
+def test_what_is_asked_does_not_depend_on_how_shares_are_written(share, name, score):
+    cents = 100 * Q.round(2)
+    columns = [cents / 100, [share.format(one) for one in cents]]
+    said = [score("a.csv", pd.DataFrame({"how_sure": one, name: C}))[2] for one in columns]
+    flags, as_texts = (re.findall(r"--columns \S+", one) for one in said)
+    assert flags
+    assert as_texts == flags
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -1592,8 +1684,31 @@ def test_rows_that_are_none_of_samples_are_skipped_as_the_refusal_says(lines, ro
     assert f"; skip = {rows}" in said
 
 
+@pytest.mark.parametrize("count", [20, 21])
+def test_many_rows_of_another_kind_are_skipped_by_what_they_have_and_no_others(count, score):
+    lines = BASE.drop(columns="id").assign(kind="answer", at=np.arange(N))
+    others = pd.DataFrame({"kind": ["health"] * count, "at": np.arange(count)})
+    table = pd.concat([others, lines]).replace({np.nan: None})
+    (said,) = re.findall(r'"a.jsonl:(.*)"', score("a.jsonl", table)[2])
+    assert said == (
+        "skip=kind=health" if count > 20 else f"skip={'+'.join(map(str, range(1, 21)))}"
+    )
+    code, values, first = score(f"a.jsonl --columns {said}")
+    assert (code, values) == (0, score("a.jsonl", lines)[1])
+    assert f"; {said.replace('=', ' = ', 1)}; " in first
+
+
+def test_rows_without_values_beside_others_of_their_ids_are_skipped_with_those_that_are(score):
+    prompts = BASE[["id"]].assign(kind="prompt")
+    refusal = score("a.csv --columns skip=202", pd.concat([BASE.assign(kind="answer"), prompts]))[2]
+    (flags,) = re.findall(r"--columns \"(.*)\"", refusal)
+    assert flags == "a.csv:skip=202+kind=prompt"
+    assert score(f"a.csv --columns {flags}")[:2] == (0, score("a.csv", BASE)[1])
+
+
 def test_rows_that_are_not_there_and_rows_out_of_core_are_not_skipped(score):
-    assert "has no row of this number" in score("a.csv --columns skip=300", TEXT)[2]
+    for row in ("300", "id=q300", "ids=q1"):
+        assert "has no such row" in score(f"a.csv --columns skip={row}", TEXT)[2]
     parquet = BASE.assign(id=np.arange(N))
     said = score("a.parquet --columns skip=2 --out-of-core", parquet)[2]
     assert "cannot skip rows of files that are not read whole" in said

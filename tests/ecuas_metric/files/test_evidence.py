@@ -1,5 +1,6 @@
 """Columns that may be either of two things are asked or noted about, and each answer that is printed can be given."""
 
+import json
 import random
 import re
 
@@ -69,7 +70,7 @@ def test_files_and_systems_have_scales_of_their_own(answers, capsys):
 def test_several_confidences_beside_one_truth_may_be_systems(truth, score):
     columns = {"first": Q, "second": Q**2}
     said = score("a.csv", pd.DataFrame({truth: C, **columns}))[2]
-    (flags,) = re.findall("these systems[?] (--columns .*)[.] One", said)
+    (flags,) = re.findall("not questions to one[?] (--columns .*)[.] One", said)
     rates = {row["system"]: row["error_rate"] for row in score(f"a.csv {flags}")[1]}
     right = {name: (values > 0.5) == C for name, values in columns.items()}
     expected = right if truth == "y_true" else dict.fromkeys(columns, C)
@@ -86,7 +87,7 @@ def test_printed_names_of_systems_and_columns_are_read_back(before, after, score
         columns[f"{before.format(system)}correct{after}"] = C
         columns[f"{before.format(system)}confidence{after}"] = Q
     said = score("a.csv", pd.DataFrame(columns))[2]
-    (flags,) = re.findall("these systems[?] (--columns .*)[.] One", said)
+    (flags,) = re.findall("not questions to one[?] (--columns .*)[.] One", said)
     assert len(assert_scores("confidences", f"a.csv {flags}")) == 2
 
 
@@ -424,6 +425,15 @@ def test_answers_without_confidence_and_verdict_are_samples_where_all_rows_have_
     assert "skip=2+52+102+152" in said
 
 
+@pytest.mark.parametrize("longer", [0, 7, N - 1, N])
+def test_lists_of_which_one_part_is_read_and_some_have_others_are_noted(longer, score):
+    lists = [[c] + (k < longer) * [1 - c] for k, c in enumerate(C.tolist())]
+    table = BASE.assign(correct=[json.dumps({"of": one}) for one in lists])
+    said = score("a.csv --columns correct=correct.of.0", table)[2]
+    note = f"In {longer} of 200 rows the list 'correct.of' is longer than in the others"
+    assert (note in said) == (0 < longer < N)
+
+
 @pytest.mark.parametrize("by_id", [True, False])
 def test_a_measure_that_two_samples_share_is_no_question(by_id, score):
     times = np.arange(N) * 1.5 + 300
@@ -488,3 +498,16 @@ def test_a_class_within_a_predicted_text_is_another_text_and_is_said(around, sco
     _, _, said = score("a.csv", table)
     assert f"In {SOME.sum()} of 200 rows the predicted text has the true one within it" in said
     assert "within it" not in score("a.csv", CHOSEN.replace("cat", "catfish"))[2]
+
+
+def test_systems_named_within_objects_are_noted_beside_ids_of_each_row(score):
+    rows = [
+        {"id": f"{i:x}-q", "case": i % 100, "by": {"name": "ab"[i // 100]}, "sure": q, "ok": int(c)}
+        for i, (q, c) in enumerate(zip(Q, C, strict=True))
+    ]
+    said = score("a.json", json.dumps(rows))[2]
+    assert "; add system=by.name if 'by.name' names systems, id=case+by.name if it does not" in said
+    flags = "--columns confidence=sure,correct=ok"
+    assert "'case' repeats values, which are unique together with" in score(f"a.json {flags}")[2]
+    _, systems, said = score(f"a.json {flags},system=by.name,id=case")
+    assert ([row["N"] for row in systems], "repeats values" in said) == ([100, 100], False)

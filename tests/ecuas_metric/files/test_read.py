@@ -143,9 +143,7 @@ def test_comments_before_the_header_are_skipped_and_counted(tmp_path):
 @pytest.mark.parametrize("name", ["gpt.csv", "part.csv"])
 def test_a_folder_of_systems_is_no_table(name, tmp_path):
     FRAME.to_csv(tmp_path / name)
-    with pytest.raises(
-        FileError, match=r"is a folder, and not of the parts of one table\. Name its files\."
-    ):
+    with pytest.raises(FileError, match=r"not hold the parts of one table\. Name its files\."):
         read_sheet(tmp_path)
 
 
@@ -274,6 +272,17 @@ def test_a_document_with_one_confidence_is_one_row_whatever_lists_it_has(size, r
     assert one.predictions.tolist() == [0.9]
 
 
+@pytest.mark.parametrize("sizes", [[], [1], [1, 1], [2, 2, 2], [3, 7, 7, 7, 8]])
+def test_the_columns_of_a_document_are_the_longest_of_its_lists_that_have_one_size(sizes, read):
+    columns = {"confidence": [0.05 * k for k in range(10)], "correct": [1, 0] * 5}
+    lists = {f"part {k}": ["a"] * size for k, size in enumerate(sizes)}
+    expected = read(columns, ".json")
+    for document in (columns | lists, lists | columns):
+        one = read(document, ".json")
+        assert one.predictions.tolist() == expected.predictions.tolist()
+        assert [name for name, _ in one.recipe.unused] == list(lists)
+
+
 TABLE = pd.DataFrame(
     {"answer": ["a b", "c", "d"], "confidence": [0.9, 0.25, 0.5], "correct": [1, 0, 1]}
 )
@@ -305,6 +314,23 @@ TABLE = pd.DataFrame(
 def test_tables_are_read_as_r_and_pandas_write_them(text, suffix, read):
     one = read(text, suffix)
     assert one.predictions.tolist() == [0.9, 0.25, 0.5]
+    assert one.references.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "  \n", " \r\n"])
+@pytest.mark.parametrize("between", [",", " ", "   "])
+def test_cells_keep_their_spaces_and_any_number_between_cells_is_one(between, end, read):
+    rows = [
+        ["id", "confidence", "correct"],
+        ['"a b"', "0.9", "1"],
+        ['"a  b"', "0.8", "0"],
+        ["c", "0.7", "1"],
+    ]
+    one = read("".join(between.join(row) + end for row in rows), ".txt")
+    assert list(one.recipe.columns) == ["confidence", "correct", "id"]
+    assert not one.recipe.unused
+    assert one.ids.to_pylist() == ["a b", "a  b", "c"]
+    assert one.predictions.tolist() == [0.9, 0.8, 0.7]
     assert one.references.tolist() == [1, 0, 1]
 
 

@@ -186,7 +186,7 @@ UNUSABLE = [  # what writes a run, its samples, and the error
     (written, json.dumps(LINE) + "\n{}\n", "must hold samples of lm-eval in each line"),
     (written, json.dumps(LINE) + "\n" + json.dumps(LINE)[:30], "must be JSON in each line; got Unterminated string"),
     *((written, [LINE | change, LINE], error) for change, error in (
-        ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
+        ({"filtered_resps": [*[["-1", "False"]] * 3, ["nan", "False"]]}, "must have finite log-likelihoods in row 1."),
         ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
         ({"arguments": [["What?", " red"]] * 4}, "must hold samples of lm-eval in each line in row 1"),
         ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
@@ -401,7 +401,7 @@ def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
     assert read_parts(tmp_path / "nowhere") is None
 
 
-def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
+def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path, capsys):
     samples = [inspect_sample(i, "CI"[i % 2], 0.5) for i in range(3)]
     planned = inspect_log([])["eval"] | {
         "dataset": {"sample_ids": [*range(4)]},
@@ -414,6 +414,9 @@ def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
         assert fact.endswith(
             f"3 samples; partial: 3 of 8 planned samples are scored, status {status}."
         )
+        assert main(["score", str(path)]) == 2
+        assert "--partial reads what there is." in capsys.readouterr().err
+        assert main(["score", str(path), "--partial"]) == 0
     # some of a run may fail
     path = json_file(tmp_path, [*samples, {"id": 9, "epoch": 1, "scores": {}, "error": {}}])
     assert (

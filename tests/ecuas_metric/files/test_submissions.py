@@ -279,3 +279,8 @@ def test_a_column_with_a_role_holds_no_probabilities_of_the_class_of_its_name(tm
     assert one.predictions.shape == (2, 2)
     with pytest.raises(FileError, match="has label = label, but no"):
         read_submissions(path, columns={"group": "dog"})
+
+
+def test_several_files_are_not_read_as_one():
+    with pytest.raises(InputError, match=r"^path must be of one file; got \['a.csv', 'b.csv'\]"):
+        read_submissions(["a.csv", "b.csv"])

@@ -158,10 +158,16 @@ def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
     # in the summary, and once in the table
     assert capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 2
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
-    significant = saved(*common, "--only", "significant")["rows"]
+    only = "--only", "significant"
+    significant = saved(*common, *only)["rows"]
     assert significant == [row for row in rows if row["p_adjusted"] <= 0.05]
-    count = f"{len(significant)} of 12 differences are significant and shown."
+    count = f"Of 12 differences that are tested, {len(significant)} are significant and shown."
     assert count in content("out.json")["notes"]
+    capsys.readouterr()
+    assert not saved(*common[:3], "--metrics", "ER,ECE", "--interval", "0.999999", *only)["rows"]
+    out = capsys.readouterr().out
+    assert "Of 1 differences that are tested, 0 are" in out
+    assert "first  second" not in out
 
 
 def test_systems_of_different_questions_have_no_best(folder, ran):
@@ -235,7 +241,10 @@ def test_a_name_of_the_help_is_taken_or_the_error_says_what_to_add(name, file, f
         "ecuas_1_recalibrated": "Add --decompose.",
         "p cal.": "Add --calibration.",
         "Brier_Score": "It does not exist for these systems.",
-        "accuracy": "",
+        "accuracy": "Did you mean one of these: error_rate?",
+        "ecaus_1": "Did you mean one of these: ecuas_1, ecuas_128, ecuas_0?",
+        "auc": "Did you mean one of these: aurc, auroc, augrc?",
+        "qq": "",
     }.items(),
 )
 def test_a_metric_that_is_not_there_comes_with_the_flag_that_adds_it(name, advice, folder, ran):
@@ -274,7 +283,7 @@ def test_files_whose_classes_are_in_another_order_are_compared_in_one(folder, ra
         "one order of the classes of all systems; cat,dog,horse in one, horse,dog,cat in" in refused
     )
     flags = refused.partition("For one order: ")[2].strip().removesuffix(".")
-    assert "no difference" in ran(f"compare one.csv two.csv --metrics error_rate {flags}").out
+    assert "all are equal" in ran(f"compare one.csv two.csv --metrics error_rate {flags}").out
 
 
 def test_nested_columns_beside_one_that_repeats_are_proposed(folder, ran):
@@ -303,12 +312,20 @@ def test_the_columns_of_a_file_are_others_than_those_of_all_in_any_order(step, f
         "score a.csv --eror-rates 1": "there is no --eror-rates. Did you mean --error-rates of ecuas plan?",
         "score a.csv --output-file b.md": "there is no --output-file. Did you mean --output?",
         "score a.csv --weigh w": "there is no --weigh. Did you mean --weight?",
-        "merge a.state --qqq": "there is no --qqq; see ecuas merge --help.",
+        "merge a.state --qqq": "there is no --qqq. See ecuas merge --help.",
+        "score a.csv --reject-cost 1": (
+            "ecuas score takes no --reject-cost, which is of ecuas decide. Did you mean --reject-costs?"
+        ),
+        "compare a.csv --level 0.9": "there is no --level. Did you mean --interval?",
+        "compare a.csv --alpha 0.1": "ecuas compare takes no --alpha, which is of ecuas plan. Did you mean --interval?",
         "compare a.csv --by x": "ecuas compare takes no --by, which is of ecuas score. Compare one part at a time: ",
         "plan a.csv b.csv --calibrate affine": "ecuas plan takes no --calibrate, which is of ecuas score and ecuas ",
         "compare a.csv --interval-method analytic": "ecuas compare takes no --interval-method, which is of ecuas",
-        "plan --error-rates 0.3,0.2 --groups g": "--groups cannot be used with --error-rates.",
-        "plan a.csv b.csv --error-rates 0.3,0.2": "FILE cannot be used with --error-rates.",
+        "plan --error-rates 0.3,0.2 --groups g": "--groups cannot be used with --error-rates A,B.",
+        "plan a.csv b.csv --error-rates 0.3,0.2": "FILE cannot be used with --error-rates A,B.",
+        "scoer a.csv": "there is no command 'scoer'. Did you mean this? ecuas score a.csv",
+        "a.csv": "there is no command 'a.csv'. See ecuas --help.",
+        "score --metrics ER, AUROC": "--metrics takes names with commas and no spaces",
         "plan a.csv b.csv --auroc 0.9": "--auroc requires --error-rates.",
         "plan": "FILE is missing. A plan needs two, or --error-rates instead.",
         "score --only x": "ecuas score takes no --only, which is of ecuas compare.",
@@ -447,17 +464,23 @@ def test_an_input_is_never_overwritten(folder, ran):
 
 
 def next_steps(ran, arguments):
-    return re.search("^next: .*", ran(f"score {arguments}").out, re.MULTILINE)[0]
+    """Return the commands that come next, each of which runs as it is printed."""
+    steps = re.findall("^next: ecuas (.*)  # ", ran(arguments).out, re.MULTILINE)
+    for step in steps:
+        ran(step)
+    return steps
 
 
 def test_recalibration_comes_next_where_a_number_is_not_beaten(folder, ran, rng):
     honest = answers(rng, 300)
     honest.to_csv("honest.csv", index=False)
     honest.assign(confidence=1 - (1 - honest["confidence"]) ** 9).to_csv("bold.csv", index=False)
-    how = "ecuas score --calibrate affine"
-    assert how not in next_steps(ran, "honest.csv")
-    assert how in next_steps(ran, "bold.csv")
-    assert how not in next_steps(ran, "bold.csv --calibrate affine")
+    how = "score bold.csv --calibrate affine"
+    assert "--calibrate" not in " ".join(next_steps(ran, "score honest.csv"))
+    assert how in next_steps(ran, "score bold.csv")
+    assert how not in next_steps(ran, "score bold.csv --calibrate affine")
+    honest.assign(correct=1).to_csv("bold.csv", index=False)
+    assert how not in next_steps(ran, "score bold.csv")
 
 
 def test_a_winner_whose_confidences_are_worth_nothing_is_named(folder, ran, rng):
@@ -472,21 +495,21 @@ def test_a_winner_whose_confidences_are_worth_nothing_is_named(folder, ran, rng)
     whose = "no better than the same answers, all with confidence 1 - ER: inverted ECUAS_1 "
     assert whose in out
     assert f" against {anchor:.3f}\n" in out
-    assert "next: --reject-costs 0.2" in out
-    assert "next:" not in ran("compare honest.csv inverted.csv --reject-costs 0.2").out
+    assert next_steps(ran, "compare honest.csv inverted.csv --n 1 --normalize")
+    assert not next_steps(ran, "compare honest.csv inverted.csv --reject-costs 0.2")
 
 
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("columns", [["confidence", "correct"], ["id", "confidence", "correct"]])
 def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, ran, rng):
     for k in range(count):
-        answers(rng, 60)[columns].to_csv(f"{k}.csv", index=False)
-    files = " ".join(f"{k}.csv" for k in range(count))
-    line = next_steps(ran, files)
-    assert ("ecuas compare" in line) == (count > 1)
+        renamed = answers(rng, 60)[columns].rename(columns={"confidence": "how sure"})
+        renamed.to_csv(f"file {k}.csv", index=False)
+    files = " ".join(f"'file {k}.csv'" for k in range(count))
+    steps = next_steps(ran, f"score {files} --columns 'confidence=how sure' --n 1")
+    commands = {step.split()[0]: step for step in steps}
+    assert ("compare" in commands) == (count > 1)
+    assert "threshold" in commands
     if count > 1:
-        by_position = " ".join(re.findall(r"--by-position", line))
-        assert bool(by_position) != ("id" in columns)
-        ran(f"compare {files} {by_position}")
-    assert "ecuas threshold" in line
-    ran(f"threshold {files} --budget 0.2")
+        assert ("--by-position" in commands["compare"]) != ("id" in columns)
+        assert next_steps(ran, f"score {files} --columns 'confidence=how sure' --by-position")

@@ -178,6 +178,30 @@ def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
     )
 
 
+@pytest.mark.parametrize("number", [2, 3])
+def test_new_rows_have_columns_of_the_classes_that_a_fit_is_of_in_any_order(number, files, ran):
+    _, classes = files
+    names = CLASSES[:number]
+    labelled = classes[classes["label"].isin(names)]
+    new = labelled[names].div(labelled[names].sum(axis=1), axis=0).round(12)
+    new[names[0]] = 1 - new[names[1:]].sum(axis=1)
+    tables = {
+        "labelled": new.assign(label=labelled["label"]),
+        "named": new,
+        "reversed": new[names[::-1]],
+        "numbered": new.set_axis([f"p_{k}" for k in range(number)], axis=1),
+    }
+    for name, table in tables.items():
+        table.to_csv(f"{name}.csv", index=False)
+    more = ["--reject-cost", "0.5", "--calibrate-on", "labelled.csv"]
+    named, in_reverse = (
+        decided(f"{name}.csv", *more).drop(columns="system") for name in ("named", "reversed")
+    )
+    assert named["uncertainty"].nunique() == len(new)
+    pd.testing.assert_frame_equal(in_reverse, named)
+    assert "not named after" in ran(f"decide numbered.csv {' '.join(more)}", 2).err
+
+
 @pytest.mark.parametrize("missing", [slice(0, 0), slice(None, None, 3), slice(None)])
 def test_a_truth_that_rows_have_changes_no_decision(missing, files):
     answers, classes = files
@@ -246,7 +270,7 @@ def test_what_is_printed_accepts_what_was_chosen(files, ran):
         rows = decided("answers.csv", "--reject-cost", cells[1])
         assert f"{rows['accepted'].mean():.3f}" == cells[2]
     out = ran(f"decide answers.csv --reject-cost {cells[1]} --output out.csv").out
-    said = "read answers.csv: 200 rows; confidence = confidence, id = id"
+    said = "read answers.csv: 200 rows; confidence = confidence, id = id; not used: correct (the truth)"
     assert out.splitlines()[0] == said
 
 

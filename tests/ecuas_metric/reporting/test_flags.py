@@ -10,9 +10,10 @@ import pytest
 from scipy.special import softmax
 
 from ecuas_metric.files.recipe import Recipe, json_of
+from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
-from ecuas_metric.reporting.command import comparing, in_memory, out_of_core
+from ecuas_metric.reporting.command import comparing, in_memory, out_of_core, parameters
 from ecuas_metric.reporting.command.flags import flag_of
 from ecuas_metric.reporting.command.help import COMMANDS
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
@@ -277,3 +278,10 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(
             if after[0] != 0 or before[place] == after:
                 idle.append((base, name, after[2]))
     assert not idle
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_flag_of_an_option_is_explained_as_the_table_of_options_does(name):
+    explained = parameters.option(name).help
+    assert explained[0].islower()
+    assert explained.lower() == OPTIONS[name].help.lower()

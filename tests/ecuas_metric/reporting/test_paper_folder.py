@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import confidence_system, make_report, score_confidences
+from ecuas_metric import confidence_system, make_report, posterior_system, score_confidences
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
@@ -59,6 +59,8 @@ def test_the_document_stands_alone_and_names_no_command(paper_folder):
     assert {"booktabs", "graphicx", "threeparttable"} <= set(
         re.search(r"\\usepackage\{(.*)\}", text)[1].split(",")
     )
+    labels = re.findall(r"\\label\{(.*)\}", text)
+    assert len(set(labels)) == len(labels) == text.count(r"\caption{")
     drawings = re.findall(r"\\includegraphics.*?\{(.*?)\}", text)
     assert len(drawings) == 4
     for drawing in drawings:
@@ -84,6 +86,11 @@ def test_the_paragraph_and_the_numbers_are_those_of_the_systems(paper_folder):
     content = json.loads((paper_folder / "numbers.json").read_text())
     assert "2 systems on 120 samples" in text
     assert "paired by ids" in text
+    methods, results = text.strip().split("\n\n")
+    references = (paper_folder / "references.bib").read_text()
+    for name, year in re.findall(r"\((\w+)[^()]* (\d{4})\)", methods):
+        assert re.search(rf"@\w+\{{{name.lower()}{year}", references), name
+    assert "adjusted p =" in results
     assert content["signature"] in text
     table = pd.read_csv("b.csv")
     expected = score_confidences(table["correct"], table["confidence"])["ecuas_1"]
@@ -140,6 +147,26 @@ def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, paper_fo
     assert (
         "They count as wrong: most metrics are at least as good as they are here." in table
     ) == is_wrong
+
+
+OF_OPTIONS = {  # a value for 30 samples, and what is said of it
+    "cost": ([[0, 5], [1, 0]], "set by a matrix"),
+    "sample_weight": (np.arange(1, 31), "Samples are weighted"),
+    "groups": (np.arange(30) // 2, "groups of samples that depend on each other"),
+    "strata": (np.arange(30) % 2, "strata whose sizes were fixed in advance"),
+}
+
+
+@pytest.mark.parametrize("option", [None, *OF_OPTIONS])
+def test_the_paragraph_says_of_which_options_its_numbers_are_and_of_no_others(option, rng):
+    q = rng.random(30)
+    value, expected = OF_OPTIONS.get(option, (None, None))
+    options = {option: value} if option else {}
+    system = posterior_system(
+        rng.integers(0, 2, 30), np.stack([1 - q, q], axis=1), confidence_level=0.95, **options
+    )
+    text = paper.methods_of({"a": system}, make_report({"a": system}), [], [Key("ecuas", 1.0)])
+    assert [said for _, said in OF_OPTIONS.values() if said in text] == [expected] * bool(option)
 
 
 def test_the_paragraph_says_what_intervals_rest_on_that_was_not_seen():

@@ -185,6 +185,22 @@ def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, capsy
     assert rows["a, affine"]["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-4)
 
 
+@pytest.mark.parametrize("method", ["affine", "temperature"])
+def test_a_posterior_of_exactly_0_is_what_replaces_it_whatever_the_others_are(method, rng, capsys):
+    posteriors = rng.dirichlet(np.ones(3), 300)
+    label = [rng.choice(3, p=row) for row in posteriors]
+    zero = np.flatnonzero(posteriors[:, 0] < 0.1)
+    rows = []
+    for least in (0.0, 1e-7):
+        posteriors[zero] = least, 0.5, 0.5
+        columns = {f"prob_{k}": values for k, values in enumerate(posteriors.T)}
+        rows.append(recalibrated(method, label=label, **columns)[0][f"a, {method}"])
+    fact = f"replaces probabilities of exactly 0 by 1e-07, in {len(zero)} of 300 samples."
+    assert capsys.readouterr().err.count(fact) == 1
+    for key in ("cross_entropy", "brier_score", "ecuas_0"):
+        assert rows[0][key] == pytest.approx(rows[1][key], rel=1e-6), key
+
+
 @pytest.mark.parametrize(
     ("columns", "method", "message"),
     [

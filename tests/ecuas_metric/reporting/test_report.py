@@ -65,7 +65,8 @@ def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(
         submissions = [submission(name, rng, correct=submissions[0].references) for name in "abc"]
     report = make_report(prepare_submissions(submissions, reject_costs=0.2, decompose=True))
     assert report.keys == sorted(report.keys, key=place)
-    of_confidences = {key for key in report.keys if key.assesses == "confidences"}
+    directed = [key for key in report.keys if key.entry.higher_is_better is not None]
+    of_confidences = {key for key in directed if key.assesses == "confidences"}
     not_ranked = set() if have_same_answers else of_confidences
     assert set(report.not_comparable) == not_ranked
     grid = report_grid(report)
@@ -194,6 +195,11 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
     )
     assert only == f"no better than the same answers, all with confidence 1 - ER: a {lost}"
     assert not report_grid(make_report([perfect] * 4)).hints
+    for change in (0, 1e-9, -1e-9):
+        system_of_one = confidence_system(correct, np.full(80, share + change), **options)
+        (said,) = report_grid(make_report([system_of_one])).hints
+        assert "not beaten" not in said
+        assert not report_grid(make_report([system_of_one] * 4)).hints
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,8 @@ def test_a_table_is_as_wide_as_its_screen_and_leaves_nothing_out(width):
     blocks = text.split("\n\n")[:-1]
     assert [len(block.splitlines()) for block in blocks] == [14] * len(blocks)
     assert (len(blocks) > 1) == (width < 120)
+    for _, rule, *lines in map(str.splitlines, blocks):
+        assert rule == "-" * max(map(len, lines))
 
 
 def test_a_pipe_has_no_end():

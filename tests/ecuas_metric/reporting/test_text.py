@@ -28,12 +28,14 @@ def test_two_systems_have_one_sentence_a_metric():
     assert line.endswith(end)
     (line,) = said({"a": 0.1, "b": 0.3}, AUROC, ALPHA)
     assert line.startswith("AUROC ↑  b is best, significantly")
-    assert said({"a": 0.1, "b": 0.1}, p=1.0) == ["ER ↓  no difference: 0.100 each."]
-    assert said({"a": 0.1, "b": math.nan}, AUROC, math.nan) == ["AUROC ↑  undefined for b."]
+    assert said({"a": 0.1, "b": 0.1}, p=1.0) == ["ER ↓  all are equal: 0.100 each."]
+    assert said({"a": 0.1, "b": math.nan}, AUROC, math.nan) == ["AUROC ↑  it is undefined for b."]
     assert said({"a": 0.1, "b": 0.3}, Key("ece"), math.nan, untested="biased") == [
         "ECE ↓  a has the best value: 0.100 against 0.300; no valid test of it is known, since the metric is biased."
     ]
-    assert said({"a": 0.1, "b": 0.3}, COVERAGE) == ["Cov_0.2: neither high nor low is better."]
+    assert said({"a": 0.1, "b": 0.3}, COVERAGE) == [
+        "Cov_0.2: neither high nor low is better by itself."
+    ]
     (line,) = said({"a": 0.1, "b": 0.3}, AUROC, comparable=False)
     assert line.startswith("AUROC ↑†: no winner, since the systems' answers differ")
 
@@ -135,7 +137,7 @@ def test_the_best_of_equal_values_are_named_together_and_others_by_digits_that_d
     shared = "ER ↓  a, c have the best value"
     assert said(three) == [f"{shared}, significantly better than all others: 0.100 each."]
     assert said(three, p=lambda a, b: 0.4 if "a" in (a, b) else 0.001) == [f"{shared}: 0.100 each."]
-    assert said({"a": 0.1, "b": 0.1, "c": 0.1}) == ["ER ↓  no difference: 0.100 each."]
+    assert said({"a": 0.1, "b": 0.1, "c": 0.1}) == ["ER ↓  all are equal: 0.100 each."]
     (line,) = said({"a": 0.1, "b": 0.10004})
     assert "0.10000 against 0.10004" in line
 
@@ -164,14 +166,21 @@ def test_who_costs_least_where_is_who_has_the_least_expected_cost_there(seed, mo
     better = correct | (rng.random(size) < 0.3)
     # right more often, and the confidences say nothing
     answers = {"sure": (correct, confidence), "blind": (better, np.full(size, better.mean()))}
+    answers["also_sure"] = answers["sure"]
     systems = {name: confidence_system(*both) for name, both in answers.items()}
-    said = re.findall(r"(\w+) between (\S+) and (\d\.\d+)", text.least_costs(systems))
-    assert said
-    for name, low, high in said:
-        for cost in np.linspace(float(low), float(high), 5)[1:-1]:
+    stretches = text.least_costs(systems).partition(": ")[2].split("; ")
+    said = [re.fullmatch(r"(.+) between (\S+) and (\S+)", one).groups() for one in stretches]
+    limits = [said[0][1], *(high for _, _, high in said)]
+    assert [low for _, low, _ in said] == limits[:-1]
+    assert (float(limits[0]), float(limits[-1])) == (0, 1)
+    for names, low, high in said:
+        # a limit is known to a step
+        inside = float(low) + 1.5 / text.NUM_COSTS, float(high) - 1.5 / text.NUM_COSTS
+        for cost in np.linspace(*inside, 5) if inside[0] < inside[1] else []:
             paid = {one: mean_cost(*both, cost) for one, both in answers.items()}
-            paid["everything"] = cost  # rejected
-            assert paid[name] == pytest.approx(min(paid.values()))
+            least = min(paid.values())
+            equal = " = ".join(one for one in paid if paid[one] == pytest.approx(least))
+            assert names == ("rejecting everything" if least >= cost - 1e-12 else equal)
 
 
 def test_rejecting_everything_costs_least_where_no_system_costs_less():

@@ -2,6 +2,7 @@ import signal
 import subprocess
 import sys
 from decimal import Decimal
+from tempfile import gettempdir
 from urllib.parse import quote
 
 import numpy as np
@@ -380,11 +381,18 @@ def test_the_row_of_an_error_is_named_in_a_file_that_an_engine_adds_up(table, tm
         scored(tmp_path)
 
 
-def test_the_engine_writes_nothing_beside_the_table():
+def test_the_engine_writes_nothing_beside_the_table_and_what_memory_does_not_hold_elsewhere():
+    """Nothing, that is, on the terminal, nor in the folder of the user."""
+    settings = {
+        "enable_progress_bar": False,
+        "temp_directory": gettempdir(),
+        "memory_limit": f"{256e6 / 2**20:.1f} MiB",
+    }
     with local._engine("local") as frame_of:
         (connection,) = frame_of.args
-        progress = connection.sql("SELECT current_setting('enable_progress_bar')")
-        assert progress.fetchall() == [(False,)]
+        for name, value in settings.items():
+            found = connection.sql(f"SELECT current_setting('{name}')").fetchall()
+            assert found == [(value,)], name
 
 
 def test_a_copy_of_a_file_is_refused_beside_it(logs, tmp_path):

@@ -1,11 +1,12 @@
-"""The tables of the TriviaQA subset: its questions and the labels of other systems' answers."""
+"""The tables of the dataset as they were built: its questions, and labels of the answers of systems."""
 
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 
-from triviaqa_subset.folders import BUILT, FOLDER
-from triviaqa_subset.labels import METHODS, STRATA
+from .folders import BUILT, FOLDER
+from .labels import METHODS, STRATA
 
 ASKED = ("curated", "kept")
 WORDS = {"stratum": tuple(STRATA), "method": METHODS}  # a column -> its class labels
@@ -19,6 +20,13 @@ def table(name: str) -> pd.DataFrame:
     for column in WORDS.keys() & set(frame.columns):
         frame[column] = frame[column].map(dict(enumerate(WORDS[column])))
     return frame
+
+
+def write_form(asked: str, path: Path) -> None:
+    """Write the ids of questions, and the texts where there are some, with empty columns for answers."""
+    frame = table(asked)
+    shown = [name for name in ("question_id", "question") if name in frame]
+    frame[shown].assign(answer="", confidence="").to_csv(path, index=False)
 
 
 def with_design(frame: pd.DataFrame, asked: str) -> pd.DataFrame:
