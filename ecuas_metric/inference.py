@@ -628,7 +628,8 @@ def unseen(
     side = _side_on_the_added(inference, level)
     if side is None:
         return None
-    influences = [float((reach.mass * np.square(reach.extreme)).max()) for reach in side.reaches]
+    squares = (reach.mass * np.square(reach.extreme) for reach in side.reaches)
+    influences = [float(values.max()) for values in squares]
     index = int(np.argmax(influences))
     number = numbers[index]
     reach = side.reaches[index]
@@ -638,11 +639,12 @@ def unseen(
     low, high = part.uncertainty[stretch[[0, -1]]].tolist()
     steepest = float(np.abs(reach.line.slope[stretch]).max())
     largest_cost = float(reach.cost.max() or number.groups.event.max())
+    weight = float(part.weight[stretch].sum())
     return Unseen(
         index,
         number.groups,
         (low, high),
-        float(part.weight[stretch].sum()) ** 2 / float(part.weight2[stretch].sum()),
+        weight**2 / float(part.weight2[stretch].sum()),
         stratum,
         float(reach.cost[worst]),
         steepest * largest_cost * part.unit / number.groups.total,

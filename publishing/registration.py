@@ -26,7 +26,8 @@ def register(version: str) -> str:
     CACHE.mkdir(parents=True, exist_ok=True)
     for package in (CACHE.parent, CACHE):
         (package / "__init__.py").touch()
-    files = {name: (SCRIPT.parent / name).read_bytes() for name in (SCRIPT.name, *imported(SCRIPT))}
+    names = (SCRIPT.name, *imported(SCRIPT))
+    files = {name: (SCRIPT.parent / name).read_bytes() for name in names}
     digest = hashlib.sha256()
     for name, content in files.items():
         digest.update(b"%b\n%b" % (name.encode(), content))

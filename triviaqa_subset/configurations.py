@@ -90,7 +90,8 @@ def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
     rows["our_error_rate"] = 1.0 - rows["correct"]
     # the mean weight is 1
     rows["our_weighted_error_rate"] = rows["our_error_rate"] * rows["weight"]
-    rates = rows.groupby(["llm", "method"])[list(OURS)].mean().reset_index().assign(task="triviaqa")
+    of_systems = rows.groupby(["llm", "method"])
+    rates = of_systems[list(OURS)].mean().reset_index().assign(task="triviaqa")
     return pd.read_csv(CURATION / "published.csv").merge(
         rates,
         how="left",

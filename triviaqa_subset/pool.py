@@ -174,7 +174,8 @@ def _redraw(rows: list[TriviaRow], size: int) -> list[TriviaRow]:
     from datasets import Dataset  # as above
 
     index = Dataset.from_dict({"row": range(len(rows))})
-    return [rows[row] for row in index.shuffle(seed=SEED).select(range(size))["row"]]
+    drawn = index.shuffle(seed=SEED).select(range(size))
+    return [rows[row] for row in drawn["row"]]
 
 
 def _join(

@@ -426,6 +426,7 @@ def _keep(submission: Submission, kept: Bools) -> Submission:
     if kept.all():
         return submission
     rows = np.flatnonzero(kept)
-    left_out = Note("left_out", {"count": len(kept) - len(rows), "total": len(kept)})
+    num_left_out = len(kept) - len(rows)
+    left_out = Note("left_out", {"count": num_left_out, "total": len(kept)})
     part = submission.of_rows(rows)
     return replace(part, notes=(*part.notes, left_out))

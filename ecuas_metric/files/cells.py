@@ -352,7 +352,8 @@ def _refuse_several_ways(sheet: Sheet, column: str, pairs: Sequence[str], codes:
 def _pair_with(word: str) -> str:
     """Return the known pair of words for right and wrong that has a word, or nothing."""
     word = re.sub(r"\.0*$", "", word)
-    return next((pair for pair in ("1/0", *_PAIRS) if word in pair.split("/")), "")
+    pairs = (pair for pair in ("1/0", *_PAIRS) if word in pair.split("/"))
+    return next(pairs, "")
 
 
 def _refuse_others(
@@ -562,7 +563,8 @@ def is_sum(sheet: Sheet, wrong: Bools) -> Bools:
 
 def _way_of(text: str) -> str:
     """Return how a number is written, or nothing if a text is none."""
-    return next((way for way, pattern in _WAYS.items() if pattern.fullmatch(text)), "")
+    ways = (way for way, pattern in _WAYS.items() if pattern.fullmatch(text))
+    return next(ways, "")
 
 
 def _literal(text: str) -> object:

@@ -48,6 +48,7 @@ _BEGUN_WORD = re.compile(
     r"(?:^|(?<=[\W_]))[^\W\d_]+$"
 )  # the common letters of two words behind a name
 _AROUND_NAMES = " _-.:/()=,'\""
+_BEFORE_NUMBER = re.compile(r"[\w.-]*[^\W_]_?")  # that a flag names all columns by
 _JUDGED = ("correct", "confidence")  # roles
 _OF_CLASSES = [{"yes", "no"}, {"y", "n"}, {"t", "f"}]  # verdicts that may be classes
 
@@ -301,17 +302,11 @@ def _numbered(table: Candidates) -> Iterator[_Posteriors]:
         form = _form_of(table, names)
         if first > 1 or max(group) - first != len(names) - 1 or form is None:
             continue
-        columns = "+".join(names)
-        if first == 0 and not suffix and re.fullmatch(r"[\w.-]*[^\W_]_?", prefix):
-            columns = prefix
-        if columns == prefix or len(names) <= _MOST_LABELS:
-            yield _Posteriors(
-                {"posteriors": columns},
-                table.likeliest(names),
-                len(names),
-                first=first,
-                form=form,
-            )
+        is_prefix = first == 0 and not suffix and _BEFORE_NUMBER.fullmatch(prefix)
+        columns = {"posteriors": prefix if is_prefix else "+".join(names)}
+        if is_prefix or len(names) <= _MOST_LABELS:
+            chosen = table.likeliest(names)
+            yield _Posteriors(columns, chosen, len(names), first=first, form=form)
 
 
 def _by_number(names: Iterable[str]) -> dict[tuple[str, str], dict[int, str]]:
@@ -572,7 +567,7 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
 
     Of several it is the one column that is higher for right answers, surely so if these have no name.
     """
-    pairs = [(sure, verdict) for sure in _sure(table) for verdict in _verdicts_beside(table, sure)]
+    pairs = list(_pairs(table))
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
     surely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
     likely = higher if table.named("correct") else surely
@@ -582,6 +577,12 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
         yield from _either(table, *different)
     elif pair is not None:
         yield from _as_judged(table, *pair, is_likely=bool(higher))
+
+
+def _pairs(table: Candidates) -> Iterator[tuple[Sure, Verdict]]:
+    """Yield columns that may be confidences, each with what may be verdicts beside it."""
+    for sure in _sure(table):
+        yield from product([sure], _verdicts_beside(table, sure))
 
 
 def _as_judged(
@@ -647,9 +648,12 @@ def _verdicts_beside(table: Candidates, sure: Sure) -> list[Verdict]:
     truth = table.named("correct") or _labels_of_two(table)
     of_truth = filter(None, map(table.verdict_known, truth))
     known = list(of_truth) if truth else table.verdicts()
-    if known:
-        return known
-    of_words = [table.verdict(name, sure) for name in truth or table.may_be_labels()]
+    return known or _verdicts_in_words(table, sure, truth or table.may_be_labels())
+
+
+def _verdicts_in_words(table: Candidates, sure: Sure, names: Sequence[str]) -> list[Verdict]:
+    """Return the columns of two words that say which answers with such confidences are right, and are no classes."""
+    of_words = [table.verdict(name, sure) for name in names]
     verdicts = list(filter(None, of_words))
     is_of_answers = table.named("confidence") or not sure.is_share
     if is_of_answers and not table.named("positive"):
@@ -731,12 +735,12 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
         surely = [one for one in fitting if rises_surely(one.values, are_right)]
         sure = _only(fitting) or _only(surely)
         if sure is not None:
-            judged = _judged_as(table, sure, are_right, but=(truth, chosen))
+            judged = _verdicts_on(table, sure, are_right, but=(truth, chosen))
             # which of several verdicts holds, only the user knows
             yield from judged or [_as_chosen(table, sure, truth, chosen)]
 
 
-def _judged_as(
+def _verdicts_on(
     table: Candidates, sure: Sure, right: Bools, *, but: Collection[str]
 ) -> list[Proposal]:
     """Return what other columns are that judge answers as these are right (N,): verdicts, each once."""

@@ -371,12 +371,10 @@ def _with_columns_of_folders(table: pa.Table, part: Path) -> pa.Table:
 def _parts_in(folder: Path) -> list[Path]:
     """Return the files in a folder that are one table: numbered, or in folders as Hive names them."""
     inside = sorted(path.relative_to(folder) for path in folder.rglob("*"))
-    direct = [path for path in inside if path.parent == Path()]
-    matches = [_PART.fullmatch(path.name) for path in direct]
-    numbered = [path for path, match in zip(direct, matches, strict=True) if match]
-    tables = {match[1] for match in matches if match}
-    parts = numbered or list(filter(_is_of_hive, inside))
-    if not parts or len(tables) > 1:
+    matches = {path: _PART.fullmatch(path.name) for path in inside if path.parent == Path()}
+    numbered = {path: match[1] for path, match in matches.items() if match}
+    parts = list(numbered) or list(filter(_is_of_hive, inside))
+    if not parts or len(set(numbered.values())) > 1:
         raise FileError(folder, "folder_of_no_table", advice="name_its_files")
     return parts
 

@@ -227,7 +227,8 @@ class Recipe:
     @property
     def systems(self) -> tuple[str, ...]:
         """Columns whose values name the system of a row, joined by a space."""
-        return tuple(dict.fromkeys([*self.of("system"), *self.of("part")]))
+        columns = [*self.of("system"), *self.of("part")]
+        return tuple(dict.fromkeys(columns))
 
     @property
     def parts(self) -> tuple[str, ...]:

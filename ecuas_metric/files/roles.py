@@ -396,7 +396,8 @@ class _Matching:
     def _predicted(self) -> list[str]:
         """Return the column of predicted classes, no fractions and no fields, as probabilities by that name are."""
         named = self._named("predicted")
-        classes = [name for name in named if classes_of(first_of(self.sheet.table[name])) is None]
+        first = {name: first_of(self.sheet.table[name]) for name in named}
+        classes = [name for name in named if classes_of(first[name]) is None]
         return [name for name in classes if not self._has_fractions(name)][:1]
 
     def _has_fractions(self, name: str) -> bool:
@@ -444,7 +445,8 @@ class _Matching:
 
     def _named_by_class(self) -> list[str]:
         """Return the columns that are named by the classes in the column of labels, exactly or after a prefix."""
-        classes = set(self.labels).union(*map(self._texts, self.roles["label"]))
+        texts = map(self._texts, self.roles["label"])
+        classes = set(self.labels).union(*texts)
         if len(classes) < 2:
             return []
         for prefix in _PREFIXES:
@@ -476,8 +478,7 @@ class _Matching:
     ) -> list[str]:
         """Return the columns of the classes; if only so they sum to 1, also those of numbers of others, never true."""
         cells = {name: self._cells(name) for name in names.values()}
-        numeric = {name: one for name, one in cells.items() if is_numeric(one.type)}
-        numbers = {name: floats_in(one) for name, one in numeric.items()}
+        numbers = {name: floats_in(one) for name, one in cells.items() if is_numeric(one.type)}
         true = {name: numbers[name] for known, name in names.items() if known in classes}
         for columns in (true, numbers):
             if are_near(np.sum(list(columns.values()), axis=0)):

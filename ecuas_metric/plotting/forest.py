@@ -71,7 +71,8 @@ def forest_figure(
 
 
 def _draw(axes: Axes, panel: Panel, *, are_named: bool) -> None:
-    names = list(short_names((bar.name for bar in panel.bars), longest=_LONGEST).values())
+    by_name = short_names((bar.name for bar in panel.bars), longest=_LONGEST)
+    names = list(by_name.values())
     axes.axvline(0, linestyle="--", **REFERENCE)
     for place, bar in enumerate(panel.bars):
         color = COLORS[0] if bar.excludes_zero else OPEN

@@ -34,11 +34,7 @@ def macro_averages(
     results = {}
     for system, parts in by_system.items():
         of_parts = [(report.results[one.name], systems[one.name]) for one in parts]
-        groups_of_parts = (one.per_sample.get("groups", ()) for one in parts)
-        groups = [set(map(str, groups)) for groups in groups_of_parts]
-        distinct = set().union(*groups)
-        are_independent = len(distinct) == sum(map(len, groups))
-        results[system] = _averages(of_parts, keys, are_independent=are_independent)
+        results[system] = _averages(of_parts, keys, are_independent=_share_no_group(parts))
     return Report(
         results=results,
         keys=keys,
@@ -46,6 +42,12 @@ def macro_averages(
         signature=report.signature,
         differing=_reasons(submissions, systems),
     )
+
+
+def _share_no_group(parts: Iterable[Submission]) -> bool:
+    groups = [set(map(str, one.per_sample.get("groups", ()))) for one in parts]
+    distinct = set().union(*groups)
+    return len(distinct) == sum(map(len, groups))
 
 
 def _reasons(submissions: Sequence[Submission], systems: Mapping[str, System]) -> list[str]:

@@ -368,6 +368,10 @@ def plan_grid(
     )
 
 
+def _are_comparable(pairs: Iterable[Comparison]) -> bool:
+    return all(row.comparable for row in pairs)
+
+
 def write_differences(
     rows: Sequence[Comparison], folder: str | Path, *, alpha: float
 ) -> list[Path]:
@@ -376,8 +380,7 @@ def write_differences(
     from ..plotting.forest import forest_figure
 
     by_key = pairs_by_key(rows)
-    are_comparable = {key: all(row.comparable for row in pairs) for key, pairs in by_key.items()}
-    unequal = [key for key, comparable in are_comparable.items() if not comparable]
+    unequal = [key for key, pairs in by_key.items() if not _are_comparable(pairs)]
     drawn = [key for key in by_key if key not in unequal] or unequal
     caption = ""
     if unequal and drawn != unequal:

@@ -78,8 +78,8 @@ def states_of_batches(
         for system, rows in _systems(sheet, recipe, name, prefix):
             counted = _counted(rows, recipe)
             state = _state(counted, recipe, options, part=_part_of(rows, recipe))
-            ends = {"first": int(rows.rows[0]), "last": int(rows.rows[-1])}
-            with fitting(source, "rows_do_not_fit", **ends):
+            first, last = rows.rows[[0, -1]].tolist()
+            with fitting(source, "rows_do_not_fit", first=first, last=last):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
                 on_scale[system] = on_scale.get(system, 0) + _counts_on_scale(counted, recipe)
@@ -302,7 +302,8 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
         raise sheet.error(recipe.truth, "no_value", total=total, advice=advice, **fields)
     weights = (_of_groups(sheet, "w"), _weight_of(sheet, recipe), counts)
     weight = next(one for one in weights if one is not None)  # of all rows that each row stands for
-    sums = {"weight": float(weight[is_open].sum()), "of_weight": float(weight.sum())}
+    of_open = float(weight[is_open].sum())
+    sums = {"weight": of_open, "of_weight": float(weight.sum())}
     return note_unlabelled(count, total, sums, _UNLABELLED[rule])
 
 

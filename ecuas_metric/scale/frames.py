@@ -269,7 +269,8 @@ def _columns(rows: Any, recipe: Recipe, options: Options, systems: Mapping[str, 
     cells = {"cell": recipe.predictions[0], "y": recipe.truth}
     if recipe.of("weight"):
         cells["w"] = recipe.of("weight")[0]
-    numbers = {ours: _number(_theirs(name, rows), types[name]) for ours, name in cells.items()}
+    theirs = {ours: _theirs(name, rows) for ours, name in cells.items()}
+    numbers = {ours: _number(theirs[ours], types[name]) for ours, name in cells.items()}
     names = {ours: _theirs(name, rows) for ours, name in systems.items()}
     rows = rows.select(**names, **numbers)
     # Each in a column of its own: engines compute an expression as often as it is written.
