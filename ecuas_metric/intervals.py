@@ -662,11 +662,9 @@ def _rarer_classes(number: Number, answers: Answers) -> tuple[float, Limits]:
 def _limits_at_level(number: Number, answers: Answers) -> Limits:
     """Return the limits of a number at the level of the options."""
     inference = infer([number], answers.design)
-    return (
-        NO_LIMITS
-        if inference is None
-        else inference.limits(answers.options.confidence_level or 0.0)
-    )
+    if inference is None:
+        return NO_LIMITS
+    return inference.limits(answers.options.confidence_level or 0.0)
 
 
 def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:

@@ -525,10 +525,8 @@ ERROR_AVERAGE_PRECISION = Metric(
     value=lambda data: error_average_precision(data.groups),
     line=lambda data: error_average_precision_line(data.groups),
     range=(0.0, 1.0),
-    fewest=(
-        20,
-        0,
-    ),  # of 4 to 6 wrong ones 95 % intervals held in 79 %, of 11 to 15 in 88, of 16 to 20 in 92
+    # of 4 to 6 wrong answers 95 % intervals held in 79 %, of 11 to 15 in 88, of 16 to 20 in 92
+    fewest=(20, 0),
     has_order_bounds=True,
     when="named",
     column=24,
@@ -543,10 +541,8 @@ FPR_AT_95_TPR = Metric(
     value=lambda data: fpr_at_tpr(data.groups),
     line=lambda data: fpr_at_tpr_line(data.groups),
     range=(0.0, 1.0),
-    fewest=(
-        10,
-        60,
-    ),  # of 4 to 6 wrong ones 77 %, of 20 to 59 right ones 88 to 89, of 60 to 79 in 93
+    # of 4 to 6 wrong answers they held in 77 %, of 20 to 59 right ones in 88 to 89, of 60 to 79 in 93
+    fewest=(10, 60),
     has_order_bounds=True,
     when="named",
     column=25,
