@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
-from .version import VERSION
+from .version import BIBTEX, VERSION
 from .messages import SENTENCES
 from .errors import InputError, warn_of
 from .inputs import FORM_CHECKS, Array, numbers
@@ -47,15 +47,6 @@ AUROC, AURC, AUGRC, cross-entropy and Brier score.
 # filled in when it is published
 _CODE = "https://huggingface.co/spaces/<namespace>/ecuas/tree/main"
 _PAPER = "https://arxiv.org/abs/2605.20490"
-_CITATION = """\
-@article{estienne2026ecuas,
-  title  = {ECUAS$_n$: A family of metrics for principled evaluation of uncertainty-augmented systems},
-  author = {Estienne, Lautaro and Ernst, Erik and Vera, Mat{\\'i}as and Piantanida, Pablo and Ferrer, Luciana},
-  year   = {2026},
-  eprint = {2605.20490},
-  archivePrefix = {arXiv}
-}
-"""
 
 _FOR = {
     name: f" ({' and '.join(one.forms)} only)" if len(one.forms) < 3 else ""
@@ -122,7 +113,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             raise InputError("the configuration", "unknown_configuration", value=self.config_name)
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
-            citation=_CITATION,
+            citation=BIBTEX,
             inputs_description=_KWARGS_DESCRIPTION,
             features=[
                 datasets.Features(_FEATURES[form]) for form in _CONFIGURATIONS[self.config_name]

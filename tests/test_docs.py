@@ -18,6 +18,7 @@ from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.metric import METRICS
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import cli
+from ecuas_metric.version import BIBTEX
 from examples import paper
 from space import subset
 from tests.conftest import ROOT
@@ -193,6 +194,7 @@ def test_the_citation_names_the_version_and_the_paper():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert cited["version"] == __version__
     assert cited["preferred-citation"]["url"] == "https://arxiv.org/abs/2605.20490"
+    assert BIBTEX in (ROOT / "ecuas_metric/README.md").read_text()
 
 
 @pytest.mark.parametrize("page", blocks.WITH_TABLES, ids=lambda page: page.name)

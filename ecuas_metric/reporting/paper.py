@@ -25,7 +25,7 @@ from ..files.write import write_whole
 from ..metric import Key
 from ..options import LEVEL, Options
 from ..results import System
-from ..version import VERSION
+from ..version import BIBTEX, VERSION
 from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
 from .report import (
     Report,
@@ -84,14 +84,9 @@ CAPTIONS = {
 # the first lists all files, also if writing them ends early
 TEXTS = ("numbers.json", "results.tex", "methods.txt", "references.bib")
 FIGURE_SUFFIXES = (".pdf", ".png")
-REFERENCES = r"""@misc{estienne2026ecuas,
-  title  = {ECUAS$_n$: A family of metrics for principled evaluation of uncertainty-augmented systems},
-  author = {Estienne, Lautaro and Ernst, Erik and Vera, Mat{\'i}as and Piantanida, Pablo and Ferrer, Luciana},
-  year   = {2026},
-  eprint = {2605.20490},
-  archivePrefix = {arXiv}
-}
-@article{rubin1981bayesian,
+REFERENCES = (
+    BIBTEX
+    + r"""@article{rubin1981bayesian,
   title   = {The {Bayesian} bootstrap},
   author  = {Rubin, Donald B.},
   journal = {The Annals of Statistics},
@@ -115,6 +110,7 @@ REFERENCES = r"""@misc{estienne2026ecuas,
   pages   = {346--363},
   year    = {2008}
 }"""
+)
 CITATION = "Estienne et al., arXiv:2605.20490"
 FIGURE = r"""\begin{figure}
 \centering
