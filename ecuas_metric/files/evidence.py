@@ -987,10 +987,9 @@ def _check_other_rows(sheet: Sheet, recipe: Recipe) -> Note | None:
     A log has such rows beside samples; where samples are counted or named, they may be answers that failed.
     """
     used = list(map(sheet.stored, chain.from_iterable(recipe.columns.values())))
-    columns = [sheet.column(name) for name in used]
-    if not all(column.null_count for column in columns):
+    if not all(sheet.column(name).null_count for name in used):
         return None
-    are_others = np.all([nulls_in(column) for column in columns], axis=0)
+    are_others = np.all([nulls_in(sheet.column(name)) for name in used], axis=0)
     if not are_others.any() or are_others.all():
         return None
     error = sheet.error_of_rows(used[0], "no_value_in_any", are_others)

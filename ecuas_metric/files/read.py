@@ -532,6 +532,9 @@ def _without_blank_rows(sheet: Sheet) -> Sheet:
 
 def _without_further_names(sheet: Sheet) -> Sheet:
     """Return a sheet without rows of questions, types or units that stand between the names and the numbers."""
+    columns = sheet.table.columns if len(sheet.rows) else ()
+    if any(column.type != TEXT and column[0].is_valid for column in columns):
+        return sheet
     size = _rows_of_names(sheet)
     if not size:
         return sheet
