@@ -354,7 +354,7 @@ def _comparisons(family: Family) -> list[Comparison]:
         second = family.values[test.second][test.key]
         inference = test.inference
         low, high = _limits(inference, level)
-        among_others = family.among_others(test)
+        among_others = family.among_others(test).inference
         low_all, high_all = _limits(among_others, together)
         first_best = best.get((test.first, test.key), none)
         second_best = best.get((test.second, test.key), none)

@@ -136,14 +136,14 @@ class Family:
         draws = size[:, None] * (np.linalg.cholesky(correlations) @ normal)
         return dict(zip(numbers, draws, strict=True))
 
-    def among_others(self, test: Difference) -> Inference | None:
-        """Return what is known of a difference that is one of several, whose smallest p-values are looked at.
+    def among_others(self, test: Difference) -> Difference:
+        """Return a difference as it is known as one of several, whose smallest p-values are looked at.
 
         They are small where groups seem to matter less than they do: so tails have the degrees of freedom of the units.
         """
         if test.inference is None or len(self.tests) == 1:
-            return test.inference
-        return test.inference.with_freedom(self.design.freedom)
+            return test
+        return replace(test, inference=test.inference.with_freedom(self.design.freedom))
 
     def errors(self, index: int) -> Floats:
         """Return random errors (DRAWS,) of a difference, in units of their root mean square."""
@@ -215,8 +215,7 @@ class Family:
         """Return the adjusted p-values (M,), and random draws (DRAWS,) of the largest of all deviates."""
         from scipy.special import ndtri
 
-        inferred = [self.among_others(test) for test in self.tests]
-        p_values = np.array([math.nan if one is None else one.p_value() for one in inferred])
+        p_values = np.array([self.among_others(test).p_value for test in self.tests])
         sizes = -ndtri(p_values / 2)
         order = np.argsort(sizes)[: np.count_nonzero(~np.isnan(sizes))]
         adjusted = p_values.copy()
@@ -260,7 +259,7 @@ class Family:
         largest_gain: dict[str, Floats] = {}
         for row in rows:
             test = self.tests[row]
-            inference = self.among_others(test)
+            inference = self.among_others(test).inference
             if inference is None:
                 continue
             tail = inference.tail()

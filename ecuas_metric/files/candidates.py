@@ -69,17 +69,21 @@ class Sure:
     def is_higher(self, verdict: Verdict) -> bool:
         """Return whether it is higher for right answers: surely, where it may be anything, or these are not known."""
         is_strange = self.scale != 1 and not self.is_named
-        is_unsure = is_strange or verdict.words or verdict.is_label
-        rule = rises_surely if is_unsure else rises
-        return rule(np.where(verdict.known, self.values, np.nan), verdict.right)
+        if is_strange or verdict.words or verdict.is_label:
+            return self.is_surely_higher(verdict)
+        return rises(self._judged(verdict), verdict.right)
 
     def is_surely_higher(self, verdict: Verdict) -> bool:
         """Return whether it is surely higher for right answers."""
-        return rises_surely(np.where(verdict.known, self.values, np.nan), verdict.right)
+        return rises_surely(self._judged(verdict), verdict.right)
 
     def is_lower(self, verdict: Verdict) -> bool:
         """Return whether it is surely lower for right answers."""
-        return rises_surely(np.where(verdict.known, self.values, np.nan), ~verdict.right)
+        return rises_surely(self._judged(verdict), ~verdict.right)
+
+    def _judged(self, verdict: Verdict) -> Floats:
+        """Return its numbers (N,), nan where a verdict says nothing."""
+        return np.where(verdict.known, self.values, np.nan)
 
     def decides(self, verdict: Verdict) -> bool:
         """Return whether all of one verdict have higher numbers than all of the other: it was computed of them."""
@@ -109,8 +113,8 @@ class Candidates:
 
     def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
         self.roles = roles
-        self.nested = [path for name in sheet.names for path in paths_of(sheet, name)]
-        self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
+        nested = [path for name in sheet.names for path in paths_of(sheet, name)]
+        self.sheet = replace(sheet, table=with_fields(sheet.table, nested))
         names = " ".join(sheet.names)
         self.words = set(re.split(r"[\W_]+", names))
         self.free = list(_without_role(self.sheet.names, roles))
@@ -124,11 +128,8 @@ class Candidates:
 
     def _called(self, role: str) -> list[str]:
         """Return the columns without a role; if the last part of some names is called as a role is, only these."""
-        with_points = (name.rpartition(".") for name in self.free if "." in name)
-        called = [
-            f"{first}.{last}" for first, _, last in with_points if last.lower() in NAMES[role]
-        ]
-        return called or self.free
+        with_points = [name for name in self.free if "." in name]
+        return [name for name in with_points if _last_part(name) in NAMES[role]] or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
         """Return those of the roles that have no column yet, with the columns that they may have."""
@@ -267,6 +268,10 @@ class Candidates:
             if sure.is_higher(verdict):
                 return verdict
         return None
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2].lower()
 
 
 def _ends_in_confidence(name: str) -> bool:

@@ -208,8 +208,8 @@ def _with_fields(sheet: Sheet, names: Iterable[str]) -> Sheet:
 
 def _distinct_values(head: Sheet, names: Iterable[str]) -> dict[str, int]:
     """Return how many values columns have in the first rows; of lists and the like all."""
-    there = filter(head.names.__contains__, names)
-    return {name: len(encode(head.column(name))[0]) for name in there}
+    there = set(head.names)
+    return {name: len(encode(head.column(name))[0]) for name in names if name in there}
 
 
 def _notes_on(rows: _Rows) -> tuple[Note, ...]:
@@ -987,9 +987,7 @@ def _check_other_rows(sheet: Sheet, recipe: Recipe) -> Note | None:
     A log has such rows beside samples; where samples are counted or named, they may be answers that failed.
     """
     used = list(map(sheet.stored, chain.from_iterable(recipe.columns.values())))
-    if not all(sheet.column(name).null_count for name in used):
-        return None
-    are_others = np.all([nulls_in(sheet.column(name)) for name in used], axis=0)
+    are_others = _are_empty(sheet, used)
     if not are_others.any() or are_others.all():
         return None
     error = sheet.error_of_rows(used[0], "no_value_in_any", are_others)
@@ -997,6 +995,14 @@ def _check_other_rows(sheet: Sheet, recipe: Recipe) -> Note | None:
         raise error
     fields = {**error.fields_of_sentences(), "row": error.row, "count": error.count}
     return Note("rows_without_values", fields, error.advice)
+
+
+def _are_empty(sheet: Sheet, names: Sequence[str]) -> Bools:
+    """Return the rows (N,) that have no value in any of these columns."""
+    if not all(sheet.column(name).null_count for name in names):
+        return np.zeros(len(sheet.rows), np.bool_)
+    are_empty: Bools = np.all([nulls_in(sheet.column(name)) for name in names], axis=0)
+    return are_empty
 
 
 def _note_longer_lists(rows: _Rows) -> Note | None:
@@ -1092,8 +1098,7 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
 def _refuse_without_values(rows: _Rows, keys: pa.Array, num_ids: int) -> None:
     """Raise FileError about rows without prediction and truth, if each of their ids (N,) stands in another row too."""
     used = (rows.recipe.truth, *rows.recipe.predictions)
-    columns = [rows.sheet.column(name) for name in used]
-    are_empty = np.all([nulls_in(column) for column in columns], axis=0)
+    are_empty = _are_empty(rows.sheet, used)
     if are_empty.any() and count_distinct(keys.filter(from_numpy(~are_empty))) == num_ids:
         raise rows.sheet.error_of_rows(used[0], "value_in_other_row", are_empty)
 

@@ -730,8 +730,9 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
     several = _sure(table)
     for truth, chosen in _pairs_of_classes(table):
         answers = table.texts(chosen)
-        are_right = (answers == table.texts(truth)) & (answers != "")
-        fitting = [one for one in several if _is_of_chosen(one, table.texts(truth), answers)]
+        right_answers = table.texts(truth)
+        are_right = (answers == right_answers) & (answers != "")
+        fitting = [one for one in several if _is_of_chosen(one, right_answers, answers)]
         surely = [one for one in fitting if rises_surely(one.values, are_right)]
         sure = _only(fitting) or _only(surely)
         if sure is not None:

@@ -75,9 +75,8 @@ _QUOTED_OR_SPACES = re.compile(rb'("[^"\r\n]*")| +')
 _LONGEST_NAME = 100_000  # of a column
 _TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
-_ROWS_OF_NAMES = (
-    2  # below the first, such as questions and ids of Qualtrics, or types and roles of Orange
-)
+# below the first, such as questions and ids of Qualtrics, or types and roles of Orange
+_ROWS_OF_NAMES = 2
 _COLUMNS_WITH_NAMES = 2  # of numbers: a single text among these may be a slip
 _CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
 _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d*,\d+ ?%?"?[;\r\n]')  # a cell with one

@@ -713,8 +713,9 @@ def _lists_of(
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
     rows = [classes_of(value) or {} for value in values]
+    known = set(classes)
     for row, number in zip(rows, sheet.rows.tolist(), strict=True):
-        others = row.keys() ^ set(classes)
+        others = row.keys() ^ known
         is_sparse = are_zeros_left_out and others.isdisjoint(row) and _sum_to_1(row.values())
         if others and not is_sparse:
             raise _of_other_classes(sheet, name, number, classes, others)
@@ -786,8 +787,8 @@ def checked(
         return posteriors(logits, truth)
     refuse_rating(sheet, recipe, numbers(values, "predictions"))
     if recipe.form == "positive":
-        checked, _ = confidences(values, np.zeros(len(values)))
-        return posteriors(stacked(checked), truth)
+        of_class_1, _ = confidences(values, np.zeros(len(values)))
+        return posteriors(stacked(of_class_1), truth)
     return confidences(values, truth)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress, groupby, pairwise
 
@@ -81,7 +81,7 @@ def _names_of_least(names: Sequence[str], costs: Floats, at: Floats, rounding: f
     ]
 
 
-def _distinct(limits: Iterable[float]) -> list[str]:
+def _distinct(limits: Collection[float]) -> list[str]:
     """Return increasing numbers with as few digits, at least two, as tell all apart."""
     for digits in range(2, MOST_DIGITS):
         texts = [f"{limit:.{digits}f}" for limit in limits]
