@@ -15,6 +15,7 @@ from ..inputs import LEAST_PER_CENT, ROUNDED_SUM_TOLERANCE, Array, Bools, Floats
 from .cells import (
     TRUTHS,
     are_numbers,
+    is_vector,
     numbers_in,
     parse_cells,
     row_of_numbers,
@@ -43,6 +44,8 @@ _NEARLY = 0.9  # of the rows of one system that another one has, where rows of e
 _FEWEST_ROWS = 10  # of a system that only these numbers tell
 # two whole numbers in the name of a column, such as 1-5 or 0..10
 _RANGE = re.compile(r"(?<![\d.])(\d+) ?(?:-|_|\.\.|to|/|\N{EN DASH}) ?(\d+)(?![\d.])")
+# quantities that are no probabilities, whatever their range
+_NO_SHARE = re.compile("entropy|perplexity|varian|margin|distance", re.IGNORECASE)
 _NOT_IN_FLAGS = re.compile(rf"[\"+]|{OTHER_ROLES.pattern}")
 
 
@@ -188,7 +191,8 @@ class Candidates:
     def sure(self) -> list[Sure]:
         """Return the columns that may be confidences: percentages or logarithms if there are no fractions."""
         named = self.named("confidence")
-        columns = {name: self.values(name) for name in named or self._called("confidence")}
+        free = [name for name in self._called("confidence") if not _NO_SHARE.search(name)]
+        columns = {name: self.values(name) for name in named or free}
         shares = [Sure(name, values) for name, values in columns.items() if are_shares(values)]
         sure = shares or self._on_scales(columns, is_named=bool(named))
         return sure or [Sure(name, columns[name]) for name in named]
@@ -326,7 +330,7 @@ def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
 
 def _parts_of(value: object, depth: int) -> Collection[tuple[object, object]]:
     """Return the fields of an object, or the only part of a list within one; of several, those that have names."""
-    if not isinstance(value, dict | list) or not value or depth >= _DEEPEST:
+    if not isinstance(value, dict | list) or not value or is_vector(value) or depth >= _DEEPEST:
         return ()
     if isinstance(value, dict):
         return value.items()

@@ -38,7 +38,10 @@ from .values import (
     texts_in,
 )
 
-_WORDS = "true/false yes/no correct/incorrect right/wrong pass/fail passed/failed t/f y/n c/i ✓/✗ ✔/✘ ✅/❌"
+_WORDS = (
+    "true/false yes/no correct/incorrect right/wrong correct/wrong right/incorrect"
+    " pass/fail passed/failed success/failure t/f y/n c/i ✓/✗ ✔/✘ ✅/❌"
+)
 _PAIRS = _WORDS.split()
 # words for right, and for wrong
 TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in _PAIRS]
@@ -63,8 +66,9 @@ _PRINTED = (
     r"^\[\s*([-+.\deE]+|[Tt]rue|[Ff]alse)\s*\]$",
 )
 _UNNAMED = "LABEL_"  # before the numbers of classes without names, as transformers writes them
-# the fields of a vector of Spark ML, as Parquet has it
+# the fields of a vector of Spark ML, of which JSON leaves out those that a dense one does not need
 _VECTOR = {"type", "size", "indices", "values"}
+_OF_DENSE = {"type", "values"}
 _DENSE = 1  # its type
 _WORDS_SHOWN = 5
 _OFTEN = 5  # rows of a word that is no slip
@@ -245,7 +249,7 @@ def classes_of(value: object) -> dict[str, object] | None:
         value = _literal(value)
     if isinstance(value, list):
         value = _scores_in(value)
-    if not isinstance(value, dict) or value.keys() == _VECTOR:
+    if not isinstance(value, dict) or is_vector(value):
         return None
     named = _of_two_lists(value) or value
     return {as_text(name): part for name, part in named.items() if part is not None}
@@ -286,9 +290,14 @@ def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
     return dict(zip(names, values, strict=True))
 
 
+def is_vector(value: object) -> bool:
+    """Return whether a cell is a vector of Spark ML."""
+    return isinstance(value, dict) and _OF_DENSE <= value.keys() <= _VECTOR
+
+
 def _of_vector(value: object) -> object:
     """Return the numbers of a vector of Spark ML, whose zeros may be left out; any other cell unchanged."""
-    if not isinstance(value, dict) or value.keys() != _VECTOR:
+    if not isinstance(value, dict) or not is_vector(value):
         return value
     if value["type"] == _DENSE:
         return value["values"]
@@ -481,8 +490,8 @@ def _known_pair(
     """Return the words for right and wrong that a column has, or None; FileError if only the user can know them."""
     pairs = list(map(_pair_with, words))
     _refuse_several_ways(sheet, column, pairs, codes)
-    known = max(_PAIRS, key=pairs.count)
-    common = pairs.count(known)
+    known = max(TRUTHS, key=lambda pair: len(pair.keys() & {*words}))
+    common = len(known.keys() & {*words})
     are_codes = not any(map(is_number, words)) or _are_opposite(sheet, words, pairs)
     if len(words) == 2 > common and are_codes:
         low, high = words
@@ -492,7 +501,7 @@ def _known_pair(
         raise sheet.error(
             column, "two_codes", advice=advice, share=share, **codes_of_two(low, high)
         )
-    return TRUTHS[_PAIRS.index(known)] if common > len(words) - common else None
+    return known if common > len(words) - common else None
 
 
 def _are_opposite(sheet: Sheet, words: Sequence[str], pairs: Sequence[str]) -> bool:

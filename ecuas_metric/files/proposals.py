@@ -209,17 +209,22 @@ class _Posteriors:
 def _labels_beside(
     source: Callable[[Candidates], Iterable[_Posteriors]], table: Candidates
 ) -> Iterator[Proposal]:
-    """Yield posteriors with the labels that go with the likeliest classes, but are not always the likeliest of some."""
+    """Yield posteriors with the labels that go with the likeliest classes, but are not always the likeliest of some.
+
+    Logits only where there are no probabilities.
+    """
     pairs = [
         (posteriors, label)
         for posteriors in source(table)
         for label in table.may_be_labels(posteriors.count)
     ]
     predicted = {label for one, label in pairs if _are_likeliest(table, label, one)}
+    proposals: list[Proposal] = []
     for posteriors, label in pairs:
         is_field = label.startswith(f"{posteriors.columns.get('posteriors')}.")  # of theirs
         if not is_field and label not in predicted:
-            yield from _with_labels(table, label, posteriors)
+            proposals += _with_labels(table, label, posteriors)
+    yield from [one for one in proposals if one.predictions_are != "logits"] or proposals
 
 
 def _are_likeliest(table: Candidates, label: str, posteriors: _Posteriors) -> bool:
@@ -697,17 +702,31 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     classes = None if table.named("correct") else _classes_of(table, verdict)
     if classes is None:
         return proposal
-    as_classes = {"positive": sure.name, "label": truth}
+    as_classes = Proposal("", {"positive": sure.name, "label": truth}, classes, sure.scale)
+    if _is_cut_in_half(table, sure, verdict):
+        return replace(as_classes, advice="name_found")
     complements = {"confidence": f"1-{sure.name}", "correct": f"1-{truth}"}
     # data alone do not tell doubts and mistakes from confidences and right answers
     may_be_mistakes = len(proposal.columns) == len(_JUDGED) and not verdict.words
     return replace(
         proposal,
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
-        alternative=Proposal("", as_classes, classes, sure.scale),
+        alternative=as_classes,
         complements=proposal.with_scale(complements),
         fields={**proposal.fields, "high": classes[-1] if classes else "class 1"},
     )
+
+
+def _is_cut_in_half(table: Candidates, sure: Sure, verdict: Verdict) -> bool:
+    """Return whether another column has one true class where numbers are above 1/2, and the other elsewhere."""
+    is_above = on_unit_scale(sure.values, sure.scale) > 0.5
+    classes = table.classes(verdict.name)
+    for name in (*table.free, *table.named("predicted")):
+        texts = table.texts(name)
+        apart = [classes_among(texts[is_above]), classes_among(texts[~is_above])]
+        if name != verdict.name and sorted(apart) == sorted([one] for one in classes):
+            return True
+    return False
 
 
 def _classes_of(table: Candidates, verdict: Verdict) -> tuple[str, ...] | None:

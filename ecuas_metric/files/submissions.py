@@ -548,7 +548,8 @@ def _advise_on_range(
             error.rule = "several_scales"
             error.fields = {"within": counts[1], "size": counts[0]}
             error.advice = "write_in_unit_interval"
-    are_margins = error.advice in ("", "set_scale_log", "set_scale") and np.ptp(values) > _OF_COSINE
+    are_signed = values.min() < 0 < values.max() and np.ptp(values) > _OF_COSINE
+    are_margins = are_signed and error.advice in ("", "set_scale_log", "set_scale")
     if code is not None:
         error.fields = {**error.fields, "code": code}
         error.advice = "empty_if_missing"

@@ -21,7 +21,7 @@ from ecuas_metric.files.read import sheet_of
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.values import count_distinct, count_distinct_rows, from_texts
 from ecuas_metric.reporting.cli import main
-from tests.ecuas_metric.files.tables import BASE, CHOSEN, WRONG, C, N, P, Q, Y
+from tests.ecuas_metric.files.tables import BASE, CHOSEN, FOUR, LABEL, WRONG, C, N, P, Q, Y
 from tests.ecuas_metric.reporting.commanded import by_name, saved
 
 SOME = np.arange(N) % 25 == 0
@@ -511,3 +511,54 @@ def test_systems_named_within_objects_are_noted_beside_ids_of_each_row(score):
     assert "'case' repeats values, which are unique together with" in score(f"a.json {flags}")[2]
     _, systems, said = score(f"a.json {flags},system=by.name,id=case")
     assert ([row["N"] for row in systems], "repeats values" in said) == ([100, 100], False)
+
+
+@pytest.mark.parametrize("labels", [["0", "1"], ["no", "yes"]])
+def test_a_probability_whose_half_divides_the_classes_that_are_predicted_is_of_the_second(
+    labels, score
+):
+    table = pd.DataFrame({"sold": np.take(labels, Y), "p_sold": P})
+    assert "marks right answers" in score("a.csv", table)[2]
+    said = score("a.csv", table.assign(guess=np.take(labels, (P > 0.5).astype(int))))[2]
+    (flags,) = re.findall(r"They seem to be these: (--columns positive=p_sold.*)\.", said)
+    (row,) = score(f"a.csv {flags}")[1]
+    assert row["error_rate"] == pytest.approx(np.mean((P > 0.5) != Y))
+
+
+@pytest.mark.parametrize("name", ["semantic_entropy", "Perplexity", "variance of votes", "margin"])
+def test_what_is_no_probability_by_its_name_is_not_proposed_as_one(name, score):
+    for values in (Q, 1 - Q):
+        said = score("a.csv", pd.DataFrame({"correct": C, name: values}))[2]
+        assert f"={name}" not in said
+        assert f"=1-{name}" not in said
+
+
+def test_vectors_of_spark_in_json_are_posteriors_beside_their_logits(score):
+    rows = [
+        {"label": float(label), "prediction": float(np.argmax(row)), **_vectors_of_spark(row)}
+        for row, label in zip(FOUR, LABEL, strict=True)
+    ]
+    said = score("a.json", json.dumps(rows))[2]
+    assert said.endswith("They seem to be these: --columns posteriors=probability.\n")
+    (row,) = score("a.json --columns posteriors=probability")[1]
+    assert row["error_rate"] == pytest.approx(WRONG.mean())
+
+
+def _vectors_of_spark(row):
+    logits = np.log(row) + 3
+    columns = {"rawPrediction": logits, "probability": row}
+    return {name: {"type": 1, "values": one.tolist()} for name, one in columns.items()}
+
+
+@pytest.mark.parametrize(("low", "advice"), [(0, "Map it to"), (-400, "Margins")])
+def test_numbers_that_are_never_negative_are_no_margins(low, advice, score):
+    table = pd.DataFrame({"label": Y, "points": (P * 900 + low).round()})
+    assert advice in score("a.csv --columns positive=points", table)[2]
+
+
+@pytest.mark.parametrize("pair", ["Correct/Wrong", "right/incorrect", "SUCCESS/failure"])
+def test_words_for_right_and_wrong_go_together(pair, score):
+    right, wrong = pair.split("/")
+    table = BASE.assign(correct=np.where(C == 1, right, wrong))
+    (row,) = score("a.csv", table)[1]
+    assert row["error_rate"] == pytest.approx(1 - C.mean())
