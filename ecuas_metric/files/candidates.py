@@ -6,23 +6,23 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import FileError
 from ..inputs import LEAST_PER_CENT, ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, count_up
 from .cells import (
     TRUTHS,
     are_numbers,
-    numbers_in,
-    parse_cells,
+    numbers_if_any,
     row_of_numbers,
     texts_of_names,
     words_to_say,
 )
 from .recipe import LOG, NAMES, OTHER_ROLES, column_in
 from .values import (
+    TEXT,
     Sheet,
     as_text,
     encode,
@@ -117,10 +117,13 @@ class Candidates:
         self.sheet = replace(sheet, table=with_fields(sheet.table, nested))
         names = " ".join(sheet.names)
         self.words = set(re.split(r"[\W_]+", names))
-        self.free = list(_without_role(self.sheet.names, roles))
-        self.cells = {name: parse_cells(self.sheet.column(name)) for name in self.free}
-        numbers = {name: _numbers_of(self.sheet, name) for name in self.free}
-        self.numbers = {name: values for name, values in numbers.items() if values is not None}
+        with_role = {column_in(name) for columns in roles.values() for name in columns}
+        sayable = filterfalse(_NOT_IN_FLAGS.search, self.sheet.names)
+        self.free = [name for name in sayable if name not in with_role]
+        numbers = {name: numbers_if_any(self.sheet, name) for name in self.free}
+        self.numbers = {
+            name: values for name, values in numbers.items() if not np.isnan(values).all()
+        }
 
     def named(self, role: str) -> list[str]:
         """Return the column of a role, if it has one."""
@@ -129,7 +132,10 @@ class Candidates:
     def _called(self, role: str) -> list[str]:
         """Return the columns without a role; if the last part of some names is called as a role is, only these."""
         with_points = [name for name in self.free if "." in name]
-        return [name for name in with_points if _last_part(name) in NAMES[role]] or self.free
+        called = [
+            name for name in with_points if name.rpartition(".")[2].lower() in NAMES[role]
+        ]
+        return called or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
         """Return those of the roles that have no column yet, with the columns that they may have."""
@@ -137,10 +143,7 @@ class Candidates:
 
     def values(self, name: str) -> Floats:
         """Return the numbers (N,) of a column, nan where it has none."""
-        if name in self.numbers:
-            return self.numbers[name]
-        numbers = _numbers_of(self.sheet, name)
-        return np.full(len(self.sheet.rows), np.nan) if numbers is None else numbers
+        return self.numbers[name] if name in self.numbers else numbers_if_any(self.sheet, name)
 
     def texts(self, name: str) -> Array:
         """Return a column as texts (N,), nothing where it is empty; a class may be "none" if a column is named so."""
@@ -176,14 +179,14 @@ class Candidates:
         return list(by_content.values())
 
     def _repeats_classes(self, name: str, least: int) -> bool:
-        cells = self.cells[name]
-        return self.may_be_classes(name) and least <= len(cells.unique()) <= len(cells) / 2
+        most = len(self.sheet.rows) / 2
+        return self.may_be_classes(name) and least <= len(self.classes(name)) <= most
 
     def may_be_classes(self, name: str) -> bool:
         """Return whether a column without a role has texts, or numbers without fractions."""
         if name in self.numbers:
             return not has_fractions(self.numbers[name])
-        return bool(pa.types.is_large_string(self.cells[name].type))
+        return self.sheet.column(name).type == TEXT
 
     def sure(self) -> list[Sure]:
         """Return the columns that may be confidences: percentages or logarithms if there are no fractions."""
@@ -195,20 +198,21 @@ class Candidates:
 
     def _on_scales(self, columns: Mapping[str, Floats], *, is_named: bool) -> list[Sure]:
         """Return the columns (N,) that may be on another scale than 0 to 1."""
-        varied = {name: values for name, values in columns.items() if is_named or np.ptp(values)}
-        scales = {name: self._scale_of(name, values) for name, values in varied.items()}
-        return [
-            Sure(name, columns[name], scale, is_named=is_named or _ends_in_confidence(name))
-            for name, scale in scales.items()
-            if scale is not None
-        ]
+        sure = []
+        for name, values in columns.items():
+            scale = self._scale_of(name, values) if is_named or np.ptp(values) else None
+            *_, word = re.split(r"[\W_]+", name.lower())
+            if scale is not None:
+                is_sure = is_named or word in NAMES["confidence"]
+                sure.append(Sure(name, values, scale, is_named=is_sure))
+        return sure
 
     def _scale_of(self, name: str, values: Floats) -> int | str | None:
         """Return what numbers (N,) of a column may be on, but 0 to 1, or None: also the total of which they count.
 
         A range in its name is that scale.
         """
-        if are_logarithms(values):
+        if are_within(values, -math.inf, 0) and has_fractions(values):
             return LOG
         low, high = range_in(name)
         if low < high > 1 and are_within(values, low, high):
@@ -270,15 +274,6 @@ class Candidates:
         return None
 
 
-def _last_part(name: str) -> str:
-    return name.rpartition(".")[2].lower()
-
-
-def _ends_in_confidence(name: str) -> bool:
-    *_, word = re.split(r"[\W_]+", name.lower())
-    return word in NAMES["confidence"]
-
-
 def _with_third_word(words: set[str]) -> str:
     """Return three words as RIGHT/WRONG,WRONG, if two of them are a pair that is of answers alone, or else nothing."""
     for right, wrong in _OF_ANSWERS:
@@ -286,26 +281,6 @@ def _with_third_word(words: set[str]) -> str:
         if len(words) == 3 and len(others) == 1:
             return words_to_say(right, [wrong, *others])
     return ""
-
-
-def _without_role(
-    names: Iterable[str],
-    roles: Mapping[str, Sequence[str]],
-) -> Iterator[str]:
-    """Yield the columns that have no role and can be named by a flag."""
-    with_role = {column_in(name) for columns in roles.values() for name in columns}
-    for name in names:
-        if name not in with_role and not _NOT_IN_FLAGS.search(name):
-            yield name
-
-
-def _numbers_of(sheet: Sheet, name: str) -> Floats | None:
-    """Return the numbers (N,) of a column as they would be read, or None if it has others than numbers, or none."""
-    try:
-        values = numbers_in(sheet, name, share=True)
-    except FileError:
-        return None
-    return None if np.isnan(values).all() else values
 
 
 def paths_of(sheet: Sheet, name: str) -> list[str]:
@@ -411,11 +386,6 @@ def are_counts_of(values: Floats, totals: Floats) -> bool:
     """Return whether numbers (N,) may count some of totals (N,): whole ones, and in a row all of them."""
     are_whole = not has_fractions(values) and not has_fractions(totals)
     return bool(are_whole and (values <= totals).all() and (values == totals).any())
-
-
-def are_logarithms(values: Floats) -> bool:
-    """Return whether numbers (N,) are at most 0, some of them fractions."""
-    return are_within(values, -math.inf, 0) and has_fractions(values)
 
 
 def are_within(values: Floats, lowest: float, highest: float) -> bool:

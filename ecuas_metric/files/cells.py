@@ -152,6 +152,14 @@ def numbers_in(
     return numbers / 100 if way is _PER_CENT else numbers
 
 
+def numbers_if_any(sheet: Sheet, name: str) -> Floats:
+    """Return a column (N,) as float64, also of shares, see `numbers_in`; all NaN where others are in it."""
+    try:
+        return numbers_in(sheet, name, share=True)
+    except FileError:
+        return np.full(len(sheet.rows), np.nan)
+
+
 def columns_in(
     sheet: Sheet,
     names: Sequence[str],
