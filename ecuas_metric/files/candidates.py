@@ -132,9 +132,7 @@ class Candidates:
     def _called(self, role: str) -> list[str]:
         """Return the columns without a role; if the last part of some names is called as a role is, only these."""
         with_points = [name for name in self.free if "." in name]
-        called = [
-            name for name in with_points if name.rpartition(".")[2].lower() in NAMES[role]
-        ]
+        called = [name for name in with_points if name.rpartition(".")[2].lower() in NAMES[role]]
         return called or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
@@ -168,8 +166,10 @@ class Candidates:
         """
         if self.named("label"):
             return self.named("label")
+        counts = {name: len(self.classes(name)) for name in filter(self.may_be_classes, self.free)}
         least = min(num_classes, 3)
-        return self.distinct(name for name in self.free if self._repeats_classes(name, least))
+        most = len(self.sheet.rows) / 2
+        return self.distinct(name for name, count in counts.items() if least <= count <= most)
 
     def distinct(self, names: Iterable[str]) -> list[str]:
         """Return columns that differ as texts; of equal ones the first."""
@@ -178,15 +178,11 @@ class Candidates:
             by_content.setdefault(self.texts(name).tobytes(), name)
         return list(by_content.values())
 
-    def _repeats_classes(self, name: str, least: int) -> bool:
-        most = len(self.sheet.rows) / 2
-        return self.may_be_classes(name) and least <= len(self.classes(name)) <= most
-
     def may_be_classes(self, name: str) -> bool:
         """Return whether a column without a role has texts, or numbers without fractions."""
         if name in self.numbers:
             return not has_fractions(self.numbers[name])
-        return self.sheet.column(name).type == TEXT
+        return bool(self.sheet.column(name).type == TEXT)
 
     def sure(self) -> list[Sure]:
         """Return the columns that may be confidences: percentages or logarithms if there are no fractions."""
@@ -224,9 +220,11 @@ class Candidates:
         return int(totals[0][0]) if are_one else None
 
     def _totals_of(self, name: str, values: Floats) -> list[Floats]:
-        """Return the other columns, some of whose counts the numbers (N,) of a column may be."""
-        others = [other for one, other in self.numbers.items() if one != name]
-        return [other for other in others if are_counts_of(values, other)]
+        """Return the other columns of which the numbers (N,) of a column may count some, and in a row all."""
+        are_whole = not has_fractions(values)
+        others = [other for one, other in self.numbers.items() if one != name and are_whole]
+        whole = [other for other in others if not has_fractions(other)]
+        return [one for one in whole if (values <= one).all() and (values == one).any()]
 
     def classes_beside(self, name: str) -> list[str]:
         """Return the columns of texts in lists, in changing order, that a column has as many numbers as."""
@@ -380,12 +378,6 @@ def are_percentages(values: Floats) -> bool:
     if not are_within(values, 0, 100) or np.nanmax(values) <= LEAST_PER_CENT:
         return False
     return not count_up(values[~np.isnan(values)])
-
-
-def are_counts_of(values: Floats, totals: Floats) -> bool:
-    """Return whether numbers (N,) may count some of totals (N,): whole ones, and in a row all of them."""
-    are_whole = not has_fractions(values) and not has_fractions(totals)
-    return bool(are_whole and (values <= totals).all() and (values == totals).any())
 
 
 def are_within(values: Floats, lowest: float, highest: float) -> bool:

@@ -468,8 +468,7 @@ def _refuse_counts(rows: _Rows) -> None:
         if are_whole and values.max() > 1 and not count_up(values):
             used = chain.from_iterable(recipe.columns.values())
             if are_unique([sheet.column(one) for one in used]):
-                columns = {"weight": name}
-                fields = {"columns": columns, "verdicts": recipe.truth}
+                fields: dict[str, Any] = {"columns": {"weight": name}, "verdicts": recipe.truth}
                 raise sheet.error(name, "counts_of_rows", advice="weigh_by_counts", **fields)
 
 
@@ -742,7 +741,11 @@ def _check_likeliest(rows: _Rows) -> Note | None:
         if not differ.any():
             continue
         if rows.recipe.form == "positive" and _is_named(name, role):
-            raise _contradicted(rows.head, rows.recipe.predictions[0], role, name, differ)
+            share = rows.recipe.predictions[0]
+            columns = {"confidence": share, role: name}
+            fields: dict[str, Any] = {"other": name, "of_column": share, "columns": columns}
+            advice = "name_chosen_class"
+            raise rows.head.error(share, "contradicted", differ, advice=advice, **fields)
         fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
         return Note(_NOT_LIKELIEST[role], fields)
     return None
@@ -791,11 +794,6 @@ def _verdicts_in(rows: _Rows, name: str) -> Floats:
         return np.full(len(rows.head.rows), np.nan)
 
 
-def _contradicted(head: Sheet, name: str, role: str, other: str, differ: Bools) -> FileError:
-    fields = {"other": other, "of_column": name, "columns": {"confidence": name, role: other}}
-    return head.error(name, "contradicted", differ, advice="name_chosen_class", **fields)
-
-
 def _check_numbers(rows: _Rows) -> Note | None:
     """Return a note if classes numbered or ordered otherwise would surely be right more often, beyond chance.
 
@@ -834,19 +832,14 @@ def _note_class_within(rows: _Rows) -> Note | None:
     (predicted,) = rows.recipe.of("predicted")
     columns = [rows.texts(name).to_pylist() for name in (predicted, rows.recipe.truth)]
     pairs = list(zip(*columns, strict=True))
-    within = [(answer, true) for answer, true in pairs if _is_within(true, answer)]
+    different = [(answer, true) for answer, true in pairs if answer and true and answer != true]
+    within = []
+    for answer, true in different:
+        if re.search(rf"(?<!\w){re.escape(true)}(?!\w)", answer, re.IGNORECASE):
+            within.append({"answer": answer, "true": true})
     if not within:
         return None
-    answer, true = within[0]
-    fields = {"count": len(within), "total": len(pairs)}
-    return Note("class_within", {**fields, "answer": answer, "true": true})
-
-
-def _is_within(part: str | None, text: str | None) -> bool:
-    """Return whether a text has another one as words within it."""
-    if not part or not text or part == text:
-        return False
-    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE) is not None
+    return Note("class_within", {"count": len(within), "total": len(pairs), **within[0]})
 
 
 def _classes_of_both(rows: _Rows) -> tuple[Ints, Ints, int]:
@@ -994,33 +987,40 @@ def _refuse_sums(sheet: Sheet, name: str) -> None:
 
 
 def _check_systems(rows: _Rows) -> tuple[Note, ...]:
-    """Return notes on ids, and on columns that may name systems; FileError where their rows are told apart."""
+    """Return notes on ids, and on columns with as many rows of each value, as of systems with the same questions.
+
+    FileError if another column has the questions: each of its values stands once beside each of theirs; a note if ids
+    that do not count the rows have other values in each. Ids that the user named, if none repeats, tell enough.
+    """
     on_ids = _check_ids(rows)
-    return (*on_ids, *_check_parts(rows, are_repeated=bool(on_ids)))
+    if on_ids is None and "id" in rows.reading.columns:
+        return ()
+    error = None if rows.recipe.of("group") else _pooled_questions(rows)
+    ids = [numbers_if_any(rows.head, name) for name in rows.recipe.of("id")]
+    if on_ids is None and not all(map(count_up, ids)):
+        return () if error is None else (_note_of(error, "like_questions"),)
+    if error is not None:
+        raise error
+    on_parts = () if rows.recipe.systems else _like_systems(rows)
+    return tuple(filter(None, [on_ids, *on_parts]))
 
 
-def _check_ids(rows: _Rows) -> tuple[Note, ...]:
-    """Return notes if ids occur more than once in a system; raise FileError if another column tells them apart."""
-    sheet = rows.sheet
-    recipe = rows.recipe
-    names = recipe.of("id")
-    if not names:
-        return ()
-    columns = [sheet.column(name) for name in (*recipe.systems, *names)]
-    if any(column.null_count for column in columns):  # see `refuse_without_id`
-        return ()
-    repeated = len(sheet.rows) - count_distinct_rows(columns)
+def _check_ids(rows: _Rows) -> Note | None:
+    """Return a note if ids occur more than once in a system; raise FileError if another column tells them apart."""
+    names = rows.recipe.of("id")
+    columns = [rows.sheet.column(name) for name in (*rows.recipe.systems, *names)]
+    if not names or any(column.null_count for column in columns):  # see `refuse_without_id`
+        return None
+    total = len(rows.sheet.rows)
+    repeated = total - count_distinct_rows(columns)
     if not repeated:
-        return ()
-    if not recipe.of("group"):
+        return None
+    advice = ""
+    if not rows.recipe.of("group"):
         _refuse_pooled(rows, join_texts(columns, "\0"))
-    fields: dict[str, Any] = {
-        "count": repeated,
-        "total": len(sheet.rows),
-        "column": "+".join(names),
-    }
-    note = Note("repeated_ids", fields, "" if recipe.of("group") else "group_repeated_ids")
-    return (note,)
+        advice = "group_repeated_ids"
+    fields = {"count": repeated, "total": total, "column": "+".join(names)}
+    return Note("repeated_ids", fields, advice)
 
 
 def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
@@ -1062,23 +1062,6 @@ def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> Fil
         values=values,
         ids=ids,
     )
-
-
-def _check_parts(rows: _Rows, *, are_repeated: bool) -> tuple[Note, ...]:
-    """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
-
-    FileError if another column has the questions: each of its values stands once beside each of theirs; a note if ids
-    that do not count the rows have other values in each. Ids that the user named, if none repeats, tell enough.
-    """
-    if "id" in rows.reading.columns and not are_repeated:
-        return ()
-    error = None if rows.recipe.of("group") else _pooled_questions(rows)
-    ids = [numbers_if_any(rows.head, name) for name in rows.recipe.of("id")]
-    if not are_repeated and not all(map(count_up, ids)):
-        return () if error is None else (_note_of(error, "like_questions"),)
-    if error is not None:
-        raise error
-    return () if rows.recipe.systems else tuple(_like_systems(rows))
 
 
 def _pooled_questions(rows: _Rows) -> FileError | None:

@@ -166,7 +166,7 @@ def _of_systems(proposals: Sequence[Proposal]) -> Proposal | None:
         and one.columns.get("label") == first.columns.get("label")
         for one in proposals
     )
-    if not are_others or not are_alike or "" in names or len({*names}) < len(names):
+    if not are_others or not are_alike or len({*names} - {""}) < len(names):
         return None
     systems = {name: one.columns for name, one in zip(names, proposals, strict=True)}
     return replace(first, advice="name_side_by_side", columns={}, systems=systems)
@@ -298,7 +298,7 @@ def _numbered(table: Candidates) -> Iterator[_Posteriors]:
     """Yield columns that are numbered from 0 or 1 and have one sum."""
     for (prefix, suffix), group in _by_number(table.numbers).items():
         first = min(group)
-        names = [group[number] for number in sorted(group)]
+        names = list(map(group.__getitem__, sorted(group)))
         form = _form_of(table, names)
         if first > 1 or max(group) - first != len(names) - 1 or form is None:
             continue
@@ -401,11 +401,18 @@ def _lists(table: Candidates) -> Iterator[_Posteriors]:
 
 
 def _with_names(columns: Mapping[str, str], cells: Sequence[object]) -> Iterator[_Posteriors]:
-    """Yield mappings (N,) of classes to probabilities as posteriors."""
-    names = _likeliest_in(cells)
-    if names is not None:
-        distinct, chosen = np.unique(names, return_inverse=True)
-        yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
+    """Yield mappings (N,) of classes to probabilities as posteriors; nothing of other cells."""
+    likeliest = []
+    for cell in cells:
+        by_class = classes_of(cell)
+        row = row_of_numbers(cell)
+        if not by_class or not isinstance(row, list) or not are_numbers(row):
+            return
+        if not _are_probabilities(np.array(row, np.float64)):
+            return
+        likeliest.append(list(by_class)[int(np.argmax(row))])
+    distinct, chosen = np.unique(likeliest, return_inverse=True)
+    yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
 
 
 def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Posteriors]:
@@ -415,20 +422,6 @@ def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Post
         if not all(map(_are_probabilities, values)):
             form = {"predictions_are": "logits"}
         yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
-
-
-def _likeliest_in(cells: Sequence[object]) -> Array | None:
-    """Return the names (N,) of the likeliest classes in mappings of probabilities, or None of other cells."""
-    likeliest = []
-    for cell in cells:
-        by_class = classes_of(cell)
-        row = row_of_numbers(cell)
-        if not by_class or not isinstance(row, list) or not are_numbers(row):
-            return None
-        if not _are_probabilities(np.array(row, np.float64)):
-            return None
-        likeliest.append(list(by_class)[int(np.argmax(row))])
-    return np.array(likeliest)
 
 
 def _with_role(table: Candidates) -> Iterator[_Posteriors]:
@@ -511,7 +504,7 @@ def _on_two_classes(
     """
     low, high = classes
     if _classes_in_name(column, classes) == [higher]:
-        return Proposal("name_found", columns, _with_last(classes, higher))
+        return Proposal("name_found", columns, (low, high) if higher == high else (high, low))
     return Proposal(
         "name_second_class",
         columns,
@@ -519,11 +512,6 @@ def _on_two_classes(
         alternative=Proposal("", columns, (high, low)),
         fields={"of_column": column, "low": low, "high": high},
     )
-
-
-def _with_last(classes: Sequence[str], last: str) -> tuple[str, ...]:
-    """Return two classes, a certain one behind the other."""
-    return tuple(sorted(classes, key=lambda one: one == last))
 
 
 def _labels_flag(labels: Sequence[str]) -> str:
@@ -567,7 +555,7 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
 
     Of several it is the one column that is higher for right answers, surely so if these have no name.
     """
-    pairs = list(_pairs(table))
+    pairs = list(chain.from_iterable(_beside(table, sure) for sure in _sure(table)))
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
     surely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
     likely = higher if table.named("correct") else surely
@@ -577,12 +565,6 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
         yield from _either(table, *different)
     elif pair is not None:
         yield from _as_judged(table, *pair, is_likely=bool(higher))
-
-
-def _pairs(table: Candidates) -> Iterator[tuple[Sure, Verdict]]:
-    """Yield columns that may be confidences, each with what may be verdicts beside it."""
-    for sure in _sure(table):
-        yield from product([sure], _verdicts_beside(table, sure))
 
 
 def _as_judged(
@@ -595,23 +577,20 @@ def _as_judged(
         yield _as_mistakes(table, sure, verdict)
 
 
-def _either(
-    table: Candidates, first: tuple[Sure, Verdict], second: tuple[Sure, Verdict]
-) -> Iterator[Proposal]:
+def _either(table: Candidates, *pairs: tuple[Sure, Verdict]) -> Iterator[Proposal]:
     """Yield what two columns of numbers are beside the same verdicts on answers: either may be the confidence."""
-    _, verdict = first
-    _, other_verdict = second
-    if verdict.name != other_verdict.name:
-        return
-    proposal, other = (_as_verdicts(table, *pair) for pair in (first, second))
-    fields = {"truth": verdict.name}
-    yield replace(proposal, advice="name_either", alternative=other, fields=fields)
+    proposal, other = (_as_verdicts(table, *pair) for pair in pairs)
+    truth = proposal.fields["truth"]
+    if truth == other.fields["truth"]:
+        yield replace(proposal, advice="name_either", alternative=other, fields={"truth": truth})
 
 
 def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdict]]:
-    """Return pairs without verdicts that follow from the confidences, if there are others, and without copies."""
+    """Return pairs but verdicts that follow from the confidences, if there are others; of copies the least nested."""
     undecided = [(sure, verdict) for sure, verdict in pairs if not sure.decides(verdict)]
-    by_depth = sorted(undecided or pairs, key=_depth)
+    by_depth = sorted(
+        undecided or pairs, key=lambda pair: f"{pair[0].name}{pair[1].name}".count(".")
+    )
     by_content: dict[tuple[bytes, ...], tuple[Sure, Verdict]] = {}
     for sure, verdict in by_depth:
         arrays = (sure.values, verdict.right, verdict.known)
@@ -620,21 +599,13 @@ def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdic
     return list(by_content.values())
 
 
-def _depth(pair: tuple[Sure, Verdict]) -> int:
-    """Return how deep in nested objects two columns are, together."""
-    sure, verdict = pair
-    return sure.name.count(".") + verdict.name.count(".")
-
-
 def _may_be_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> bool:
     """Return whether numbers are surely lower for right answers, as doubts and confidences in mistakes are."""
-    is_label = verdict.is_label
-    has_classes = table.named("positive") or (
-        is_label and are_two_names(table.classes(verdict.name))
-    )
-    if verdict.words or has_classes or not sure.is_lower(verdict):
+    are_known = verdict.is_label or table.named("correct")
+    classes = table.classes(verdict.name) if verdict.is_label else []
+    if verdict.words or table.named("positive") or are_two_names(classes):
         return False
-    return sure.is_share or not (is_label or table.named("correct"))
+    return (sure.is_share or not are_known) and sure.is_lower(verdict)
 
 
 def _sure(table: Candidates) -> list[Sure]:
@@ -643,12 +614,14 @@ def _sure(table: Candidates) -> list[Sure]:
     return [Sure(name, table.values(name)) for name in positive] or table.sure()
 
 
-def _verdicts_beside(table: Candidates, sure: Sure) -> list[Verdict]:
-    """Return what may be verdicts on answers with such confidences: labels of two classes, or any two words."""
-    truth = table.named("correct") or _labels_of_two(table)
+def _beside(table: Candidates, sure: Sure) -> Iterable[tuple[Sure, Verdict]]:
+    """Return confidences with what may be verdicts on their answers: labels of two classes, or any two words."""
+    of_two = [name for name in table.named("label") if len(table.classes(name)) == 2]
+    truth = table.named("correct") or of_two
     of_truth = filter(None, map(table.verdict_known, truth))
     known = list(of_truth) if truth else table.verdicts()
-    return known or _verdicts_in_words(table, sure, truth or table.may_be_labels())
+    verdicts = known or _verdicts_in_words(table, sure, truth or table.may_be_labels())
+    return product([sure], verdicts)
 
 
 def _verdicts_in_words(table: Candidates, sure: Sure, names: Sequence[str]) -> list[Verdict]:
@@ -659,11 +632,6 @@ def _verdicts_in_words(table: Candidates, sure: Sure, names: Sequence[str]) -> l
     if is_of_answers and not table.named("positive"):
         return verdicts
     return [one for one in verdicts if not _are_classes_by_name(table, sure.name, one.name)]
-
-
-def _labels_of_two(table: Candidates) -> list[str]:
-    """Return the column of labels, if it has one, and these are of two classes."""
-    return [name for name in table.named("label") if len(table.classes(name)) == 2]
 
 
 def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:

@@ -403,16 +403,12 @@ def _read_csv(content: pa.Buffer) -> Sheet:
     try:
         return _csv_of(content)
     except UnicodeDecodeError as error:
-        return _csv_of_older_encoding(content, error)
-
-
-def _csv_of_older_encoding(content: pa.Buffer, error: UnicodeDecodeError) -> Sheet:
-    """Return a table in an unknown encoding, whose letters beyond ASCII are refused in columns that are used."""
-    text = content.to_pybytes().decode("latin-1")
-    try:
-        sheet = _csv_of(pa.py_buffer(text.encode()))
-    except ValueError:
-        raise error from None
+        # of an unknown encoding; letters beyond ASCII are refused in columns that are used
+        text = content.to_pybytes().decode("latin-1")
+        try:
+            sheet = _csv_of(pa.py_buffer(text.encode()))
+        except ValueError:
+            raise error from None
     beside = (*sheet.beside, ("letters beyond ASCII", "not UTF-8: save it as UTF-8 to use these"))
     return replace(sheet, is_utf_8=False, beside=beside)
 
@@ -549,15 +545,14 @@ def _rows_of_names(sheet: Sheet) -> int:
     if are_unnamed or len(set(sheet.names)) < len(sheet.names):
         return 0
     head = sheet.head(_ROWS_OF_NAMES + 1)
-    columns = {name: head.column(name).to_pylist() for name in head.names}
-    cells = {name: list(map(_text_of, column)) for name, column in columns.items()}
+    cells = {name: list(map(_text_of, head.column(name).to_pylist())) for name in head.names}
     for size in range(1, len(head.rows)):
-        row = {name: column[size - 1] for name, column in cells.items()}
-        if any(map(is_number, row.values())) or _has_names(row):
+        if not _may_be_names({name: column[size - 1] for name, column in cells.items()}):
             return 0
         named = _names_above(cells, size)
         if len(named) >= _COLUMNS_WITH_NAMES:
-            return size if _are_numbers_below(sheet, named, size) else 0
+            numbers = sheet.table.select(named).slice(size)
+            return size if _are_numbers(numbers) else 0
     return 0
 
 
@@ -567,15 +562,16 @@ def _names_above(cells: Mapping[str, Sequence[str]], size: int) -> list[str]:
     return [name for name in below if any(cells[name][:size])]
 
 
-def _are_numbers_below(sheet: Sheet, names: Iterable[str], size: int) -> bool:
-    """Return whether columns have nothing but numbers below so many rows."""
-    columns = [parse_cells(sheet.column(name).slice(size)) for name in names]
-    return all(is_numeric(column.type) for column in columns)
+def _are_numbers(table: pa.Table) -> bool:
+    return all(is_numeric(parse_cells(plain(column)).type) for column in table.columns)
 
 
-def _has_names(row: Mapping[str, str]) -> bool:
-    """Return whether a row, by the names of its columns, has those of roles below others, such as titles."""
-    return any(holds_numbers(cell) and not holds_numbers(name) for name, cell in row.items())
+def _may_be_names(row: Mapping[str, str]) -> bool:
+    """Return whether cells, by the names of their columns, are no numbers, and no names of roles below others."""
+    return not any(
+        is_number(cell) or (holds_numbers(cell) and not holds_numbers(name))
+        for name, cell in row.items()
+    )
 
 
 def _text_of(cell: object) -> str:
@@ -718,22 +714,21 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
 
     filled = _filled_sheets(content)
     sizes = {name: len(rows) - 1 for name, rows in filled.items()}
-    if title and title not in filled:
-        raise ValueError(f"it has no sheet {title!r}")
-    if len(filled) > 1 and not title:
-        raise several_lists(sizes)
-    if not filled:
+    wanted = [title] if title else list(filled)
+    if not wanted:
         return _sheet(pa.table({}))
-    rows = filled[title or next(iter(filled))]
+    if len(wanted) > 1:
+        raise several_lists(sizes)
+    if wanted[0] not in filled:
+        raise ValueError(f"it has no sheet {title!r}")
+    rows = filled[wanted[0]]
     header, *numbers = rows
     names = []
     arrays = []
     for place, (name, *cells) in enumerate(zip_longest(*rows.values())):
         names.append(_column_name(name, place))
         arrays.append(from_values(cells))
-    beside = tuple(
-        (name, f"{size} rows") for name, size in sizes.items() if title and name != title
-    )
+    beside = tuple((name, f"{size} rows") for name, size in sizes.items() if name not in wanted)
     sheet = _sheet(pa.table(arrays, names), np.array(numbers))
     return _without_further_names(replace(sheet, path=title, beside=beside, header=header))
 
