@@ -249,7 +249,10 @@ class Candidates:
         """
         words = np.array([text.lower() for text in self.texts(name)])
         distinct = set(words[words != ""])
-        said = _with_third_word(distinct)
+        said = ""
+        for right, wrong in _OF_ANSWERS if len(distinct) == 3 else ():
+            if {right, wrong} < distinct:
+                said = words_to_say(right, [wrong, *distinct - {right, wrong}])
         if not said and distinct not in _VERDICTS:
             return None
         is_label = name in self.named("label")
@@ -270,15 +273,6 @@ class Candidates:
             if sure.is_higher(verdict):
                 return verdict
         return None
-
-
-def _with_third_word(words: set[str]) -> str:
-    """Return three words as RIGHT/WRONG,WRONG, if two of them are a pair that is of answers alone, or else nothing."""
-    for right, wrong in _OF_ANSWERS:
-        others = words - {right, wrong}
-        if len(words) == 3 and len(others) == 1:
-            return words_to_say(right, [wrong, *others])
-    return ""
 
 
 def paths_of(sheet: Sheet, name: str) -> list[str]:
@@ -388,7 +382,7 @@ def are_within(values: Floats, lowest: float, highest: float) -> bool:
 
 def has_fractions(values: Floats) -> bool:
     """Return whether a number (N,) is not whole."""
-    return bool((values % 1 > 0).any())
+    return bool((values > np.floor(values)).any())
 
 
 def rises(values: Floats, right: Bools) -> bool:

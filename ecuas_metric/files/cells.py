@@ -491,7 +491,11 @@ def _known_pair(
     _refuse_several_ways(sheet, column, pairs, codes)
     known = max(_PAIRS, key=pairs.count)
     common = pairs.count(known)
-    are_codes = not any(map(is_number, words)) or _are_opposite(sheet, words, pairs)
+    sides = {pair.startswith(f"{word}/") for word, pair in zip(words, pairs, strict=True)}
+    are_opposite = "" not in pairs and len(sides) == 2  # of two pairs
+    are_codes = not any(map(is_number, words)) or (
+        are_opposite and not _repeated_headers(sheet).any()
+    )
     if len(words) == 2 > common and are_codes:
         low, high = words
         share = np.mean(codes[codes >= 0] == 1)
@@ -501,12 +505,6 @@ def _known_pair(
             column, "two_codes", advice=advice, share=share, **codes_of_two(low, high)
         )
     return TRUTHS[_PAIRS.index(known)] if common > len(words) - common else None
-
-
-def _are_opposite(sheet: Sheet, words: Sequence[str], pairs: Sequence[str]) -> bool:
-    """Return whether words are known ones of two pairs, for right and for wrong, and none is of a repeated header."""
-    sides = {pair.startswith(f"{word}/") for word, pair in zip(words, pairs, strict=True)}
-    return "" not in pairs and len(sides) == 2 and not _repeated_headers(sheet).any()
 
 
 def codes_of_two(low: str, high: str) -> dict[str, Any]:

@@ -174,12 +174,14 @@ def _of_systems(proposals: Sequence[Proposal]) -> Proposal | None:
 
 def _differences(texts: Sequence[str]) -> list[str]:
     """Return what texts have but their common beginning and end, without words that these begin within."""
-    reversed_texts = [text[::-1] for text in texts]
-    begin, end = (
-        len(_BEGUN_WORD.sub("", commonprefix(one)))  # noqa: RUF071 - of names, not of paths
-        for one in (texts, reversed_texts)
-    )
+    begin, end = (len(_BEGUN_WORD.sub("", one)) for one in _ends_of(texts))
     return [text[begin : len(text) - end].strip(_AROUND_NAMES) for text in texts]
+
+
+def _ends_of(texts: Sequence[str]) -> tuple[str, str]:
+    """Return what all texts begin with, and in reverse what they end with."""
+    reversed_texts = [text[::-1] for text in texts]
+    return commonprefix(texts), commonprefix(reversed_texts)  # noqa: RUF071 - of names, not of paths
 
 
 # ---- classes -----------------------------------------------------------------------------------------------------
@@ -232,30 +234,19 @@ def _are_likeliest(table: Candidates, label: str, posteriors: _Posteriors) -> bo
 
 
 def _with_labels(table: Candidates, label: str, posteriors: _Posteriors) -> Iterator[Proposal]:
-    """Yield posteriors with a column of labels if these go with them."""
+    """Yield posteriors with labels that are the likeliest classes in more rows than by chance, in no fewer by names."""
     labels = table.texts(label)
     advice, names = _names_beside(labels, posteriors)
+    if not {*distinct_texts(labels)} <= {*names}:
+        return
+    are_named = table.named("label") or posteriors.names
+    are_logits = posteriors.form.get("predictions_are") == "logits"
     is_surely = advice == "name_in_order" and table.named("label")
-    if is_surely or _go_with(table, labels, names, posteriors):
+    goes_with = are_no_worse if are_named and not are_logits else agree
+    if is_surely or goes_with(labels, posteriors.chosen_among(names)):
         columns = {**table.missing(label=label), **posteriors.columns}
         said = () if posteriors.says(names) else names
         yield Proposal(advice, columns, said, **posteriors.form)
-
-
-def _go_with(
-    table: Candidates, labels: Array, names: Sequence[str], posteriors: _Posteriors
-) -> bool:
-    """Return whether labels (N,) are among the names, and those of the likeliest classes in more rows than by chance.
-
-    Where columns have the names, in no fewer.
-    """
-    if not {*distinct_texts(labels)} <= {*names}:
-        return False
-    likeliest = posteriors.chosen_among(names)
-    are_named = table.named("label") or posteriors.names
-    if posteriors.form.get("predictions_are") == "logits" or not are_named:
-        return agree(labels, likeliest)
-    return are_no_worse(labels, likeliest)
 
 
 def _names_beside(labels: Array, posteriors: _Posteriors) -> tuple[str, tuple[str, ...]]:
@@ -275,23 +266,17 @@ def _names_by_place(labels: Array, posteriors: _Posteriors) -> tuple[str, tuple[
         numbers = _numbers(start, posteriors.count)
         if {*classes} <= {*numbers}:
             return "name_found", numbers
-    is_each_chosen = {*posteriors.chosen} == {*range(len(classes))}
-    is_listed = _are_listed(classes) and is_each_chosen
-    if is_listed and _are_most_frequent(classes, labels, posteriors.chosen):
-        return "name_in_order", tuple(classes)
-    return "", ()
+    if not _are_listed(classes) or {*posteriors.chosen} != {*range(len(classes))}:
+        return "", ()
+    for number, name in enumerate(classes):
+        there, counts = np.unique(labels[posteriors.chosen == number], return_counts=True)
+        if there[counts == counts.max()].tolist() != [name]:
+            return "", ()
+    return "name_in_order", tuple(classes)
 
 
 def _numbers(first: int, count: int) -> tuple[str, ...]:
     return tuple(map(str, range(first, first + count)))
-
-
-def _are_most_frequent(classes: Sequence[str], labels: Array, chosen: Array) -> bool:
-    for number, name in enumerate(classes):
-        there, counts = np.unique(labels[chosen == number], return_counts=True)
-        if there[counts == counts.max()].tolist() != [name]:
-            return False
-    return True
 
 
 def _numbered(table: Candidates) -> Iterator[_Posteriors]:
@@ -827,22 +812,12 @@ def _named_alike(names: Iterable[str], sure: Iterable[Sure]) -> Iterator[tuple[s
     """Yield columns with the confidences whose names are most alike, and what both names begin and end with."""
     confidences = [one.name for one in sure]
     for name in names if confidences else ():
-        alike = {one: _ends_of_both(name, one) for one in confidences}
+        alike = {one: _ends_of([name, one]) for one in confidences}
         nearest = max(confidences, key=lambda one: len("".join(alike[one])))
-        begin, end = alike[nearest]
-        reversed_end = _BEGUN_WORD.sub("", end[::-1])
-        system = _BEGUN_WORD.sub("", begin) + reversed_end[::-1]
+        begin, reversed_end = (_BEGUN_WORD.sub("", end) for end in alike[nearest])
+        system = begin + reversed_end[::-1]
         if system.strip(_AROUND_NAMES):
             yield system.strip(_AROUND_NAMES), name, nearest
-
-
-def _ends_of_both(one: str, other: str) -> tuple[str, str]:
-    """Return what two names begin with, and what they end with."""
-    begin, reversed_end = (
-        commonprefix([one[::step], other[::step]])  # noqa: RUF071 - of names, not of paths
-        for step in (1, -1)
-    )
-    return begin, reversed_end[::-1]
 
 
 def _of_one_truth(table: Candidates) -> _Systems:

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
-from ..inputs import Array, Bools, Ints
+from ..inputs import Array, Ints
 from .cells import NOTHING, is_number, parse_cells
 from .recipe import holds_numbers
 from .values import (
@@ -149,7 +149,10 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     parts = [part.strip() for part in skip.split("+")]
     are_skipped = np.zeros(len(sheet.rows), np.bool_)
     for part in parts:
-        wanted = _rows_said(sheet, part)
+        name, equals, value = part.partition("=")
+        wanted = np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
+        if equals and name in sheet.names:
+            wanted = is_in(texts_in(sheet.column(name)), [value])
         is_header = part == str(sheet.header) != "0"
         if not wanted.any() and not is_header:
             raise FileError(path, "no_such_rows", value=part)
@@ -158,14 +161,6 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     if str(sheet.header) not in parts or not len(left.rows):
         return left
     return _named_by_first_row(left)
-
-
-def _rows_said(sheet: Sheet, part: str) -> Bools:
-    """Return the rows (N,) that are said by a number, or by COLUMN=VALUE."""
-    name, equals, value = part.partition("=")
-    if equals and name in sheet.names:
-        return is_in(texts_in(sheet.column(name)), [value])
-    return np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
 
 
 def _named_by_first_row(sheet: Sheet) -> Sheet:
@@ -226,9 +221,8 @@ def distinct_names(
 
 def _column_name(cell: object, place: int) -> str:
     """Return the name of a column as a cell has it, or by its place."""
-    if not isinstance(cell, str):
-        cell = "" if cell is None else as_text(cell)
-    return cell if cell.strip() else f"{UNNAMED}{place}"
+    name = cell if isinstance(cell, str) else as_text("" if cell is None else cell)
+    return name if name.strip() else f"{UNNAMED}{place}"
 
 
 def require_distinct(names: Iterable[str]) -> None:
@@ -341,11 +335,13 @@ def _read_parts(folder: Path) -> Sheet:
         if table.column_names != filled[0].column_names:
             raise FileError(folder, "parts_differ", part=part.name)
     joined = _sheet(_concatenate(filled) if filled else pa.table({}))
-    has_comma = any(sheet.decimal_comma for sheet in sheets.values())
-    is_utf_8 = all(sheet.is_utf_8 for sheet in sheets.values())
-    format = f"{len(sheets)} parts"
-    short = _short_rows_of_parts(sheets.values())
-    return replace(joined, decimal_comma=has_comma, is_utf_8=is_utf_8, format=format, short=short)
+    return replace(
+        joined,
+        decimal_comma=any(sheet.decimal_comma for sheet in sheets.values()),
+        is_utf_8=all(sheet.is_utf_8 for sheet in sheets.values()),
+        format=f"{len(sheets)} parts",
+        short=_short_rows_of_parts(sheets.values()),
+    )
 
 
 def _short_rows_of_parts(sheets: Iterable[Sheet]) -> dict[int, int]:
@@ -600,9 +596,11 @@ def _header(content: pa.Buffer) -> Header:
 
 
 def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:
-    """Return the names of the columns; the first has none if the cells below it count the rows."""
+    """Return the names of the columns; the first has none if rows have one cell more, which counts them."""
     cells, *rows = _cells_of([line, *below], separator) or [[]]
-    if _begin_with_numbers(rows, len(cells)):
+    numbers = [row[0] for row in rows if len(row) == len(cells) + 1]
+    counted = list(map(str, range(len(rows) + 1)))
+    if len(rows) > 1 and numbers in (counted[:-1], counted[1:]):  # as R writes tables
         cells = ["", *cells]
     if max(map(len, cells), default=0) > _LONGEST_NAME:
         raise ValueError(f"names of columns have at most {_LONGEST_NAME:,} letters")
@@ -633,15 +631,6 @@ def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
     trimmed = (re.sub(r"^ +| +(?=[\r\n]*$)", "", line) for line in lines)
     rows = csv.reader(trimmed, delimiter=separator, skipinitialspace=True)
     return list(filter(None, rows))
-
-
-def _begin_with_numbers(rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Return whether rows have one cell more than names, the first of which counts them, as R writes tables."""
-    if len(rows) < 2 or {len(row) for row in rows} != {width + 1}:
-        return False
-    numbers = [row[0] for row in rows]
-    counted = list(map(str, range(len(rows) + 1)))
-    return numbers in (counted[:-1], counted[1:])
 
 
 # ---- other formats -----------------------------------------------------------------------------------------------

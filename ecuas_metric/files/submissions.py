@@ -75,7 +75,6 @@ from .values import (
     Sheet,
     as_ids,
     as_text,
-    constant,
     encode,
     first_of,
     floats_in,
@@ -359,7 +358,12 @@ def read_run(
     parts = read_parts(path, options)
     if parts is None:
         return None
-    _require_run(path, reading)
+    for system in reading.systems:
+        raise FileError(path, "run_has_no_columns", value=system)
+    for role, choices in _RUN_PARTS.items():
+        name = reading.columns.get(role, choices[0])
+        if name not in choices:
+            raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
     return _systems_of_run(parts, reading, options)
 
 
@@ -372,32 +376,21 @@ def _systems_of_run(
     has_strata = "stratum" in reading.columns
     is_pooled = has_strata or reading.columns.get("part") == "model"
     parts = pool_tasks(parts, as_strata=has_strata) if is_pooled else tell_apart(parts)
-    systems = []
-    for part, name in zip(parts, names_of(parts), strict=True):
-        systems.append(submission_of(part, name, reading, options))
-        _require_roles(systems[-1].recipe, reading.columns)
-    for role in options.fields:
-        if not any(one.recipe.of(role) for one in systems):
-            raise FileError(systems[0].file, "run_has_other_roles", role=role)
+    systems = [
+        submission_of(part, name, reading, options)
+        for part, name in zip(parts, names_of(parts), strict=True)
+    ]
+    _require_roles(systems, reading.columns)
     is_whole = is_pooled and len({one.of for one in systems}) == len(systems)
     return [replace(one, part="") for one in systems] if is_whole else systems
 
 
-def _require_run(path: str | Path, reading: Reading) -> None:
-    """Raise FileError if what is said of columns means nothing for a run."""
-    for system in reading.systems:
-        raise FileError(path, "run_has_no_columns", value=system)
-    for role, choices in _RUN_PARTS.items():
-        name = reading.columns.get(role)
-        if name is not None and name not in choices:
-            raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
-
-
-def _require_roles(recipe: Recipe, said: Mapping[str, str]) -> None:
-    """Raise FileError if a role was said to be of another column than that of the run."""
-    for role in said.keys() - {*RUN_FIELDS, *_RUN_PARTS}:
-        if "+".join(recipe.of(role)) != said[role]:
-            raise FileError(recipe.source, "run_has_other_roles", role=role)
+def _require_roles(systems: Sequence[Submission], said: Mapping[str, str]) -> None:
+    """Raise FileError if a role was said to be of another column than those of the run, or fields that were named."""
+    for role in said.keys() - _RUN_PARTS.keys():
+        columns = {"+".join(one.recipe.of(role)) for one in systems} - {""}
+        if columns != {said[role]}:
+            raise FileError(systems[0].file, "run_has_other_roles", role=role)
 
 
 def submission_of(
@@ -834,8 +827,7 @@ def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, A
         values = numbers(values_in(sheet, recipe), "predictions")
     except InputError:
         return {"advice": "pass_labels"}
-    filled = pc.coalesce(labels, constant("", len(labels)))
-    texts = np.array(filled.to_pylist())
+    texts = np.array([text or "" for text in labels.to_pylist()])
     return say_classes(recipe, texts, values) or {"advice": "pass_labels"}
 
 
