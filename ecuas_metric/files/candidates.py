@@ -303,6 +303,19 @@ def _parts_of(value: object, depth: int) -> Collection[tuple[object, object]]:
     return list(enumerate(value)) if is_within else ()
 
 
+def by_number(
+    names: Mapping[str, str], pattern: re.Pattern[str]
+) -> dict[tuple[str, ...], dict[int, str]]:
+    """Return columns by the text around a number in their names, and by it: the second group of a pattern."""
+    groups: dict[tuple[str, ...], dict[int, str]] = {}
+    for text, name in names.items():
+        match = pattern.fullmatch(text)
+        if match:
+            before, number, *after = match.groups()
+            groups.setdefault((before, *after), {})[int(number)] = name
+    return groups
+
+
 # ---- what values say ---------------------------------------------------------------------------------------------
 
 

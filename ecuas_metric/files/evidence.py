@@ -446,6 +446,12 @@ def _classes_apart(chosen: pa.Array, values: Floats) -> tuple[Any, Any] | None:
     return classes[low[0]], classes[high[0]]
 
 
+def _shares_in(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return the first column of predictions (N,) from 0 to 1; all nan where it has others than numbers."""
+    shares: Floats = on_unit_scale(numbers_if_any(sheet, recipe.predictions[0]), recipe.scale)
+    return shares
+
+
 def _is_named(name: str, role: str) -> bool:
     """Return whether a column has one of the names of a role."""
     return name.strip().lower() in NAMES[role]
@@ -566,8 +572,7 @@ def _words_in(sheet: Sheet, name: str) -> Array:
 
 def _note_unlike(rows: _Rows) -> Note | None:
     """Return a note if confidences are far below the share of right answers, or 0 or 1 in rows like all others."""
-    values = numbers_if_any(rows.head, rows.recipe.predictions[0])
-    values = on_unit_scale(values, rows.recipe.scale)
+    values = _shares_in(rows.head, rows.recipe)
     right = _right_in(rows)
     is_known = ~np.isnan(values + right)
     values = values[is_known]
@@ -649,7 +654,7 @@ def _is_apart(values: Floats, right: Floats, end: float) -> bool:
 def _note_class_of_words(rows: _Rows) -> Note | None:
     """Return a note if a column of two texts has one of them where confidences are below 1/2, the other one above."""
     name = rows.recipe.predictions[0]
-    values = on_unit_scale(numbers_if_any(rows.head, name), rows.recipe.scale)
+    values = _shares_in(rows.head, rows.recipe)
     texts = _columns_of_two_texts(rows) if len(values) >= _ENOUGH else {}
     for other, cells in texts.items():
         pair = _classes_apart(cells, values)
@@ -699,7 +704,7 @@ def _refuse_row_per_class(rows: _Rows, sheet: Sheet, names: Sequence[str]) -> No
     is_true = _words_in(sheet, recipe.truth) == "1"
     if not is_true.any() or len(is_true) < _ENOUGH or "group" in rows.reading.columns:
         return
-    shares = on_unit_scale(numbers_if_any(sheet, recipe.predictions[0]), recipe.scale)
+    shares = _shares_in(sheet, recipe)
     for name in names:
         samples, codes = encode(sheet.column(name))
         size = len(samples) if len(sheet.rows) == recipe.rows else len(samples) - 1
@@ -867,8 +872,7 @@ def _refuse_confidences(rows: _Rows) -> None:
     if is_told or not rows.is_whole or len(rows.sheet.rows) < _ENOUGH:
         return
     name = recipe.predictions[0]
-    values = numbers_in(rows.sheet, name, share=recipe.scale == 1)
-    if are_within(on_unit_scale(values, recipe.scale), 0.5, 1):
+    if are_within(_shares_in(rows.sheet, recipe), 0.5, 1):
         if _has_codes(rows):
             raise _judged_or_class(rows, name, "never_below_half")
         columns = {"positive": name}

@@ -30,6 +30,7 @@ from .candidates import (
     are_near,
     are_no_worse,
     are_two_names,
+    by_number,
     classes_among,
     distinct_texts,
     rises,
@@ -48,6 +49,7 @@ _BEGUN_WORD = re.compile(
     r"(?:^|(?<=[\W_]))[^\W\d_]+$"
 )  # the common letters of two words behind a name
 _AROUND_NAMES = " _-.:/()=,'\""
+_NUMBER_LAST = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
 _BEFORE_NUMBER = re.compile(r"[\w.-]*[^\W_]_?")  # that a flag names all columns by
 _JUDGED = ("correct", "confidence")  # roles
 _OF_CLASSES = [{"yes", "no"}, {"y", "n"}, {"t", "f"}]  # verdicts that may be classes
@@ -281,28 +283,18 @@ def _numbers(first: int, count: int) -> tuple[str, ...]:
 
 def _numbered(table: Candidates) -> Iterator[_Posteriors]:
     """Yield columns that are numbered from 0 or 1 and have one sum."""
-    for (prefix, suffix), group in _by_number(table.numbers).items():
+    names = dict(zip(map(str.strip, table.numbers), table.numbers, strict=True))
+    for (prefix, suffix), group in by_number(names, _NUMBER_LAST).items():
         first = min(group)
-        names = list(map(group.__getitem__, sorted(group)))
-        form = _form_of(table, names)
-        if first > 1 or max(group) - first != len(names) - 1 or form is None:
+        columns = list(map(group.__getitem__, sorted(group)))
+        form = _form_of(table, columns)
+        if first > 1 or max(group) - first != len(columns) - 1 or form is None:
             continue
         is_prefix = first == 0 and not suffix and _BEFORE_NUMBER.fullmatch(prefix)
-        columns = {"posteriors": prefix if is_prefix else "+".join(names)}
-        if is_prefix or len(names) <= _MOST_LABELS:
-            chosen = table.likeliest(names)
-            yield _Posteriors(columns, chosen, len(names), first=first, form=form)
-
-
-def _by_number(names: Iterable[str]) -> dict[tuple[str, str], dict[int, str]]:
-    """Return columns by the text around the last number in their names, and by that number."""
-    groups: dict[tuple[str, str], dict[int, str]] = {}
-    for name in names:
-        match = re.fullmatch(r"(.*?)(\d+)(\D*)", name.strip(), re.DOTALL)
-        if match:
-            prefix, number, suffix = match.groups()
-            groups.setdefault((prefix, suffix), {})[int(number)] = name
-    return groups
+        named = {"posteriors": prefix if is_prefix else "+".join(columns)}
+        if is_prefix or len(columns) <= _MOST_LABELS:
+            chosen = table.likeliest(columns)
+            yield _Posteriors(named, chosen, len(columns), first=first, form=form)
 
 
 def _named_by_class(table: Candidates) -> Iterable[_Posteriors]:
@@ -760,17 +752,14 @@ def _side_by_side(table: Candidates) -> Iterator[Proposal]:
 
 def _by_system(table: Candidates) -> _Systems:
     """Return verdicts, each with the confidences whose name is most alike, by what both names begin and end with."""
-    verdicts = table.verdicts()
-    if _is_one_right(verdicts):
+    verdicts = {verdict.name: verdict for verdict in table.verdicts()}
+    if _is_one_right(list(verdicts.values())):
         return {}
-    by_name = {verdict.name: verdict for verdict in verdicts}
-    sure = {one.name: one for one in table.sure()}
-    pairs = [
-        (system, {"confidence": confidence, "correct": name})
-        for system, name, confidence in _named_alike(by_name, sure.values())
-        if not sure[confidence].decides(by_name[name])
-    ]
-    return _each_once(pairs)
+    return _each_once(
+        (system, {"confidence": sure.name, "correct": name})
+        for system, name, sure in _named_alike(verdicts, table.sure())
+        if not sure.decides(verdicts[name])
+    )
 
 
 def _by_choice(table: Candidates) -> _Systems:
@@ -778,26 +767,18 @@ def _by_choice(table: Candidates) -> _Systems:
     sure = table.sure()
     if len(sure) < 2:
         return {}
-    free = [name for name in table.free if table.may_be_classes(name)]
+    free = list(filter(table.may_be_classes, table.free))
     fitting = []
     for truth in table.named("label") or free:
         answers = [name for name in free if name != truth]
-        systems = _beside_truth(table, truth, answers, sure)
+        systems = _each_once(
+            (system, {"label": truth, "predicted": chosen, "confidence": one.name})
+            for system, chosen, one in _named_alike(answers, sure)
+            if _is_of_chosen(one, table.texts(truth), table.texts(chosen))
+        )
         if len(systems) > 1:
             fitting.append(systems)
     return _only(fitting) or {}
-
-
-def _beside_truth(
-    table: Candidates, truth: str, answers: Iterable[str], sure: Iterable[Sure]
-) -> _Systems:
-    """Return those columns of answers that may be chosen classes beside a true one, with their confidences."""
-    by_name = {one.name: one for one in sure}
-    return _each_once(
-        (system, {"label": truth, "predicted": chosen, "confidence": name})
-        for system, chosen, name in _named_alike(answers, by_name.values())
-        if _is_of_chosen(by_name[name], table.texts(truth), table.texts(chosen))
-    )
 
 
 def _each_once(pairs: Iterable[tuple[str, dict[str, str]]]) -> _Systems:
@@ -808,16 +789,15 @@ def _each_once(pairs: Iterable[tuple[str, dict[str, str]]]) -> _Systems:
     return systems if len(confidences) == len(systems) == len(named) else {}
 
 
-def _named_alike(names: Iterable[str], sure: Iterable[Sure]) -> Iterator[tuple[str, str, str]]:
+def _named_alike(names: Iterable[str], sure: Sequence[Sure]) -> Iterator[tuple[str, str, Sure]]:
     """Yield columns with the confidences whose names are most alike, and what both names begin and end with."""
-    confidences = [one.name for one in sure]
-    for name in names if confidences else ():
-        alike = {one: _ends_of([name, one]) for one in confidences}
-        nearest = max(confidences, key=lambda one: len("".join(alike[one])))
-        begin, reversed_end = (_BEGUN_WORD.sub("", end) for end in alike[nearest])
-        system = begin + reversed_end[::-1]
-        if system.strip(_AROUND_NAMES):
-            yield system.strip(_AROUND_NAMES), name, nearest
+    for name in names if sure else ():
+        alike = {one.name: _ends_of([name, one.name]) for one in sure}
+        nearest = max(sure, key=lambda one: len("".join(alike[one.name])))
+        begin, reversed_end = (_BEGUN_WORD.sub("", end) for end in alike[nearest.name])
+        system = (begin + reversed_end[::-1]).strip(_AROUND_NAMES)
+        if system:
+            yield system, name, nearest
 
 
 def _of_one_truth(table: Candidates) -> _Systems:

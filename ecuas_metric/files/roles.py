@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..errors import FileError, InputError
 from ..inputs import grouped
-from .candidates import are_near, are_permuted, has_fractions, list_of_texts
+from .candidates import are_near, are_permuted, by_number, has_fractions, list_of_texts
 from .cells import (
     classes_of,
     lists_of_numbers,
@@ -191,15 +191,14 @@ def describe(table: pa.Table, name: str) -> str:
     what = contents(table, name)
     if what == _EMPTY:
         return f"{name} ({what})"
-    examples: list[str] = []
-    for value in plain(table[name].slice(0, HEAD)).drop_null().to_pylist():
-        text = " ".join(as_text(value).split())
-        example = text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}.."
-        if example and example not in examples:
-            examples.append(example)
-        if len(examples) == _EXAMPLES:
-            break
-    return f"{name} ({what}: {', '.join(examples)})"
+    cells = plain(table[name].slice(0, HEAD)).drop_null().to_pylist()
+    texts = (" ".join(as_text(cell).split()) for cell in cells)
+    distinct = dict.fromkeys(
+        text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}.."
+        for text in texts
+        if text
+    )
+    return f"{name} ({what}: {', '.join(list(distinct)[:_EXAMPLES])})"
 
 
 def list_columns(table: pa.Table) -> str:
@@ -427,14 +426,9 @@ class _Matching:
 
     def _numbered(self, pattern: re.Pattern[str]) -> list[str]:
         """Return the columns of a pattern's prefix, at least two, that are numbered from 0 without a gap."""
-        groups: dict[str, dict[int, str]] = {}
-        for known, (name, *_) in self.by_name.items():
-            match = pattern.fullmatch(known)
-            if match and self._is_free(name):
-                groups.setdefault(match[1], {})[int(match[2])] = name
-        whole = [
-            group for group in groups.values() if sorted(group) == list(range(max(2, len(group))))
-        ]
+        free = {known: name for known, (name, *_) in self.by_name.items() if self._is_free(name)}
+        groups = by_number(free, pattern).values()
+        whole = [group for group in groups if sorted(group) == list(range(max(2, len(group))))]
         if len(whole) > 1:
             sets = " and ".join(name_of(list(group.values())) for group in whole)
             raise FileError(
