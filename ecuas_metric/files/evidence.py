@@ -961,17 +961,20 @@ def _are_empty(sheet: Sheet, names: Sequence[str]) -> Bools:
 
 def _note_longer_lists(rows: _Rows) -> Note | None:
     """Return a note if lists, a part of which is read, have others in some rows only."""
+    paths: dict[str, str] = {}
     for column in map(column_in, chain.from_iterable(rows.recipe.columns.values())):
         for step in re.finditer(r"\.\d+(?![^.])", column):
-            path = column[: step.start()]
-            outer, _, _ = path.partition(".")
-            cells = rows.sheet.column(outer).to_pylist() if outer in rows.sheet.names else ()
-            lists = [value_at({outer: cell}, path) for cell in cells]
-            sizes = [len(one) for one in lists if isinstance(one, list) and one]
-            count = sum(size > min(sizes) for size in sizes)
-            if count:
-                fields = {"path": path, "column": column, "count": count, "total": len(lists)}
-                return Note("longer_lists", fields)
+            paths.setdefault(column[: step.start()], column)
+    for path, column in paths.items():
+        outer, _, _ = path.partition(".")
+        cells = rows.sheet.column(outer).to_pylist() if outer in rows.sheet.names else ()
+        lists = [value_at({outer: cell}, path) for cell in cells]
+        sizes = [len(one) for one in lists if isinstance(one, list)]
+        shortest = min(filter(None, sizes), default=0)
+        count = sum(size > shortest for size in sizes)
+        if count:
+            fields = {"path": path, "column": column, "count": count, "total": len(lists)}
+            return Note("longer_lists", fields)
     return None
 
 
