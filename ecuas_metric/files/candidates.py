@@ -6,24 +6,24 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import FileError
 from ..inputs import LEAST_PER_CENT, ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, count_up
 from .cells import (
     TRUTHS,
     are_numbers,
     is_vector,
-    numbers_in,
-    parse_cells,
+    numbers_if_any,
     row_of_numbers,
     texts_of_names,
     words_to_say,
 )
 from .recipe import LOG, NAMES, OTHER_ROLES, column_in
 from .values import (
+    TEXT,
     Sheet,
     as_text,
     encode,
@@ -120,10 +120,13 @@ class Candidates:
         self.sheet = replace(sheet, table=with_fields(sheet.table, nested))
         names = " ".join(sheet.names)
         self.words = set(re.split(r"[\W_]+", names))
-        self.free = list(_without_role(self.sheet.names, roles))
-        self.cells = {name: parse_cells(self.sheet.column(name)) for name in self.free}
-        numbers = {name: _numbers_of(self.sheet, name) for name in self.free}
-        self.numbers = {name: values for name, values in numbers.items() if values is not None}
+        with_role = {column_in(name) for columns in roles.values() for name in columns}
+        sayable = filterfalse(_NOT_IN_FLAGS.search, self.sheet.names)
+        self.free = [name for name in sayable if name not in with_role]
+        numbers = {name: numbers_if_any(self.sheet, name) for name in self.free}
+        self.numbers = {
+            name: values for name, values in numbers.items() if not np.isnan(values).all()
+        }
 
     def named(self, role: str) -> list[str]:
         """Return the column of a role, if it has one."""
@@ -132,7 +135,8 @@ class Candidates:
     def _called(self, role: str) -> list[str]:
         """Return the columns without a role; if the last part of some names is called as a role is, only these."""
         with_points = [name for name in self.free if "." in name]
-        return [name for name in with_points if _last_part(name) in NAMES[role]] or self.free
+        called = [name for name in with_points if name.rpartition(".")[2].lower() in NAMES[role]]
+        return called or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
         """Return those of the roles that have no column yet, with the columns that they may have."""
@@ -140,10 +144,7 @@ class Candidates:
 
     def values(self, name: str) -> Floats:
         """Return the numbers (N,) of a column, nan where it has none."""
-        if name in self.numbers:
-            return self.numbers[name]
-        numbers = _numbers_of(self.sheet, name)
-        return np.full(len(self.sheet.rows), np.nan) if numbers is None else numbers
+        return self.numbers[name] if name in self.numbers else numbers_if_any(self.sheet, name)
 
     def texts(self, name: str) -> Array:
         """Return a column as texts (N,), nothing where it is empty; a class may be "none" if a column is named so."""
@@ -168,8 +169,10 @@ class Candidates:
         """
         if self.named("label"):
             return self.named("label")
+        counts = {name: len(self.classes(name)) for name in filter(self.may_be_classes, self.free)}
         least = min(num_classes, 3)
-        return self.distinct(name for name in self.free if self._repeats_classes(name, least))
+        most = len(self.sheet.rows) / 2
+        return self.distinct(name for name, count in counts.items() if least <= count <= most)
 
     def distinct(self, names: Iterable[str]) -> list[str]:
         """Return columns that differ as texts; of equal ones the first."""
@@ -178,15 +181,11 @@ class Candidates:
             by_content.setdefault(self.texts(name).tobytes(), name)
         return list(by_content.values())
 
-    def _repeats_classes(self, name: str, least: int) -> bool:
-        cells = self.cells[name]
-        return self.may_be_classes(name) and least <= len(cells.unique()) <= len(cells) / 2
-
     def may_be_classes(self, name: str) -> bool:
         """Return whether a column without a role has texts, or numbers without fractions."""
         if name in self.numbers:
             return not has_fractions(self.numbers[name])
-        return bool(pa.types.is_large_string(self.cells[name].type))
+        return bool(self.sheet.column(name).type == TEXT)
 
     def sure(self) -> list[Sure]:
         """Return the columns that may be confidences: percentages or logarithms if there are no fractions."""
@@ -199,20 +198,21 @@ class Candidates:
 
     def _on_scales(self, columns: Mapping[str, Floats], *, is_named: bool) -> list[Sure]:
         """Return the columns (N,) that may be on another scale than 0 to 1."""
-        varied = {name: values for name, values in columns.items() if is_named or np.ptp(values)}
-        scales = {name: self._scale_of(name, values) for name, values in varied.items()}
-        return [
-            Sure(name, columns[name], scale, is_named=is_named or _ends_in_confidence(name))
-            for name, scale in scales.items()
-            if scale is not None
-        ]
+        sure = []
+        for name, values in columns.items():
+            scale = self._scale_of(name, values) if is_named or np.ptp(values) else None
+            *_, word = re.split(r"[\W_]+", name.lower())
+            if scale is not None:
+                is_sure = is_named or word in NAMES["confidence"]
+                sure.append(Sure(name, values, scale, is_named=is_sure))
+        return sure
 
     def _scale_of(self, name: str, values: Floats) -> int | str | None:
         """Return what numbers (N,) of a column may be on, but 0 to 1, or None: also the total of which they count.
 
         A range in its name is that scale.
         """
-        if are_logarithms(values):
+        if are_within(values, -math.inf, 0) and has_fractions(values):
             return LOG
         low, high = range_in(name)
         if low < high > 1 and are_within(values, low, high):
@@ -224,9 +224,11 @@ class Candidates:
         return int(totals[0][0]) if are_one else None
 
     def _totals_of(self, name: str, values: Floats) -> list[Floats]:
-        """Return the other columns, some of whose counts the numbers (N,) of a column may be."""
-        others = [other for one, other in self.numbers.items() if one != name]
-        return [other for other in others if are_counts_of(values, other)]
+        """Return the other columns of which the numbers (N,) of a column may count some, and in a row all."""
+        are_whole = not has_fractions(values)
+        others = [other for one, other in self.numbers.items() if one != name and are_whole]
+        whole = [other for other in others if not has_fractions(other)]
+        return [one for one in whole if (values <= one).all() and (values == one).any()]
 
     def classes_beside(self, name: str) -> list[str]:
         """Return the columns of texts in lists, in changing order, that a column has as many numbers as."""
@@ -251,7 +253,10 @@ class Candidates:
         """
         words = np.array([text.lower() for text in self.texts(name)])
         distinct = set(words[words != ""])
-        said = _with_third_word(distinct)
+        said = ""
+        for right, wrong in _OF_ANSWERS if len(distinct) == 3 else ():
+            if {right, wrong} < distinct:
+                said = words_to_say(right, [wrong, *distinct - {right, wrong}])
         if not said and distinct not in _VERDICTS:
             return None
         is_label = name in self.named("label")
@@ -272,44 +277,6 @@ class Candidates:
             if sure.is_higher(verdict):
                 return verdict
         return None
-
-
-def _last_part(name: str) -> str:
-    return name.rpartition(".")[2].lower()
-
-
-def _ends_in_confidence(name: str) -> bool:
-    *_, word = re.split(r"[\W_]+", name.lower())
-    return word in NAMES["confidence"]
-
-
-def _with_third_word(words: set[str]) -> str:
-    """Return three words as RIGHT/WRONG,WRONG, if two of them are a pair that is of answers alone, or else nothing."""
-    for right, wrong in _OF_ANSWERS:
-        others = words - {right, wrong}
-        if len(words) == 3 and len(others) == 1:
-            return words_to_say(right, [wrong, *others])
-    return ""
-
-
-def _without_role(
-    names: Iterable[str],
-    roles: Mapping[str, Sequence[str]],
-) -> Iterator[str]:
-    """Yield the columns that have no role and can be named by a flag."""
-    with_role = {column_in(name) for columns in roles.values() for name in columns}
-    for name in names:
-        if name not in with_role and not _NOT_IN_FLAGS.search(name):
-            yield name
-
-
-def _numbers_of(sheet: Sheet, name: str) -> Floats | None:
-    """Return the numbers (N,) of a column as they would be read, or None if it has others than numbers, or none."""
-    try:
-        values = numbers_in(sheet, name, share=True)
-    except FileError:
-        return None
-    return None if np.isnan(values).all() else values
 
 
 def paths_of(sheet: Sheet, name: str) -> list[str]:
@@ -338,6 +305,19 @@ def _parts_of(value: object, depth: int) -> Collection[tuple[object, object]]:
         return parts_by_name(value).items()
     is_within = depth > 0 or isinstance(value[0], dict | list)
     return list(enumerate(value)) if is_within else ()
+
+
+def by_number(
+    names: Mapping[str, str], pattern: re.Pattern[str]
+) -> dict[tuple[str, ...], dict[int, str]]:
+    """Return columns by the text around a number in their names, and by it: the second group of a pattern."""
+    groups: dict[tuple[str, ...], dict[int, str]] = {}
+    for text, name in names.items():
+        match = pattern.fullmatch(text)
+        if match:
+            before, number, *after = match.groups()
+            groups.setdefault((before, *after), {})[int(number)] = name
+    return groups
 
 
 # ---- what values say ---------------------------------------------------------------------------------------------
@@ -411,17 +391,6 @@ def are_percentages(values: Floats) -> bool:
     return not count_up(values[~np.isnan(values)])
 
 
-def are_counts_of(values: Floats, totals: Floats) -> bool:
-    """Return whether numbers (N,) may count some of totals (N,): whole ones, and in a row all of them."""
-    are_whole = not has_fractions(values) and not has_fractions(totals)
-    return bool(are_whole and (values <= totals).all() and (values == totals).any())
-
-
-def are_logarithms(values: Floats) -> bool:
-    """Return whether numbers (N,) are at most 0, some of them fractions."""
-    return are_within(values, -math.inf, 0) and has_fractions(values)
-
-
 def are_within(values: Floats, lowest: float, highest: float) -> bool:
     """Return whether there are numbers, and all are from the lowest to the highest."""
     known = values[~np.isnan(values)]
@@ -430,7 +399,7 @@ def are_within(values: Floats, lowest: float, highest: float) -> bool:
 
 def has_fractions(values: Floats) -> bool:
     """Return whether a number (N,) is not whole."""
-    return bool((values % 1 > 0).any())
+    return bool((values > np.floor(values)).any())
 
 
 def rises(values: Floats, right: Bools) -> bool:

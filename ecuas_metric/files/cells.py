@@ -156,6 +156,14 @@ def numbers_in(
     return numbers / 100 if way is _PER_CENT else numbers
 
 
+def numbers_if_any(sheet: Sheet, name: str) -> Floats:
+    """Return a column (N,) as float64, also of shares, see `numbers_in`; all NaN where others are in it."""
+    try:
+        return numbers_in(sheet, name, share=True)
+    except FileError:
+        return np.full(len(sheet.rows), np.nan)
+
+
 def columns_in(
     sheet: Sheet,
     names: Sequence[str],
@@ -492,7 +500,11 @@ def _known_pair(
     _refuse_several_ways(sheet, column, pairs, codes)
     known = max(TRUTHS, key=lambda pair: len(pair.keys() & {*words}))
     common = len(known.keys() & {*words})
-    are_codes = not any(map(is_number, words)) or _are_opposite(sheet, words, pairs)
+    sides = {pair.startswith(f"{word}/") for word, pair in zip(words, pairs, strict=True)}
+    are_opposite = "" not in pairs and len(sides) == 2  # of two pairs
+    are_codes = not any(map(is_number, words)) or (
+        are_opposite and not _repeated_headers(sheet).any()
+    )
     if len(words) == 2 > common and are_codes:
         low, high = words
         share = np.mean(codes[codes >= 0] == 1)
@@ -502,12 +514,6 @@ def _known_pair(
             column, "two_codes", advice=advice, share=share, **codes_of_two(low, high)
         )
     return known if common > len(words) - common else None
-
-
-def _are_opposite(sheet: Sheet, words: Sequence[str], pairs: Sequence[str]) -> bool:
-    """Return whether words are known ones of two pairs, for right and for wrong, and none is of a repeated header."""
-    sides = {pair.startswith(f"{word}/") for word, pair in zip(words, pairs, strict=True)}
-    return "" not in pairs and len(sides) == 2 and not _repeated_headers(sheet).any()
 
 
 def codes_of_two(low: str, high: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeGuard, TypeVar
 
 from ..errors import InputError, quoted
@@ -38,24 +39,22 @@ def rows_in(text: str, path: str = "") -> JsonRows:
 
     InputError if several lists may be those of the rows, and `path` names none; ValueError if it is broken.
     """
-    documents = list(_documents(text))
-    if not documents:
+    numbered = list(_documents(text))
+    if not numbered:
         return JsonRows([])
-    _, document = documents[0]
+    lines, documents = map(list, zip(*numbered, strict=True))
+    whole = documents if len(documents) > 1 else documents[0]
     if path:
-        whole = document if len(documents) == 1 else [one for _, one in documents]
         return _beside_others(_table_at(whole, path), whole, path)
-    if len(documents) > 1 or _is_row(document):
-        lines = [line for line, _ in documents]
-        return JsonRows([_row(value, line) for line, value in documents], lines)
-    tables = _tables_in(document)
+    if len(documents) > 1 or _is_row(whole):
+        return JsonRows(list(map(_row, documents, lines)), lines)
+    tables = _tables_in(whole)
     if len(tables) > 1:
-        sizes = {name: _size_of(table) for name, table in tables.items()}
-        raise several_lists(sizes)
+        raise several_lists({name: _size_of(table) for name, table in tables.items()})
     if not tables:
-        return _table_of(document)
+        return _table_of(whole)
     ((name, table),) = tables.items()
-    return _beside_others(_table_of(table), document, name)
+    return _beside_others(_table_of(table), whole, name)
 
 
 def _beside_others(table: JsonRows, document: object, path: str) -> JsonRows:
@@ -109,9 +108,8 @@ def _parts_in(document: object, path: str = "") -> dict[str, object]:
     parts: dict[str, object] = {}
     step, _, below = path.partition(".")
     for name, part in document.items() if isinstance(document, dict) else ():
-        is_above = name == step and below != ""
-        inner = _parts_in(part, below if is_above else "")
-        if is_above or any(map(_are_objects, inner.values())):
+        inner = _parts_in(part, below if name == step else "")
+        if (name == step and below) or any(map(_are_objects, inner.values())):
             parts |= {f"{name}.{further}": one for further, one in inner.items()}
         else:
             parts[name] = part
@@ -176,16 +174,13 @@ def _is_row(document: object) -> bool:
     """
     parts = document if isinstance(document, dict) else {}
     lists = [part for part in parts.values() if isinstance(part, list)]
-    single = {name.lower() for name, part in parts.items() if not isinstance(part, list)}
-    is_table = common_size(map(len, lists)) > 1 and not single & _OF_ROWS
-    return bool(single) and not is_table and not _are_nested([*parts.values()])
-
-
-def _are_nested(parts: list[object]) -> bool:
-    """Return whether parts of a document are objects, or lists with objects or lists within."""
-    inner = [value for part in parts if isinstance(part, list) for value in part]
-    are_objects = any(isinstance(part, dict) for part in parts)
-    return are_objects or any(isinstance(value, dict | list) for value in inner)
+    single = {name.lower(): part for name, part in parts.items() if not isinstance(part, list)}
+    is_table = common_size(map(len, lists)) > 1 and single.keys().isdisjoint(_OF_ROWS)
+    are_nested = {type(part) for part in (*single.values(), *chain.from_iterable(lists))} & {
+        dict,
+        list,
+    }
+    return bool(single) and not is_table and not are_nested
 
 
 def common_size(sizes: Iterable[int]) -> int:

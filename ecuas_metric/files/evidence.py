@@ -24,6 +24,7 @@ from .candidates import (
     beyond_chance,
     classes_among,
     deviations,
+    distinct_texts,
     paths_of,
     rows_of_systems,
 )
@@ -34,6 +35,7 @@ from .cells import (
     columns_in,
     is_sum,
     lists_of_numbers,
+    numbers_if_any,
     numbers_in,
     parse_cells,
     said_words,
@@ -85,7 +87,7 @@ _SPREAD = 2
 _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
 _CHANCE = 1  # deviation of a correlation that often is chance
 _SURELY = 3  # deviations of a correlation that are no chance
-_CODES = {"0", "1"}
+_CODES = ["0", "1"]
 _GAP = 0.2  # between an end of the scale and all other confidences
 _OF_PER_CENT = 0.01  # the highest of fractions that were divided by 100
 _NOT_LIKELIEST = {"predicted": "not_the_likeliest", "correct": "verdicts_not_used"}  # notes
@@ -121,9 +123,19 @@ class _Rows:
         """Return a column of the first rows as text, numbers in one form."""
         return texts_in(parse_cells(self.head.column(name)))
 
+    def words(self, name: str) -> Array:
+        """Return a column of the first rows as words (N,), see `_words_in`."""
+        return _words_in(self.head, name)
+
     def named(self, role: str) -> list[str]:
         """Return the columns that are not used and have a name of a role."""
         return [name for name in self.counts if _is_named(name, role)]
+
+    @property
+    def classes(self) -> dict[str, str]:
+        """The columns that are not used and have names of true and of predicted classes, if there are both."""
+        columns = {role: name for role in ("label", "predicted") for name in self.named(role)[:1]}
+        return columns if len(columns) == 2 else {}
 
     @property
     def is_whole(self) -> bool:
@@ -161,11 +173,13 @@ def _rows_of(sheet: Sheet, recipe: Recipe, reading: Reading) -> _Rows:
     unused = {name for name, _ in recipe.unused}
     names = [name for name in sheet.names if name in unused]
     nested = [path for name in names for path in paths_of(sheet, name)]
-    within = _distinct_values(_with_fields(sheet.head(_HEAD), nested), nested)
-    few = [name for name, count in within.items() if 1 < count <= MOST_PARTS]
-    sheet = _with_fields(sheet, few)
     head = sheet.head(_HEAD)
-    counts = _distinct_values(head, [*names, *few])
+    head = replace(head, table=with_fields(head.table, nested))
+    nested = head.names[len(sheet.names) :]  # that are there
+    counts = {name: len(encode(head.column(name))[0]) for name in [*names, *nested]}
+    few = [path for path in nested if 1 < counts[path] <= MOST_PARTS]
+    sheet = replace(sheet, table=with_fields(sheet.table, few))
+    counts = {name: counts[name] for name in [*names, *few]}
     return _Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe))
 
 
@@ -175,7 +189,7 @@ def _asked_next(sheet: Sheet, proposed: Reading, rows: int) -> str:
     try:
         notes = _check_systems(_rows_of(sheet, resolve(sheet, proposed, rows=rows), proposed))
     except FileError as error:
-        notes = (Note(error.rule, error.fields_of_sentences(), error.advice),)
+        notes = (_note_of(error, error.rule),)
     except InputError:
         return ""
     asked = [note for note in notes if note.advice in _OF_SYSTEMS]
@@ -202,14 +216,10 @@ def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
     return values if len(names) > 1 else np.hstack([1 - values, values])
 
 
-def _with_fields(sheet: Sheet, names: Iterable[str]) -> Sheet:
-    return replace(sheet, table=with_fields(sheet.table, names))
-
-
-def _distinct_values(head: Sheet, names: Iterable[str]) -> dict[str, int]:
-    """Return how many values columns have in the first rows; of lists and the like all."""
-    there = set(head.names)
-    return {name: len(encode(head.column(name))[0]) for name in names if name in there}
+def _note_of(error: FileError, note: str, **fields: Any) -> Note:
+    """Return a note that says of a column what an error would say."""
+    fields = {**error.fields_of_sentences(), "column": error.column, **fields}
+    return Note(note, fields, error.advice)
 
 
 def _notes_on(rows: _Rows) -> tuple[Note, ...]:
@@ -294,7 +304,7 @@ def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
         raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=first)
     if are_shares:
         confidence = recipe.predictions[0]
-        if are_swapped(grades, _numbers_of(sheet, confidence)):
+        if are_swapped(grades, numbers_if_any(sheet, confidence)):
             columns = {"confidence": column, "correct": confidence}
             raise sheet.error(column, "not_0_or_1", wrong, advice="name_swapped", columns=columns)
     advice = _advice_on_codes(levels)
@@ -436,12 +446,10 @@ def _classes_apart(chosen: pa.Array, values: Floats) -> tuple[Any, Any] | None:
     return classes[low[0]], classes[high[0]]
 
 
-def _numbers_of(sheet: Sheet, name: str) -> Floats:
-    """Return the numbers (N,) of a column, or nan where it has none."""
-    cells = parse_cells(sheet.column(name))
-    if not is_numeric(cells.type):
-        return np.full(len(cells), np.nan)
-    return floats_in(cells) if sheet.stored(name) == name else 1 - floats_in(cells)
+def _shares_in(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return the first column of predictions (N,) from 0 to 1; all nan where it has others than numbers."""
+    shares: Floats = on_unit_scale(numbers_if_any(sheet, recipe.predictions[0]), recipe.scale)
+    return shares
 
 
 def _is_named(name: str, role: str) -> bool:
@@ -459,39 +467,30 @@ def _refuse_counts(rows: _Rows) -> None:
     if recipe.of("id") or recipe.of("weight"):
         return
     for name in rows.counts:
-        if name.strip().lower() in _COUNTS and _may_be_counts(_numbers_of(sheet, name)):
+        if name.strip().lower() not in _COUNTS:
+            continue
+        values = numbers_if_any(sheet, name)
+        are_whole = ((values >= 0) & (values % 1 == 0)).all()
+        if are_whole and values.max() > 1 and not count_up(values):
             used = chain.from_iterable(recipe.columns.values())
             if are_unique([sheet.column(one) for one in used]):
-                raise sheet.error(
-                    name,
-                    "counts_of_rows",
-                    advice="weigh_by_counts",
-                    columns={"weight": name},
-                    verdicts=recipe.truth,
-                )
-
-
-def _may_be_counts(values: Floats) -> bool:
-    """Return whether numbers (N,) are whole, at least 0, some above 1, and do not number the rows."""
-    are_whole = (values >= 0).all() and (values % 1 == 0).all()
-    return bool(are_whole and (values > 1).any() and not count_up(values))
+                fields: dict[str, Any] = {"columns": {"weight": name}, "verdicts": recipe.truth}
+                raise sheet.error(name, "counts_of_rows", advice="weigh_by_counts", **fields)
 
 
 def _check_answers(rows: _Rows) -> Note | None:
     """Raise FileError if correctness has the words of another column: it holds the right answers; or return a note."""
     name = rows.recipe.truth
-    head = rows.head
-    words = set(_coded(head, name)[0])
-    is_judged_elsewhere = rows.named("label") and rows.named("predicted")  # see `_check_classes`
-    if rows.recipe.right is not None or len(words) < 2 or is_judged_elsewhere:
+    truth = rows.words(name)
+    words = distinct_texts(truth)
+    if rows.recipe.right is not None or len(words) < 2 or rows.classes:  # see `_check_classes`
         return None
-    alike = _columns_of_words(head, [name, *rows.few], words)
-    truth = alike.pop(name)
+    alike = [other for other in rows.few if distinct_texts(rows.words(other)) == words]
     if words == _CODES:
-        return _check_codes(rows, truth == "1", {one: alike[one] == "1" for one in alike})
-    if parse_cells(head.column(name)).type == TEXT:
-        for other in alike:
-            raise _words_of_other(rows.sheet, name, other)
+        others = {other: rows.words(other) == "1" for other in alike}
+        return _check_codes(rows, truth == "1", others)
+    if alike and parse_cells(rows.head.column(name)).type == TEXT:
+        raise _words_of_other(rows.sheet, name, alike[0])
     return None
 
 
@@ -501,25 +500,22 @@ def _check_codes(rows: _Rows, truth: Bools, others: Mapping[str, Bools]) -> Note
     Which answers are right if one column has these and the other one the right ones may be said by a third one.
     """
     name = rows.recipe.truth
-    confidence = _numbers_of(rows.head, rows.recipe.predictions[0])
+    confidence = numbers_if_any(rows.head, rows.recipe.predictions[0])
+    of_truth = max(deviations(confidence, truth), 0.0)
     notes = []
+    columns = np.array(list(others.values()))
     for other, answers in others.items():
         right = truth == answers
-        lead = _lead(confidence, truth, right)
-        is_said = any((right == third).all() for third in others.values())
-        agree = not is_said and _agree(truth, answers)
+        lead = deviations(confidence, right) - of_truth
+        is_said = (right == columns).all(axis=1).any()
+        agree = not is_said and beyond_chance(truth, answers) * math.sqrt(len(truth)) > _CHANCE
         error = _words_of_other(rows.sheet, name, other)
         least = -_CHANCE if agree or _is_named(other, "predicted") else _SURELY
         if lead >= (min(least, _CHANCE) if is_said else least):
             raise error
         if agree or (is_said and lead >= -_CHANCE):
-            fields = {**error.fields_of_sentences(), "column": name}
-            notes.append(Note("like_right_answers", fields, error.advice))
+            notes.append(_note_of(error, "like_right_answers"))
     return next(iter(notes), None)
-
-
-def _agree(first: Bools, second: Bools) -> bool:
-    return beyond_chance(first, second) * math.sqrt(len(first)) > _CHANCE
 
 
 def _check_classes(rows: _Rows) -> Note | None:
@@ -528,14 +524,13 @@ def _check_classes(rows: _Rows) -> Note | None:
     What is predicted are classes if they recur and are all among the true ones; others may be judged by their meaning.
     """
     recipe = rows.recipe
-    labels = rows.named("label")
-    predicted = rows.named("predicted")
-    if recipe.right is not None or recipe.correct_from is not None or not (labels and predicted):
+    columns = rows.classes
+    if recipe.right is not None or recipe.correct_from is not None or not columns:
         return None
-    columns = {"label": labels[0], "predicted": predicted[0]}
     true, chosen = map(rows.texts, columns.values())
-    count = _number_of_classes(true, chosen)
-    if not count:
+    classes = set(true.drop_null().to_pylist())
+    count = len(classes)
+    if not do_recur(count, len(true)) or not classes.issuperset(chosen.to_pylist()):
         return None
     verdicts = truths_in(rows.head, recipe.truth)
     are_alike = floats_in(pc.equal(true, chosen))
@@ -547,13 +542,6 @@ def _check_classes(rows: _Rows) -> Note | None:
             recipe.truth, "contradicts_classes", differ, advice="choose_truth", **fields
         )
     return Note("classes_not_used", {**fields, "pairs": pairs_of(columns)}, "name_classes")
-
-
-def _number_of_classes(true: pa.Array, chosen: pa.Array) -> int:
-    """Return how many classes texts (N,) are of: ones that recur, and of which chosen texts are; or 0."""
-    classes = set(true.drop_null().to_pylist())
-    are_all = classes.issuperset(chosen.to_pylist())
-    return len(classes) if are_all and do_recur(len(classes), len(true)) else 0
 
 
 def do_recur(num_classes: int, num_samples: int) -> bool:
@@ -572,43 +560,19 @@ def _words_of_other(sheet: Sheet, name: str, other: str) -> FileError:
     )
 
 
-def _coded(head: Sheet, name: str) -> tuple[list[str], Ints]:
-    """Return the words of a column in lower case, and which of them each row (N,) has; -1 where it has none."""
-    values, codes = encode(parse_cells(head.column(name)))
-    return list(map(_word, values)), codes
-
-
-def _word(value: object) -> str:
-    """Return a word in lower case; 0 and 1 alike, however they are written, and of truths."""
-    return f"{value:g}" if isinstance(value, float | int) else as_text(value).lower()
-
-
-def _columns_of_words(
-    head: Sheet,
-    names: Sequence[str],
-    words: set[str],
-) -> dict[str, Array]:
-    """Return the columns that have just these words, as texts (N,)."""
-    columns = {}
-    for name in names:
-        values, codes = _coded(head, name)
-        if set(values) == words:
-            columns[name] = np.array([*values, ""])[codes]
-    return columns
-
-
-def _lead(confidence: Floats, verdicts: Bools, others: Bools) -> float:
-    """Return how much better confidences (N,) go with other verdicts (N,), in deviations of a correlation by chance."""
-    return deviations(confidence, others) - max(deviations(confidence, verdicts), 0.0)
+def _words_in(sheet: Sheet, name: str) -> Array:
+    """Return a column as words (N,) in lower case, nothing where it is empty; 0 and 1 alike, also of truths."""
+    values, codes = encode(parse_cells(sheet.column(name)))
+    words = [
+        f"{value:g}" if isinstance(value, float | int) else as_text(value).lower()
+        for value in values
+    ]
+    return np.array([*words, ""])[codes]
 
 
 def _note_unlike(rows: _Rows) -> Note | None:
     """Return a note if confidences are far below the share of right answers, or 0 or 1 in rows like all others."""
-    try:
-        values = numbers_in(rows.head, rows.recipe.predictions[0], share=rows.recipe.scale == 1)
-    except FileError:
-        return None
-    values = on_unit_scale(values, rows.recipe.scale)
+    values = _shares_in(rows.head, rows.recipe)
     right = _right_in(rows)
     is_known = ~np.isnan(values + right)
     values = values[is_known]
@@ -690,15 +654,15 @@ def _is_apart(values: Floats, right: Floats, end: float) -> bool:
 def _note_class_of_words(rows: _Rows) -> Note | None:
     """Return a note if a column of two texts has one of them where confidences are below 1/2, the other one above."""
     name = rows.recipe.predictions[0]
-    values = on_unit_scale(_numbers_of(rows.head, name), rows.recipe.scale)
+    values = _shares_in(rows.head, rows.recipe)
     texts = _columns_of_two_texts(rows) if len(values) >= _ENOUGH else {}
     for other, cells in texts.items():
         pair = _classes_apart(cells, values)
         if pair is not None:
             alike = [one for one in texts if one != other and is_in(texts[one], pair).all()]
             error = _probability_of_one(rows.sheet, name, pair, "".join(alike[:1]))
-            fields = {**error.fields_of_sentences(), "column": name, "other": other}
-            return Note("of_one_class", fields, error.advice if len(alike) == 1 else "")
+            error.advice = error.advice if len(alike) == 1 else ""
+            return _note_of(error, "of_one_class", other=other)
     return None
 
 
@@ -719,7 +683,7 @@ def _refuse_many_classes(rows: _Rows) -> None:
         return
     label = rows.recipe.truth
     share = rows.recipe.predictions[0]
-    words = _coded(rows.head, label)[0]
+    words = distinct_texts(rows.words(label))
     count = sum(not word.startswith("-") for word in words)  # as of rows that are ignored
     roles = {role: names for role, names in rows.recipe.columns.items() if role != "positive"}
     said = {role: name for role, name in rows.reading.columns.items() if role != "positive"}
@@ -737,11 +701,10 @@ def _refuse_rows_of_classes(rows: _Rows) -> None:
 def _refuse_row_per_class(rows: _Rows, sheet: Sheet, names: Sequence[str]) -> None:
     """Raise FileError if rows with one value of a column have probabilities that sum to 1, and one that is true."""
     recipe = rows.recipe
-    words, truths = _coded(sheet, recipe.truth)
-    if "1" not in words or len(truths) < _ENOUGH or "group" in rows.reading.columns:
+    is_true = _words_in(sheet, recipe.truth) == "1"
+    if not is_true.any() or len(is_true) < _ENOUGH or "group" in rows.reading.columns:
         return
-    is_true = truths == words.index("1")
-    shares = on_unit_scale(_numbers_of(sheet, recipe.predictions[0]), recipe.scale)
+    shares = _shares_in(sheet, recipe)
     for name in names:
         samples, codes = encode(sheet.column(name))
         size = len(samples) if len(sheet.rows) == recipe.rows else len(samples) - 1
@@ -778,31 +741,36 @@ def _check_likeliest(rows: _Rows) -> Note | None:
     values = rows.posteriors
     if values is None or is_margin:
         return None
-    seeming = [name for name in rows.few if _seems_chosen(rows, name, values)]
-    pairs = [
-        *product(["predicted"], rows.named("predicted")[:1]),
-        *product(["correct"], rows.named("correct")[:1]),
-        *product(["predicted"], seeming),
-    ]
-    for role, name in pairs:
+    for role, name in _on_likeliest(rows, values):
         differ = _differ(rows, role, name, values)
         if not differ.any():
             continue
         if rows.recipe.form == "positive" and _is_named(name, role):
-            raise _contradicted(rows.head, rows.recipe.predictions[0], role, name, differ)
+            share = rows.recipe.predictions[0]
+            columns = {"confidence": share, role: name}
+            fields: dict[str, Any] = {"other": name, "of_column": share, "columns": columns}
+            advice = "name_chosen_class"
+            raise rows.head.error(share, "contradicted", differ, advice=advice, **fields)
         fields = {"column": name, "count": np.count_nonzero(differ), "total": len(differ)}
         return Note(_NOT_LIKELIEST[role], fields)
     return None
 
 
-def _seems_chosen(rows: _Rows, name: str, values: Floats) -> bool:
-    """Return whether a column has the likeliest classes by posteriors (N, K) in more rows than the true ones."""
+def _on_likeliest(rows: _Rows, values: Floats) -> Iterator[tuple[str, str]]:
+    """Yield columns of predicted classes or verdicts by their names, with their roles, and others of the first.
+
+    These are the likeliest classes by posteriors (N, K) in more rows than the true ones.
+    """
+    for role in _NOT_LIKELIEST:
+        yield from product([role], rows.named(role)[:1])
     count = values.shape[1]
-    classes = _classes_in(rows, name, count)
-    is_likeliest = classes == values.argmax(axis=1)
-    is_true = classes == _classes_in(rows, rows.recipe.truth, count)
-    least = max(is_true.sum(), len(classes) / 2)
-    return bool((classes >= 0).all() and is_likeliest.sum() > least)
+    true = _classes_in(rows, rows.recipe.truth, count)
+    for name in rows.few:
+        classes = _classes_in(rows, name, count)
+        are_likeliest = classes == values.argmax(axis=1)
+        least = max(np.sum(classes == true), len(classes) / 2)
+        if (classes >= 0).all() and are_likeliest.sum() > least:
+            yield "predicted", name
 
 
 def _differ(rows: _Rows, role: str, name: str, values: Floats) -> Bools:
@@ -829,11 +797,6 @@ def _verdicts_in(rows: _Rows, name: str) -> Floats:
         return truths_in(rows.head, name, rows.reading.right)
     except FileError:
         return np.full(len(rows.head.rows), np.nan)
-
-
-def _contradicted(head: Sheet, name: str, role: str, other: str, differ: Bools) -> FileError:
-    fields = {"other": other, "of_column": name, "columns": {"confidence": name, role: other}}
-    return head.error(name, "contradicted", differ, advice="name_chosen_class", **fields)
 
 
 def _check_numbers(rows: _Rows) -> Note | None:
@@ -874,19 +837,14 @@ def _note_class_within(rows: _Rows) -> Note | None:
     (predicted,) = rows.recipe.of("predicted")
     columns = [rows.texts(name).to_pylist() for name in (predicted, rows.recipe.truth)]
     pairs = list(zip(*columns, strict=True))
-    within = [(answer, true) for answer, true in pairs if _is_within(true, answer)]
+    different = [(answer, true) for answer, true in pairs if answer and true and answer != true]
+    within = []
+    for answer, true in different:
+        if re.search(rf"(?<!\w){re.escape(true)}(?!\w)", answer, re.IGNORECASE):
+            within.append({"answer": answer, "true": true})
     if not within:
         return None
-    answer, true = within[0]
-    fields = {"count": len(within), "total": len(pairs)}
-    return Note("class_within", {**fields, "answer": answer, "true": true})
-
-
-def _is_within(part: str | None, text: str | None) -> bool:
-    """Return whether a text has another one as words within it."""
-    if not part or not text or part == text:
-        return False
-    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE) is not None
+    return Note("class_within", {"count": len(within), "total": len(pairs), **within[0]})
 
 
 def _classes_of_both(rows: _Rows) -> tuple[Ints, Ints, int]:
@@ -914,8 +872,7 @@ def _refuse_confidences(rows: _Rows) -> None:
     if is_told or not rows.is_whole or len(rows.sheet.rows) < _ENOUGH:
         return
     name = recipe.predictions[0]
-    values = numbers_in(rows.sheet, name, share=recipe.scale == 1)
-    if are_within(on_unit_scale(values, recipe.scale), 0.5, 1):
+    if are_within(_shares_in(rows.sheet, recipe), 0.5, 1):
         if _has_codes(rows):
             raise _judged_or_class(rows, name, "never_below_half")
         columns = {"positive": name}
@@ -924,11 +881,9 @@ def _refuse_confidences(rows: _Rows) -> None:
 
 def _classes_in(rows: _Rows, column: str, count: int) -> Ints:
     """Return the numbers (N,) of the classes in the first rows of a column, -1 where it has none of them."""
-    words, codes = _coded(rows.head, column)
     names = rows.recipe.classes or map(str, range(count))
     places = {name.lower(): place for place, name in enumerate(names)}
-    numbers = [places.get(word, -1) for word in words]
-    return np.array([*numbers, -1])[codes]
+    return np.array([places.get(word, -1) for word in rows.words(column).tolist()])
 
 
 def _check_label(rows: _Rows) -> Note | None:
@@ -942,13 +897,13 @@ def _check_label(rows: _Rows) -> Note | None:
         is_answer = _is_named(name, "predicted") or count > len(rows.head.rows) / 2
         if is_answer and parse_cells(rows.head.column(name)).type == TEXT:
             error = _judged_or_class(rows, label, "label_of_answers", other=name)
-            return Note(error.rule, {**error.fields_of_sentences(), "column": label}, error.advice)
+            return _note_of(error, error.rule)
     return None
 
 
 def _has_codes(rows: _Rows) -> bool:
     """Return whether labels are 0 and 1."""
-    return set(_coded(rows.head, rows.recipe.truth)[0]) == _CODES
+    return distinct_texts(rows.words(rows.recipe.truth)) == _CODES
 
 
 def _judged_or_class(rows: _Rows, column: str, rule: str, **fields: Any) -> FileError:
@@ -993,8 +948,7 @@ def _check_other_rows(sheet: Sheet, recipe: Recipe) -> Note | None:
     error = sheet.error_of_rows(used[0], "no_value_in_any", are_others)
     if all(column.null_count for column in sheet.table.columns):
         raise error
-    fields = {**error.fields_of_sentences(), "row": error.row, "count": error.count}
-    return Note("rows_without_values", fields, error.advice)
+    return _note_of(error, "rows_without_values", row=error.row, count=error.count)
 
 
 def _are_empty(sheet: Sheet, names: Sequence[str]) -> Bools:
@@ -1012,21 +966,16 @@ def _note_longer_lists(rows: _Rows) -> Note | None:
         for step in re.finditer(r"\.\d+(?![^.])", column):
             paths.setdefault(column[: step.start()], column)
     for path, column in paths.items():
-        sizes = _sizes_of_lists(rows.sheet, path)
+        outer, _, _ = path.partition(".")
+        cells = rows.sheet.column(outer).to_pylist() if outer in rows.sheet.names else ()
+        lists = [value_at({outer: cell}, path) for cell in cells]
+        sizes = [len(one) for one in lists if isinstance(one, list)]
         shortest = min(filter(None, sizes), default=0)
         count = sum(size > shortest for size in sizes)
         if count:
-            fields = {"path": path, "column": column, "count": count, "total": len(sizes)}
+            fields = {"path": path, "column": column, "count": count, "total": len(lists)}
             return Note("longer_lists", fields)
     return None
-
-
-def _sizes_of_lists(sheet: Sheet, path: str) -> list[int]:
-    """Return how many parts the list at a dotted path has in each row, 0 where there is none."""
-    outer, _, _ = path.partition(".")
-    cells = sheet.column(outer).to_pylist() if outer in sheet.names else ()
-    lists = [value_at({outer: cell}, path) for cell in cells]
-    return [len(one) if isinstance(one, list) else 0 for one in lists]
 
 
 def _refuse_sums(sheet: Sheet, name: str) -> None:
@@ -1045,44 +994,55 @@ def _refuse_sums(sheet: Sheet, name: str) -> None:
 
 
 def _check_systems(rows: _Rows) -> tuple[Note, ...]:
-    """Return notes on ids, and on columns that may name systems; FileError where their rows are told apart."""
+    """Return notes on ids, and on columns with as many rows of each value, as of systems with the same questions.
+
+    FileError if another column has the questions: each of its values stands once beside each of theirs; a note if ids
+    that do not count the rows have other values in each. Ids that the user named, if none repeats, tell enough.
+    """
     on_ids = _check_ids(rows)
-    return (*on_ids, *_check_parts(rows, are_repeated=bool(on_ids)))
+    if on_ids is None and "id" in rows.reading.columns:
+        return ()
+    error = None if rows.recipe.of("group") else _pooled_questions(rows)
+    ids = [numbers_if_any(rows.head, name) for name in rows.recipe.of("id")]
+    if on_ids is None and not all(map(count_up, ids)):
+        return () if error is None else (_note_of(error, "like_questions"),)
+    if error is not None:
+        raise error
+    on_parts = () if rows.recipe.systems else _like_systems(rows)
+    return tuple(filter(None, [on_ids, *on_parts]))
 
 
-def _check_ids(rows: _Rows) -> tuple[Note, ...]:
-    """Return notes if ids occur more than once in a system; raise FileError if another column tells them apart."""
-    sheet = rows.sheet
-    recipe = rows.recipe
-    names = recipe.of("id")
-    if not names:
-        return ()
-    columns = [sheet.column(name) for name in (*recipe.systems, *names)]
-    if any(column.null_count for column in columns):  # see `refuse_without_id`
-        return ()
-    repeated = len(sheet.rows) - count_distinct_rows(columns)
+def _check_ids(rows: _Rows) -> Note | None:
+    """Return a note if ids occur more than once in a system; raise FileError if another column tells them apart."""
+    names = rows.recipe.of("id")
+    columns = [rows.sheet.column(name) for name in (*rows.recipe.systems, *names)]
+    if not names or any(column.null_count for column in columns):  # see `refuse_without_id`
+        return None
+    total = len(rows.sheet.rows)
+    repeated = total - count_distinct_rows(columns)
     if not repeated:
-        return ()
-    if not recipe.of("group"):
+        return None
+    advice = ""
+    if not rows.recipe.of("group"):
         _refuse_pooled(rows, join_texts(columns, "\0"))
-    fields: dict[str, Any] = {
-        "count": repeated,
-        "total": len(sheet.rows),
-        "column": "+".join(names),
-    }
-    note = Note("repeated_ids", fields, "" if recipe.of("group") else "group_repeated_ids")
-    return (note,)
+        advice = "group_repeated_ids"
+    fields = {"count": repeated, "total": total, "column": "+".join(names)}
+    return Note("repeated_ids", fields, advice)
 
 
 def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
     """Raise FileError if a column tells the rows of one id (N,) apart: it names systems, or answers of a group.
 
-    Of few repeated ids, nearly any column does.
+    Of few repeated ids, nearly any column does. Also about rows without prediction and truth, if each of their ids
+    stands in another row too.
     """
     num_ids = count_distinct(keys)
     if len(keys) < _OFTEN * num_ids:
         return
-    _refuse_without_values(rows, keys, num_ids)
+    used = (rows.recipe.truth, *rows.recipe.predictions)
+    are_empty = _are_empty(rows.sheet, used)
+    if are_empty.any() and count_distinct(keys.filter(from_numpy(~are_empty))) == num_ids:
+        raise rows.sheet.error_of_rows(used[0], "value_in_other_row", are_empty)
     most = min(MAX_SYSTEMS, num_ids)
     ids = "+".join(rows.recipe.of("id"))
     for name in rows.counts:
@@ -1093,14 +1053,6 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
             if rows.recipe.form in ("confidences", "positive"):
                 _refuse_row_per_class(rows, rows.sheet, rows.recipe.of("id"))
             raise _told_apart(rows, ids, [name], count)
-
-
-def _refuse_without_values(rows: _Rows, keys: pa.Array, num_ids: int) -> None:
-    """Raise FileError about rows without prediction and truth, if each of their ids (N,) stands in another row too."""
-    used = (rows.recipe.truth, *rows.recipe.predictions)
-    are_empty = _are_empty(rows.sheet, used)
-    if are_empty.any() and count_distinct(keys.filter(from_numpy(~are_empty))) == num_ids:
-        raise rows.sheet.error_of_rows(used[0], "value_in_other_row", are_empty)
 
 
 def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> FileError:
@@ -1117,31 +1069,6 @@ def _told_apart(rows: _Rows, ids: str, names: Sequence[str], values: int) -> Fil
         values=values,
         ids=ids,
     )
-
-
-def _check_parts(rows: _Rows, *, are_repeated: bool) -> tuple[Note, ...]:
-    """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
-
-    FileError if another column has the questions: each of its values stands once beside each of theirs; a note if ids
-    that do not count the rows have other values in each. Ids that the user named, if none repeats, tell enough.
-    """
-    if "id" in rows.reading.columns and not are_repeated:
-        return ()
-    error = None if rows.recipe.of("group") else _pooled_questions(rows)
-    if are_repeated or _do_count(rows):
-        if error is not None:
-            raise error
-        few = () if rows.recipe.systems else rows.few
-        return tuple(filter(None, [_note_parts(rows.sheet, name) for name in few]))
-    if error is None:
-        return ()
-    fields = {**error.fields_of_sentences(), "column": error.column}
-    return (Note("like_questions", fields, error.advice),)
-
-
-def _do_count(rows: _Rows) -> bool:
-    """Return whether ids tell nothing but the number of each row."""
-    return all(count_up(_numbers_of(rows.head, name)) for name in rows.recipe.of("id"))
 
 
 def _pooled_questions(rows: _Rows) -> FileError | None:
@@ -1170,22 +1097,16 @@ def _grids(
     sizes = {name: count_distinct(texts) for name, texts in columns.items()}
     systems = [rows.sheet.column(name) for name in rows.recipe.systems]
     num_systems = count_distinct_rows(systems) if systems else 1
-    few = [name for name in rows.few if name in columns]
+    few = list(filter(columns.__contains__, rows.few))
     crossed = [*combinations(few, 1), *combinations(few, 2)]
     for names, question in product(crossed, columns):
         values = math.prod(sizes[name] for name in names)
-        total = len(columns[question])
-        is_grid = _is_grid(num_systems * values, sizes[question], total, is_whole=bool(systems))
-        if is_grid and question not in names:
+        count = sizes[question]
+        pairs = num_systems * values * count
+        least = pairs if systems else max(pairs / 2, _OFTEN * count)
+        are_more = max(num_systems * values + 1, _ENOUGH) <= count
+        if are_more and least <= len(rows.sheet.rows) <= pairs and question not in names:
             yield names, question, values
-
-
-def _is_grid(values: int, count: int, total: int, *, is_whole: bool) -> bool:
-    """Return whether rows may be all, or most, of the pairs of few values with more other ones, each once."""
-    pairs = values * count
-    are_more = max(values + 1, _ENOUGH) <= count
-    least = pairs if is_whole else max(pairs / 2, _OFTEN * count)
-    return are_more and least <= total <= pairs
 
 
 def _are_questions(
@@ -1207,15 +1128,15 @@ def _are_questions(
     return with_truth == count_distinct(columns[question])
 
 
-def _note_parts(sheet: Sheet, name: str) -> Note | None:
-    """Return a note on a column if the numbers of rows of each value are as alike as those of systems."""
-    sizes = rows_of_systems(sheet, name)
-    if not sizes:
-        return None
-    columns = {"system": name}
-    counts = {"values": len(sizes), "size": min(sizes)}
-    names = {"column": name, "other": name, "columns": columns, "pairs": pairs_of(columns)}
-    return Note("like_systems", {**counts, **names}, "name_system")
+def _like_systems(rows: _Rows) -> Iterator[Note]:
+    """Yield notes on columns if the numbers of rows of each value are as alike as those of systems."""
+    for name in rows.few:
+        sizes = rows_of_systems(rows.sheet, name)
+        if sizes:
+            columns = {"system": name}
+            counts = {"values": len(sizes), "size": min(sizes)}
+            names = {"column": name, "other": name, "columns": columns, "pairs": pairs_of(columns)}
+            yield Note("like_systems", {**counts, **names}, "name_system")
 
 
 _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (

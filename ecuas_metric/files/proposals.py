@@ -30,6 +30,7 @@ from .candidates import (
     are_near,
     are_no_worse,
     are_two_names,
+    by_number,
     classes_among,
     distinct_texts,
     rises,
@@ -48,6 +49,7 @@ _BEGUN_WORD = re.compile(
     r"(?:^|(?<=[\W_]))[^\W\d_]+$"
 )  # the common letters of two words behind a name
 _AROUND_NAMES = " _-.:/()=,'\""
+_NUMBER_LAST = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
 _BEFORE_NUMBER = re.compile(r"[\w.-]*[^\W_]_?")  # that a flag names all columns by
 _JUDGED = ("correct", "confidence")  # roles
 _OF_CLASSES = [{"yes", "no"}, {"y", "n"}, {"t", "f"}]  # verdicts that may be classes
@@ -166,7 +168,7 @@ def _of_systems(proposals: Sequence[Proposal]) -> Proposal | None:
         and one.columns.get("label") == first.columns.get("label")
         for one in proposals
     )
-    if not are_others or not are_alike or "" in names or len({*names}) < len(names):
+    if not are_others or not are_alike or len({*names} - {""}) < len(names):
         return None
     systems = {name: one.columns for name, one in zip(names, proposals, strict=True)}
     return replace(first, advice="name_side_by_side", columns={}, systems=systems)
@@ -174,12 +176,14 @@ def _of_systems(proposals: Sequence[Proposal]) -> Proposal | None:
 
 def _differences(texts: Sequence[str]) -> list[str]:
     """Return what texts have but their common beginning and end, without words that these begin within."""
-    reversed_texts = [text[::-1] for text in texts]
-    begin, end = (
-        len(_BEGUN_WORD.sub("", commonprefix(one)))  # noqa: RUF071 - of names, not of paths
-        for one in (texts, reversed_texts)
-    )
+    begin, end = (len(_BEGUN_WORD.sub("", one)) for one in _ends_of(texts))
     return [text[begin : len(text) - end].strip(_AROUND_NAMES) for text in texts]
+
+
+def _ends_of(texts: Sequence[str]) -> tuple[str, str]:
+    """Return what all texts begin with, and in reverse what they end with."""
+    reversed_texts = [text[::-1] for text in texts]
+    return commonprefix(texts), commonprefix(reversed_texts)  # noqa: RUF071 - of names, not of paths
 
 
 # ---- classes -----------------------------------------------------------------------------------------------------
@@ -237,30 +241,19 @@ def _are_likeliest(table: Candidates, label: str, posteriors: _Posteriors) -> bo
 
 
 def _with_labels(table: Candidates, label: str, posteriors: _Posteriors) -> Iterator[Proposal]:
-    """Yield posteriors with a column of labels if these go with them."""
+    """Yield posteriors with labels that are the likeliest classes in more rows than by chance, in no fewer by names."""
     labels = table.texts(label)
     advice, names = _names_beside(labels, posteriors)
+    if not {*distinct_texts(labels)} <= {*names}:
+        return
+    are_named = table.named("label") or posteriors.names
+    are_logits = posteriors.form.get("predictions_are") == "logits"
     is_surely = advice == "name_in_order" and table.named("label")
-    if is_surely or _go_with(table, labels, names, posteriors):
+    goes_with = are_no_worse if are_named and not are_logits else agree
+    if is_surely or goes_with(labels, posteriors.chosen_among(names)):
         columns = {**table.missing(label=label), **posteriors.columns}
         said = () if posteriors.says(names) else names
         yield Proposal(advice, columns, said, **posteriors.form)
-
-
-def _go_with(
-    table: Candidates, labels: Array, names: Sequence[str], posteriors: _Posteriors
-) -> bool:
-    """Return whether labels (N,) are among the names, and those of the likeliest classes in more rows than by chance.
-
-    Where columns have the names, in no fewer.
-    """
-    if not {*distinct_texts(labels)} <= {*names}:
-        return False
-    likeliest = posteriors.chosen_among(names)
-    are_named = table.named("label") or posteriors.names
-    if posteriors.form.get("predictions_are") == "logits" or not are_named:
-        return agree(labels, likeliest)
-    return are_no_worse(labels, likeliest)
 
 
 def _names_beside(labels: Array, posteriors: _Posteriors) -> tuple[str, tuple[str, ...]]:
@@ -280,49 +273,33 @@ def _names_by_place(labels: Array, posteriors: _Posteriors) -> tuple[str, tuple[
         numbers = _numbers(start, posteriors.count)
         if {*classes} <= {*numbers}:
             return "name_found", numbers
-    is_each_chosen = {*posteriors.chosen} == {*range(len(classes))}
-    is_listed = _are_listed(classes) and is_each_chosen
-    if is_listed and _are_most_frequent(classes, labels, posteriors.chosen):
-        return "name_in_order", tuple(classes)
-    return "", ()
+    if not _are_listed(classes) or {*posteriors.chosen} != {*range(len(classes))}:
+        return "", ()
+    for number, name in enumerate(classes):
+        there, counts = np.unique(labels[posteriors.chosen == number], return_counts=True)
+        if there[counts == counts.max()].tolist() != [name]:
+            return "", ()
+    return "name_in_order", tuple(classes)
 
 
 def _numbers(first: int, count: int) -> tuple[str, ...]:
     return tuple(map(str, range(first, first + count)))
 
 
-def _are_most_frequent(classes: Sequence[str], labels: Array, chosen: Array) -> bool:
-    for number, name in enumerate(classes):
-        there, counts = np.unique(labels[chosen == number], return_counts=True)
-        if there[counts == counts.max()].tolist() != [name]:
-            return False
-    return True
-
-
 def _numbered(table: Candidates) -> Iterator[_Posteriors]:
     """Yield columns that are numbered from 0 or 1 and have one sum."""
-    for (prefix, suffix), group in _by_number(table.numbers).items():
+    names = dict(zip(map(str.strip, table.numbers), table.numbers, strict=True))
+    for (prefix, suffix), group in by_number(names, _NUMBER_LAST).items():
         first = min(group)
-        names = [group[number] for number in sorted(group)]
-        form = _form_of(table, names)
-        if first > 1 or max(group) - first != len(names) - 1 or form is None:
+        columns = list(map(group.__getitem__, sorted(group)))
+        form = _form_of(table, columns)
+        if first > 1 or max(group) - first != len(columns) - 1 or form is None:
             continue
         is_prefix = first == 0 and not suffix and _BEFORE_NUMBER.fullmatch(prefix)
-        columns = {"posteriors": prefix if is_prefix else "+".join(names)}
-        if is_prefix or len(names) <= _MOST_LABELS:
-            chosen = table.likeliest(names)
-            yield _Posteriors(columns, chosen, len(names), first=first, form=form)
-
-
-def _by_number(names: Iterable[str]) -> dict[tuple[str, str], dict[int, str]]:
-    """Return columns by the text around the last number in their names, and by that number."""
-    groups: dict[tuple[str, str], dict[int, str]] = {}
-    for name in names:
-        match = re.fullmatch(r"(.*?)(\d+)(\D*)", name.strip(), re.DOTALL)
-        if match:
-            prefix, number, suffix = match.groups()
-            groups.setdefault((prefix, suffix), {})[int(number)] = name
-    return groups
+        named = {"posteriors": prefix if is_prefix else "+".join(columns)}
+        if is_prefix or len(columns) <= _MOST_LABELS:
+            chosen = table.likeliest(columns)
+            yield _Posteriors(named, chosen, len(columns), first=first, form=form)
 
 
 def _named_by_class(table: Candidates) -> Iterable[_Posteriors]:
@@ -406,11 +383,18 @@ def _lists(table: Candidates) -> Iterator[_Posteriors]:
 
 
 def _with_names(columns: Mapping[str, str], cells: Sequence[object]) -> Iterator[_Posteriors]:
-    """Yield mappings (N,) of classes to probabilities as posteriors."""
-    names = _likeliest_in(cells)
-    if names is not None:
-        distinct, chosen = np.unique(names, return_inverse=True)
-        yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
+    """Yield mappings (N,) of classes to probabilities as posteriors; nothing of other cells."""
+    likeliest = []
+    for cell in cells:
+        by_class = classes_of(cell)
+        row = row_of_numbers(cell)
+        if not by_class or not isinstance(row, list) or not are_numbers(row):
+            return
+        if not _are_probabilities(np.array(row, np.float64)):
+            return
+        likeliest.append(list(by_class)[int(np.argmax(row))])
+    distinct, chosen = np.unique(likeliest, return_inverse=True)
+    yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
 
 
 def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Posteriors]:
@@ -420,20 +404,6 @@ def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Post
         if not all(map(_are_probabilities, values)):
             form = {"predictions_are": "logits"}
         yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
-
-
-def _likeliest_in(cells: Sequence[object]) -> Array | None:
-    """Return the names (N,) of the likeliest classes in mappings of probabilities, or None of other cells."""
-    likeliest = []
-    for cell in cells:
-        by_class = classes_of(cell)
-        row = row_of_numbers(cell)
-        if not by_class or not isinstance(row, list) or not are_numbers(row):
-            return None
-        if not _are_probabilities(np.array(row, np.float64)):
-            return None
-        likeliest.append(list(by_class)[int(np.argmax(row))])
-    return np.array(likeliest)
 
 
 def _with_role(table: Candidates) -> Iterator[_Posteriors]:
@@ -516,7 +486,7 @@ def _on_two_classes(
     """
     low, high = classes
     if _classes_in_name(column, classes) == [higher]:
-        return Proposal("name_found", columns, _with_last(classes, higher))
+        return Proposal("name_found", columns, (low, high) if higher == high else (high, low))
     return Proposal(
         "name_second_class",
         columns,
@@ -524,11 +494,6 @@ def _on_two_classes(
         alternative=Proposal("", columns, (high, low)),
         fields={"of_column": column, "low": low, "high": high},
     )
-
-
-def _with_last(classes: Sequence[str], last: str) -> tuple[str, ...]:
-    """Return two classes, a certain one behind the other."""
-    return tuple(sorted(classes, key=lambda one: one == last))
 
 
 def _labels_flag(labels: Sequence[str]) -> str:
@@ -572,7 +537,7 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
 
     Of several it is the one column that is higher for right answers, surely so if these have no name.
     """
-    pairs = list(_pairs(table))
+    pairs = list(chain.from_iterable(_beside(table, sure) for sure in _sure(table)))
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
     surely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
     likely = higher if table.named("correct") else surely
@@ -582,12 +547,6 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
         yield from _either(table, *different)
     elif pair is not None:
         yield from _as_judged(table, *pair, is_likely=bool(higher))
-
-
-def _pairs(table: Candidates) -> Iterator[tuple[Sure, Verdict]]:
-    """Yield columns that may be confidences, each with what may be verdicts beside it."""
-    for sure in _sure(table):
-        yield from product([sure], _verdicts_beside(table, sure))
 
 
 def _as_judged(
@@ -600,23 +559,20 @@ def _as_judged(
         yield _as_mistakes(table, sure, verdict)
 
 
-def _either(
-    table: Candidates, first: tuple[Sure, Verdict], second: tuple[Sure, Verdict]
-) -> Iterator[Proposal]:
+def _either(table: Candidates, *pairs: tuple[Sure, Verdict]) -> Iterator[Proposal]:
     """Yield what two columns of numbers are beside the same verdicts on answers: either may be the confidence."""
-    _, verdict = first
-    _, other_verdict = second
-    if verdict.name != other_verdict.name:
-        return
-    proposal, other = (_as_verdicts(table, *pair) for pair in (first, second))
-    fields = {"truth": verdict.name}
-    yield replace(proposal, advice="name_either", alternative=other, fields=fields)
+    proposal, other = (_as_verdicts(table, *pair) for pair in pairs)
+    truth = proposal.fields["truth"]
+    if truth == other.fields["truth"]:
+        yield replace(proposal, advice="name_either", alternative=other, fields={"truth": truth})
 
 
 def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdict]]:
-    """Return pairs without verdicts that follow from the confidences, if there are others, and without copies."""
+    """Return pairs but verdicts that follow from the confidences, if there are others; of copies the least nested."""
     undecided = [(sure, verdict) for sure, verdict in pairs if not sure.decides(verdict)]
-    by_depth = sorted(undecided or pairs, key=_depth)
+    by_depth = sorted(
+        undecided or pairs, key=lambda pair: f"{pair[0].name}{pair[1].name}".count(".")
+    )
     by_content: dict[tuple[bytes, ...], tuple[Sure, Verdict]] = {}
     for sure, verdict in by_depth:
         arrays = (sure.values, verdict.right, verdict.known)
@@ -625,21 +581,13 @@ def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdic
     return list(by_content.values())
 
 
-def _depth(pair: tuple[Sure, Verdict]) -> int:
-    """Return how deep in nested objects two columns are, together."""
-    sure, verdict = pair
-    return sure.name.count(".") + verdict.name.count(".")
-
-
 def _may_be_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> bool:
     """Return whether numbers are surely lower for right answers, as doubts and confidences in mistakes are."""
-    is_label = verdict.is_label
-    has_classes = table.named("positive") or (
-        is_label and are_two_names(table.classes(verdict.name))
-    )
-    if verdict.words or has_classes or not sure.is_lower(verdict):
+    are_known = verdict.is_label or table.named("correct")
+    classes = table.classes(verdict.name) if verdict.is_label else []
+    if verdict.words or table.named("positive") or are_two_names(classes):
         return False
-    return sure.is_share or not (is_label or table.named("correct"))
+    return (sure.is_share or not are_known) and sure.is_lower(verdict)
 
 
 def _sure(table: Candidates) -> list[Sure]:
@@ -648,12 +596,14 @@ def _sure(table: Candidates) -> list[Sure]:
     return [Sure(name, table.values(name)) for name in positive] or table.sure()
 
 
-def _verdicts_beside(table: Candidates, sure: Sure) -> list[Verdict]:
-    """Return what may be verdicts on answers with such confidences: labels of two classes, or any two words."""
-    truth = table.named("correct") or _labels_of_two(table)
+def _beside(table: Candidates, sure: Sure) -> Iterable[tuple[Sure, Verdict]]:
+    """Return confidences with what may be verdicts on their answers: labels of two classes, or any two words."""
+    of_two = [name for name in table.named("label") if len(table.classes(name)) == 2]
+    truth = table.named("correct") or of_two
     of_truth = filter(None, map(table.verdict_known, truth))
     known = list(of_truth) if truth else table.verdicts()
-    return known or _verdicts_in_words(table, sure, truth or table.may_be_labels())
+    verdicts = known or _verdicts_in_words(table, sure, truth or table.may_be_labels())
+    return product([sure], verdicts)
 
 
 def _verdicts_in_words(table: Candidates, sure: Sure, names: Sequence[str]) -> list[Verdict]:
@@ -664,11 +614,6 @@ def _verdicts_in_words(table: Candidates, sure: Sure, names: Sequence[str]) -> l
     if is_of_answers and not table.named("positive"):
         return verdicts
     return [one for one in verdicts if not _are_classes_by_name(table, sure.name, one.name)]
-
-
-def _labels_of_two(table: Candidates) -> list[str]:
-    """Return the column of labels, if it has one, and these are of two classes."""
-    return [name for name in table.named("label") if len(table.classes(name)) == 2]
 
 
 def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
@@ -826,17 +771,14 @@ def _side_by_side(table: Candidates) -> Iterator[Proposal]:
 
 def _by_system(table: Candidates) -> _Systems:
     """Return verdicts, each with the confidences whose name is most alike, by what both names begin and end with."""
-    verdicts = table.verdicts()
-    if _is_one_right(verdicts):
+    verdicts = {verdict.name: verdict for verdict in table.verdicts()}
+    if _is_one_right(list(verdicts.values())):
         return {}
-    by_name = {verdict.name: verdict for verdict in verdicts}
-    sure = {one.name: one for one in table.sure()}
-    pairs = [
-        (system, {"confidence": confidence, "correct": name})
-        for system, name, confidence in _named_alike(by_name, sure.values())
-        if not sure[confidence].decides(by_name[name])
-    ]
-    return _each_once(pairs)
+    return _each_once(
+        (system, {"confidence": sure.name, "correct": name})
+        for system, name, sure in _named_alike(verdicts, table.sure())
+        if not sure.decides(verdicts[name])
+    )
 
 
 def _by_choice(table: Candidates) -> _Systems:
@@ -844,26 +786,18 @@ def _by_choice(table: Candidates) -> _Systems:
     sure = table.sure()
     if len(sure) < 2:
         return {}
-    free = [name for name in table.free if table.may_be_classes(name)]
+    free = list(filter(table.may_be_classes, table.free))
     fitting = []
     for truth in table.named("label") or free:
         answers = [name for name in free if name != truth]
-        systems = _beside_truth(table, truth, answers, sure)
+        systems = _each_once(
+            (system, {"label": truth, "predicted": chosen, "confidence": one.name})
+            for system, chosen, one in _named_alike(answers, sure)
+            if _is_of_chosen(one, table.texts(truth), table.texts(chosen))
+        )
         if len(systems) > 1:
             fitting.append(systems)
     return _only(fitting) or {}
-
-
-def _beside_truth(
-    table: Candidates, truth: str, answers: Iterable[str], sure: Iterable[Sure]
-) -> _Systems:
-    """Return those columns of answers that may be chosen classes beside a true one, with their confidences."""
-    by_name = {one.name: one for one in sure}
-    return _each_once(
-        (system, {"label": truth, "predicted": chosen, "confidence": name})
-        for system, chosen, name in _named_alike(answers, by_name.values())
-        if _is_of_chosen(by_name[name], table.texts(truth), table.texts(chosen))
-    )
 
 
 def _each_once(pairs: Iterable[tuple[str, dict[str, str]]]) -> _Systems:
@@ -874,26 +808,15 @@ def _each_once(pairs: Iterable[tuple[str, dict[str, str]]]) -> _Systems:
     return systems if len(confidences) == len(systems) == len(named) else {}
 
 
-def _named_alike(names: Iterable[str], sure: Iterable[Sure]) -> Iterator[tuple[str, str, str]]:
+def _named_alike(names: Iterable[str], sure: Sequence[Sure]) -> Iterator[tuple[str, str, Sure]]:
     """Yield columns with the confidences whose names are most alike, and what both names begin and end with."""
-    confidences = [one.name for one in sure]
-    for name in names if confidences else ():
-        alike = {one: _ends_of_both(name, one) for one in confidences}
-        nearest = max(confidences, key=lambda one: len("".join(alike[one])))
-        begin, end = alike[nearest]
-        reversed_end = _BEGUN_WORD.sub("", end[::-1])
-        system = _BEGUN_WORD.sub("", begin) + reversed_end[::-1]
-        if system.strip(_AROUND_NAMES):
-            yield system.strip(_AROUND_NAMES), name, nearest
-
-
-def _ends_of_both(one: str, other: str) -> tuple[str, str]:
-    """Return what two names begin with, and what they end with."""
-    begin, reversed_end = (
-        commonprefix([one[::step], other[::step]])  # noqa: RUF071 - of names, not of paths
-        for step in (1, -1)
-    )
-    return begin, reversed_end[::-1]
+    for name in names if sure else ():
+        alike = {one.name: _ends_of([name, one.name]) for one in sure}
+        nearest = max(sure, key=lambda one: len("".join(alike[one.name])))
+        begin, reversed_end = (_BEGUN_WORD.sub("", end) for end in alike[nearest.name])
+        system = (begin + reversed_end[::-1]).strip(_AROUND_NAMES)
+        if system:
+            yield system, name, nearest
 
 
 def _of_one_truth(table: Candidates) -> _Systems:

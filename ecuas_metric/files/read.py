@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
-from ..inputs import Array, Bools, Ints
+from ..inputs import Array, Ints
 from .cells import NOTHING, is_number, parse_cells
 from .recipe import holds_numbers
 from .values import (
@@ -149,7 +149,10 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     parts = [part.strip() for part in skip.split("+")]
     are_skipped = np.zeros(len(sheet.rows), np.bool_)
     for part in parts:
-        wanted = _rows_said(sheet, part)
+        name, equals, value = part.partition("=")
+        wanted = np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
+        if equals and name in sheet.names:
+            wanted = is_in(texts_in(sheet.column(name)), [value])
         is_header = part == str(sheet.header) != "0"
         if not wanted.any() and not is_header:
             raise FileError(path, "no_such_rows", value=part)
@@ -158,14 +161,6 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     if str(sheet.header) not in parts or not len(left.rows):
         return left
     return _named_by_first_row(left)
-
-
-def _rows_said(sheet: Sheet, part: str) -> Bools:
-    """Return the rows (N,) that are said by a number, or by COLUMN=VALUE."""
-    name, equals, value = part.partition("=")
-    if equals and name in sheet.names:
-        return is_in(texts_in(sheet.column(name)), [value])
-    return np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
 
 
 def _named_by_first_row(sheet: Sheet) -> Sheet:
@@ -226,9 +221,8 @@ def distinct_names(
 
 def _column_name(cell: object, place: int) -> str:
     """Return the name of a column as a cell has it, or by its place."""
-    if not isinstance(cell, str):
-        cell = "" if cell is None else as_text(cell)
-    return cell if cell.strip() else f"{UNNAMED}{place}"
+    name = cell if isinstance(cell, str) else as_text("" if cell is None else cell)
+    return name if name.strip() else f"{UNNAMED}{place}"
 
 
 def require_distinct(names: Iterable[str]) -> None:
@@ -341,11 +335,13 @@ def _read_parts(folder: Path) -> Sheet:
         if table.column_names != filled[0].column_names:
             raise FileError(folder, "parts_differ", part=part.name)
     joined = _sheet(_concatenate(filled) if filled else pa.table({}))
-    has_comma = any(sheet.decimal_comma for sheet in sheets.values())
-    is_utf_8 = all(sheet.is_utf_8 for sheet in sheets.values())
-    format = f"{len(sheets)} parts"
-    short = _short_rows_of_parts(sheets.values())
-    return replace(joined, decimal_comma=has_comma, is_utf_8=is_utf_8, format=format, short=short)
+    return replace(
+        joined,
+        decimal_comma=any(sheet.decimal_comma for sheet in sheets.values()),
+        is_utf_8=all(sheet.is_utf_8 for sheet in sheets.values()),
+        format=f"{len(sheets)} parts",
+        short=_short_rows_of_parts(sheets.values()),
+    )
 
 
 def _short_rows_of_parts(sheets: Iterable[Sheet]) -> dict[int, int]:
@@ -403,16 +399,12 @@ def _read_csv(content: pa.Buffer) -> Sheet:
     try:
         return _csv_of(content)
     except UnicodeDecodeError as error:
-        return _csv_of_older_encoding(content, error)
-
-
-def _csv_of_older_encoding(content: pa.Buffer, error: UnicodeDecodeError) -> Sheet:
-    """Return a table in an unknown encoding, whose letters beyond ASCII are refused in columns that are used."""
-    text = content.to_pybytes().decode("latin-1")
-    try:
-        sheet = _csv_of(pa.py_buffer(text.encode()))
-    except ValueError:
-        raise error from None
+        # of an unknown encoding; letters beyond ASCII are refused in columns that are used
+        text = content.to_pybytes().decode("latin-1")
+        try:
+            sheet = _csv_of(pa.py_buffer(text.encode()))
+        except ValueError:
+            raise error from None
     beside = (*sheet.beside, ("letters beyond ASCII", "not UTF-8: save it as UTF-8 to use these"))
     return replace(sheet, is_utf_8=False, beside=beside)
 
@@ -549,15 +541,14 @@ def _rows_of_names(sheet: Sheet) -> int:
     if are_unnamed or len(set(sheet.names)) < len(sheet.names):
         return 0
     head = sheet.head(_ROWS_OF_NAMES + 1)
-    columns = {name: head.column(name).to_pylist() for name in head.names}
-    cells = {name: list(map(_text_of, column)) for name, column in columns.items()}
+    cells = {name: list(map(_text_of, head.column(name).to_pylist())) for name in head.names}
     for size in range(1, len(head.rows)):
-        row = {name: column[size - 1] for name, column in cells.items()}
-        if any(map(is_number, row.values())) or _has_names(row):
+        if not _may_be_names({name: column[size - 1] for name, column in cells.items()}):
             return 0
         named = _names_above(cells, size)
         if len(named) >= _COLUMNS_WITH_NAMES:
-            return size if _are_numbers_below(sheet, named, size) else 0
+            numbers = sheet.table.select(named).slice(size)
+            return size if _are_numbers(numbers) else 0
     return 0
 
 
@@ -567,15 +558,16 @@ def _names_above(cells: Mapping[str, Sequence[str]], size: int) -> list[str]:
     return [name for name in below if any(cells[name][:size])]
 
 
-def _are_numbers_below(sheet: Sheet, names: Iterable[str], size: int) -> bool:
-    """Return whether columns have nothing but numbers below so many rows."""
-    columns = [parse_cells(sheet.column(name).slice(size)) for name in names]
-    return all(is_numeric(column.type) for column in columns)
+def _are_numbers(table: pa.Table) -> bool:
+    return all(is_numeric(parse_cells(plain(column)).type) for column in table.columns)
 
 
-def _has_names(row: Mapping[str, str]) -> bool:
-    """Return whether a row, by the names of its columns, has those of roles below others, such as titles."""
-    return any(holds_numbers(cell) and not holds_numbers(name) for name, cell in row.items())
+def _may_be_names(row: Mapping[str, str]) -> bool:
+    """Return whether cells, by the names of their columns, are no numbers, and no names of roles below others."""
+    return not any(
+        is_number(cell) or (holds_numbers(cell) and not holds_numbers(name))
+        for name, cell in row.items()
+    )
 
 
 def _text_of(cell: object) -> str:
@@ -604,9 +596,11 @@ def _header(content: pa.Buffer) -> Header:
 
 
 def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:
-    """Return the names of the columns; the first has none if the cells below it count the rows."""
+    """Return the names of the columns; the first has none if rows have one cell more, which counts them."""
     cells, *rows = _cells_of([line, *below], separator) or [[]]
-    if _begin_with_numbers(rows, len(cells)):
+    numbers = [row[0] for row in rows if len(row) == len(cells) + 1]
+    counted = list(map(str, range(len(rows) + 1)))
+    if len(rows) > 1 and numbers in (counted[:-1], counted[1:]):  # as R writes tables
         cells = ["", *cells]
     if max(map(len, cells), default=0) > _LONGEST_NAME:
         raise ValueError(f"names of columns have at most {_LONGEST_NAME:,} letters")
@@ -637,15 +631,6 @@ def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
     trimmed = (re.sub(r"^ +| +(?=[\r\n]*$)", "", line) for line in lines)
     rows = csv.reader(trimmed, delimiter=separator, skipinitialspace=True)
     return list(filter(None, rows))
-
-
-def _begin_with_numbers(rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Return whether rows have one cell more than names, the first of which counts them, as R writes tables."""
-    if len(rows) < 2 or {len(row) for row in rows} != {width + 1}:
-        return False
-    numbers = [row[0] for row in rows]
-    counted = list(map(str, range(len(rows) + 1)))
-    return numbers in (counted[:-1], counted[1:])
 
 
 # ---- other formats -----------------------------------------------------------------------------------------------
@@ -718,22 +703,21 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
 
     filled = _filled_sheets(content)
     sizes = {name: len(rows) - 1 for name, rows in filled.items()}
-    if title and title not in filled:
-        raise ValueError(f"it has no sheet {title!r}")
-    if len(filled) > 1 and not title:
-        raise several_lists(sizes)
-    if not filled:
+    wanted = [title] if title else list(filled)
+    if not wanted:
         return _sheet(pa.table({}))
-    rows = filled[title or next(iter(filled))]
+    if len(wanted) > 1:
+        raise several_lists(sizes)
+    if wanted[0] not in filled:
+        raise ValueError(f"it has no sheet {title!r}")
+    rows = filled[wanted[0]]
     header, *numbers = rows
     names = []
     arrays = []
     for place, (name, *cells) in enumerate(zip_longest(*rows.values())):
         names.append(_column_name(name, place))
         arrays.append(from_values(cells))
-    beside = tuple(
-        (name, f"{size} rows") for name, size in sizes.items() if title and name != title
-    )
+    beside = tuple((name, f"{size} rows") for name, size in sizes.items() if name not in wanted)
     sheet = _sheet(pa.table(arrays, names), np.array(numbers))
     return _without_further_names(replace(sheet, path=title, beside=beside, header=header))
 

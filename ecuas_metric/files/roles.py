@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..errors import FileError, InputError
 from ..inputs import grouped
-from .candidates import are_near, are_permuted, has_fractions, list_of_texts
+from .candidates import are_near, are_permuted, by_number, has_fractions, list_of_texts
 from .cells import (
     classes_of,
     lists_of_numbers,
@@ -78,7 +78,9 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
     The sheet has all columns, those in nested cells that the reading names too, see `with_nested`.
     """
-    _refuse_skips(sheet, reading)
+    skip = reading.columns.get("skip", "")
+    if skip != sheet.skipped:  # by an engine that has not all of a file
+        raise InputError("columns", "skips_rows", value=skip, advice="score_in_memory")
     labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
     matching = _Matching(sheet.head(HEAD), labels or ())
     matching.say(reading.columns)
@@ -107,13 +109,6 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         unlabelled=reading.unlabelled,
         path=sheet.path,
     )
-
-
-def _refuse_skips(sheet: Sheet, reading: Reading) -> None:
-    """Raise InputError if rows are to be skipped, and were not: by an engine that has not all of a file."""
-    skip = reading.columns.get("skip", "")
-    if skip != sheet.skipped:
-        raise InputError("columns", "skips_rows", value=skip, advice="score_in_memory")
 
 
 def _refuse_letters(sheet: Sheet, names: Iterable[str]) -> None:
@@ -196,15 +191,14 @@ def describe(table: pa.Table, name: str) -> str:
     what = contents(table, name)
     if what == _EMPTY:
         return f"{name} ({what})"
-    examples: list[str] = []
-    for value in plain(table[name].slice(0, HEAD)).drop_null().to_pylist():
-        text = " ".join(as_text(value).split())
-        example = text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}.."
-        if example and example not in examples:
-            examples.append(example)
-        if len(examples) == _EXAMPLES:
-            break
-    return f"{name} ({what}: {', '.join(examples)})"
+    cells = plain(table[name].slice(0, HEAD)).drop_null().to_pylist()
+    texts = (" ".join(as_text(cell).split()) for cell in cells)
+    distinct = dict.fromkeys(
+        text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}.."
+        for text in texts
+        if text
+    )
+    return f"{name} ({what}: {', '.join(list(distinct)[:_EXAMPLES])})"
 
 
 def list_columns(table: pa.Table) -> str:
@@ -346,8 +340,10 @@ class _Matching:
         used: Mapping[str, Sequence[str]],
     ) -> tuple[tuple[str, str], ...]:
         """Return all columns that no role has, and what the first of them hold."""
-        taken = _columns_taken(chain.from_iterable(used.values()))
-        names = [name for name in self.sheet.names if name not in taken]
+        columns = set(map(column_in, chain.from_iterable(used.values())))
+        columns.update(*(name.split("+") for name in columns))  # which are read together as one
+        columns |= {name.partition(".")[0] for name in columns}  # of fields
+        names = [name for name in self.sheet.names if name not in columns]
         shown = {name: contents(self.sheet.table, name) for name in names[:COLUMNS_SHOWN]}
         for name in filter(self._is_unique, shown if self._systems() else ()):
             shown[name] = shown[name].removesuffix(DIFFERENT) + DIFFERENT
@@ -429,13 +425,10 @@ class _Matching:
         return sorted(filled, key=lambda name: not self._is_unique(name))[:1]
 
     def _numbered(self, pattern: re.Pattern[str]) -> list[str]:
-        """Return the columns of a pattern's prefix that are numbered from 0 without a gap."""
-        groups: dict[str, dict[int, str]] = {}
-        for known, (name, *_) in self.by_name.items():
-            match = pattern.fullmatch(known)
-            if match and self._is_free(name):
-                groups.setdefault(match[1], {})[int(match[2])] = name
-        whole = [group for group in groups.values() if _are_all_numbers(group)]
+        """Return the columns of a pattern's prefix, at least two, that are numbered from 0 without a gap."""
+        free = {known: name for known, (name, *_) in self.by_name.items() if self._is_free(name)}
+        groups = by_number(free, pattern).values()
+        whole = [group for group in groups if sorted(group) == list(range(max(2, len(group))))]
         if len(whole) > 1:
             sets = " and ".join(name_of(list(group.values())) for group in whole)
             raise FileError(
@@ -451,7 +444,11 @@ class _Matching:
             return []
         for prefix in _PREFIXES:
             names = self._after(prefix, classes)
-            there = {known for known in classes & names.keys() if self._is_numeric(names[known])}
+            there = {
+                known
+                for known in classes & names.keys()
+                if is_numeric(self._cells(names[known]).type)
+            }
             if there == classes:
                 return self._of_classes(names, classes)
             if len(there) > 1:
@@ -636,10 +633,6 @@ class _Matching:
         are_objects = pa.types.is_large_list(kind) and pa.types.is_struct(kind.value_type)
         return bool(are_objects and "json" in self.sheet.format)
 
-    def _is_numeric(self, name: str) -> bool:
-        """Return whether cells are numbers, or texts of such."""
-        return is_numeric(self._cells(name).type)
-
     def _cells(self, name: str) -> pa.Array:
         """Return a column (N,) as the values that its texts stand for."""
         return parse_cells(self.sheet.column(name))
@@ -649,19 +642,6 @@ class _Matching:
         classes = set(map(class_in, self.sheet.names))
         texts = texts_of_names(self.sheet.column(name), classes)
         return set(map(as_text, encode(texts)[0]))
-
-
-def _are_all_numbers(numbers: Collection[int]) -> bool:
-    """Return whether numbers are 0, 1, .. without a gap, at least two."""
-    count = max(2, len(numbers))
-    return sorted(numbers) == list(range(count))
-
-
-def _columns_taken(names: Iterable[str]) -> set[str]:
-    """Return the columns that names are of: also those of fields, and those that are read together as one."""
-    columns = set(map(column_in, names))
-    columns.update(*(name.split("+") for name in columns))
-    return columns | {name.partition(".")[0] for name in columns}
 
 
 def class_in(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 from pathlib import Path
@@ -75,7 +75,6 @@ from .values import (
     Sheet,
     as_ids,
     as_text,
-    constant,
     encode,
     first_of,
     floats_in,
@@ -317,16 +316,8 @@ def read_new_rows(
         "label": reading.labels or [0, 1],
     }
     for role, values in stand_ins.items():
-        name = reading.columns.get(role, role)
-        is_there = role == "label" and name in sheet.names
-        is_kept = is_there and not nulls_in(sheet.column(name)).any()
-        table = sheet.table if is_kept else _with_stand_in(sheet.table, name, values)
-        added = set(table.column_names) - set(sheet.names)
         try:
-            systems = submissions_of(replace(sheet, table=table), path, reading=said)
-            is_replaced = name in sheet.names and not is_kept
-            truth = ((name, "the truth"),) if is_replaced else ()
-            return [_with_unused(one, one.recipe.without(added), truth) for one in systems]
+            return _with_stand_in(sheet, path, role, values, said)
         except FileError as error:
             if error.rule not in ("one_role_missing", "roles_missing"):
                 errors.append(error)
@@ -335,19 +326,23 @@ def read_new_rows(
     raise errors[0]
 
 
-def _with_unused(
-    submission: Submission, recipe: Recipe, columns: tuple[tuple[str, str], ...]
-) -> Submission:
-    """Return a submission that was read so, with further columns that are not used."""
-    return replace(submission, recipe=replace(recipe, unused=(*columns, *recipe.unused)))
-
-
-def _with_stand_in(table: pa.Table, name: str, values: Sequence[object]) -> pa.Table:
-    """Return a table with values, in turn, in a column."""
-    in_turn = islice(cycle(values), len(table))
-    stand_in = from_values(list(in_turn))
-    kept = [column for column in table.column_names if column != name]
-    return table.select(kept).append_column(name, stand_in)
+def _with_stand_in(
+    sheet: Sheet, path: str | Path, role: str, values: Sequence[object], reading: Reading
+) -> list[Submission]:
+    """Return the systems of rows, the truth of which is values, in turn; labels that all rows have are kept."""
+    name = reading.columns.get(role, role)
+    is_there = name in sheet.names
+    if role == "label" and is_there and not sheet.table[name].null_count:
+        return submissions_of(sheet, path, reading=reading)
+    in_turn = from_values(list(islice(cycle(values), len(sheet.rows))))
+    kept = [column for column in sheet.names if column != name]
+    table = sheet.table.select(kept).append_column(name, in_turn)
+    replaced = ((name, "the truth"),) if is_there else ()
+    systems = []
+    for one in submissions_of(replace(sheet, table=table), path, reading=reading):
+        unused = (*replaced, *one.recipe.without([name]).unused)
+        systems.append(replace(one, recipe=replace(one.recipe, unused=unused)))
+    return systems
 
 
 def read_run(
@@ -363,7 +358,12 @@ def read_run(
     parts = read_parts(path, options)
     if parts is None:
         return None
-    _require_run(path, reading)
+    for system in reading.systems:
+        raise FileError(path, "run_has_no_columns", value=system)
+    for role, choices in _RUN_PARTS.items():
+        name = reading.columns.get(role, choices[0])
+        if name not in choices:
+            raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
     return _systems_of_run(parts, reading, options)
 
 
@@ -376,32 +376,21 @@ def _systems_of_run(
     has_strata = "stratum" in reading.columns
     is_pooled = has_strata or reading.columns.get("part") == "model"
     parts = pool_tasks(parts, as_strata=has_strata) if is_pooled else tell_apart(parts)
-    systems = []
-    for part, name in zip(parts, names_of(parts), strict=True):
-        systems.append(submission_of(part, name, reading, options))
-        _require_roles(systems[-1].recipe, reading.columns)
-    for role in options.fields:
-        if not any(one.recipe.of(role) for one in systems):
-            raise FileError(systems[0].file, "run_has_other_roles", role=role)
+    systems = [
+        submission_of(part, name, reading, options)
+        for part, name in zip(parts, names_of(parts), strict=True)
+    ]
+    _require_roles(systems, reading.columns)
     is_whole = is_pooled and len({one.of for one in systems}) == len(systems)
     return [replace(one, part="") for one in systems] if is_whole else systems
 
 
-def _require_run(path: str | Path, reading: Reading) -> None:
-    """Raise FileError if what is said of columns means nothing for a run."""
-    for system in reading.systems:
-        raise FileError(path, "run_has_no_columns", value=system)
-    for role, choices in _RUN_PARTS.items():
-        name = reading.columns.get(role)
-        if name is not None and name not in choices:
-            raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
-
-
-def _require_roles(recipe: Recipe, said: Mapping[str, str]) -> None:
-    """Raise FileError if a role was said to be of another column than that of the run."""
-    for role in said.keys() - {*RUN_FIELDS, *_RUN_PARTS}:
-        if "+".join(recipe.of(role)) != said[role]:
-            raise FileError(recipe.source, "run_has_other_roles", role=role)
+def _require_roles(systems: Sequence[Submission], said: Mapping[str, str]) -> None:
+    """Raise FileError if a role was said to be of another column than those of the run, or fields that were named."""
+    for role in said.keys() - _RUN_PARTS.keys():
+        columns = {"+".join(one.recipe.of(role)) for one in systems} - {""}
+        if columns != {said[role]}:
+            raise FileError(systems[0].file, "run_has_other_roles", role=role)
 
 
 def submission_of(
@@ -713,36 +702,33 @@ def _lists_of(
     values = cells.to_pylist()
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
-    rows = [classes_of(value) or {} for value in values]
+    return _numbers_by_class(sheet, name, values, classes, are_zeros_left_out=are_zeros_left_out)
+
+
+def _numbers_by_class(
+    sheet: Sheet,
+    name: str,
+    cells: Sequence[object],
+    classes: Sequence[str],
+    *,
+    are_zeros_left_out: bool,
+) -> list[object]:
+    """Return the numbers of mappings (N,) in the order of the classes, 0 for those that are left out."""
     known = set(classes)
-    for row, number in zip(rows, sheet.rows.tolist(), strict=True):
-        others = row.keys() ^ known
-        is_sparse = are_zeros_left_out and others.isdisjoint(row) and _sum_to_1(row.values())
-        if others and not is_sparse:
-            raise _of_other_classes(sheet, name, number, classes, others)
-    return [_in_order(row, classes) for row in rows]
-
-
-def _of_other_classes(
-    sheet: Sheet, name: str, row: int, classes: Sequence[str], others: Iterable[str]
-) -> FileError:
-    return sheet.error(
-        name,
-        "classes_differ_between_rows",
-        row=row,
-        classes=list(classes[:_MOST_CLASSES_SHOWN]),
-        others=sorted(others)[:_CLASSES_SHOWN],
-    )
-
-
-def _in_order(row: Mapping[str, object], classes: Iterable[str]) -> object:
-    """Return the numbers of classes, 0 for those that are left out, see `row_of_numbers`."""
-    return row_of_numbers([row.get(one, 0.0) for one in classes])
-
-
-def _sum_to_1(values: Iterable[object]) -> bool:
-    row: Any = row_of_numbers(list(values))
-    return are_numbers(row) and are_near(sum(row))
+    rows: list[object] = []
+    for number, cell in zip(sheet.rows.tolist(), cells, strict=True):
+        by_class = classes_of(cell) or {}
+        row: Any = row_of_numbers([by_class.get(one, 0.0) for one in classes])
+        others = by_class.keys() ^ known
+        may_be_left_out = are_zeros_left_out and others.isdisjoint(by_class)
+        if others and not (may_be_left_out and are_numbers(row) and are_near(sum(row))):
+            fields: dict[str, Any] = {
+                "classes": list(classes[:_MOST_CLASSES_SHOWN]),
+                "others": sorted(others)[:_CLASSES_SHOWN],
+            }
+            raise sheet.error(name, "classes_differ_between_rows", row=number, **fields)
+        rows.append(row)
+    return rows
 
 
 def _note_left_out(sheet: Sheet, recipe: Recipe, posteriors: Array) -> tuple[Note, ...]:
@@ -842,8 +828,7 @@ def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, A
         values = numbers(values_in(sheet, recipe), "predictions")
     except InputError:
         return {"advice": "pass_labels"}
-    filled = pc.coalesce(labels, constant("", len(labels)))
-    texts = np.array(filled.to_pylist())
+    texts = np.array([text or "" for text in labels.to_pylist()])
     return say_classes(recipe, texts, values) or {"advice": "pass_labels"}
 
 

@@ -191,9 +191,8 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
         scorers = _scorers_in(log, options)
         for scorer in scorers:
             part = part_of_scorer(log, scorer, options)
-            read.append(
-                part if len(scorers) == 1 else replace(part, model=f"{part.model} {scorer}")
-            )
+            name = f"{part.model} {scorer}" if len(scorers) > 1 else part.model
+            read.append(replace(part, model=name))
     return read
 
 
@@ -233,18 +232,16 @@ def _instead_of(
     return replace(log, unused=(*log.unused, *unused))
 
 
-def _named(logs: Sequence[Log]) -> list[Log]:
-    """Return logs of a task whose systems are named by their model and by the settings in which they differ."""
+def _named(logs: Sequence[Log]) -> Iterator[Log]:
+    """Yield logs of a task whose systems are named by their model and by the settings in which they differ."""
     differing = parts.differing_settings([log.settings for log in logs])
-    named = []
     for log in logs:
         texts = [f"{name}={log.settings.get(name, 'default')[:_LONGEST]}" for name in differing]
-        named.append(replace(log, model=f"{log.model} {', '.join(texts)}".rstrip()))
-    return named
+        yield replace(log, model=f"{log.model} {', '.join(texts)}".rstrip())
 
 
 def _scorers_in(log: Log, options: RunOptions) -> list[str]:
-    """Return the scorers that are systems: the requested one, or each that keeps a confidence."""
+    """Return the scorers that are systems: the requested one, or each that keeps a confidence; or raise FileError."""
     _require_scores(log, options)
     scores = [_section(sample, "scores") for sample in log.samples]
     scorers = list(dict.fromkeys(chain.from_iterable(scores)))
@@ -256,7 +253,10 @@ def _scorers_in(log: Log, options: RunOptions) -> list[str]:
         if keeping:
             return keeping
         if not _any_keeps(log.samples, name):
-            raise _no_confidence(log.file, scorers, options)
+            if "confidence" in options.fields:
+                raise FileError(log.file, "no_field", name=name)
+            advice = "name_confidence_field"
+            raise FileError(log.file, "scorer_without_confidence", advice=advice, scorers=scorers)
     return [parts.only(scorers, options.filter, log.file, "scorer")]
 
 
@@ -270,18 +270,6 @@ def _require_scores(log: Log, options: RunOptions) -> None:
         raise FileError(log.file, "no_scores", got=got)
     if log.status != "success" and not options.partial:
         raise FileError(log.file, "run_did_not_end", got=got, advice="read_partial")
-
-
-def _no_confidence(
-    file: Path,
-    scorers: Sequence[str],
-    options: RunOptions,
-) -> FileError:
-    """Return the error about a confidence that neither scorers nor samples keep."""
-    if "confidence" in options.fields:
-        return FileError(file, "no_field", name=options.fields["confidence"])
-    advice = "name_confidence_field"
-    return FileError(file, "scorer_without_confidence", advice=advice, scorers=scorers)
 
 
 def _any_keeps(rows: Iterable[Fields | None], name: str) -> bool:
@@ -302,19 +290,16 @@ def _is_log(file: Path) -> bool:
 
 
 def _read_log(file: Path, left_out: set[str]) -> Log:
+    """Return a log as Inspect reads it, without some fields of its samples; by its rules where it is not installed."""
     try:
-        document = _by_inspect(file, left_out) if find_spec("inspect_ai") else _by_its_rules(file)
-        return _log_of(file, document)
+        if not find_spec("inspect_ai"):
+            return _log_of(file, _by_its_rules(file))
+        from inspect_ai.log import read_eval_log
+
+        log = read_eval_log(str(file), exclude_fields=left_out)
+        return _log_of(file, log.model_dump())
     except _NOT_A_LOG as error:
         raise FileError(file, "not_a_log_of_inspect", got=str(error)[:80]) from None
-
-
-def _by_inspect(file: Path, left_out: set[str]) -> Fields:
-    """Return a log as Inspect reads it, without some fields of its samples."""
-    from inspect_ai.log import read_eval_log
-
-    log = read_eval_log(str(file), exclude_fields=left_out)
-    return dict(log.model_dump())
 
 
 def _by_its_rules(file: Path) -> Fields:

@@ -29,16 +29,12 @@ def _run_of(file: Path) -> Run:
     rows = _rows(file, ["doc.task_name"])
     if not rows:
         raise FileError(file, "no_samples", advice="check_interruption")
-    return Run(file, _model(file), str(value_at(rows[0], "doc.task_name")))
-
-
-def _model(file: Path) -> str:
-    """Return the model's name: the folders between `details` and the time, where there are such."""
     folders = file.parent.parts
-    if "details" in folders:
+    model = file.parent.name or file.stem
+    if "details" in folders:  # the folders between this and the time
         depth = folders[::-1].index("details")
-        return "/".join(folders[len(folders) - depth : -1]) or folders[-1]
-    return file.parent.name or file.stem
+        model = "/".join(folders[len(folders) - depth : -1]) or model
+    return Run(file, model, str(value_at(rows[0], "doc.task_name")))
 
 
 def _rows(file: Path, columns: list[str] | None) -> list[Fields]:

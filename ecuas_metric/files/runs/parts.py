@@ -184,10 +184,11 @@ def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
     if any("group" in each for each in roles):
         parts = list(map(_with_groups, parts))
     tables = [_with_task(part).columns for part in parts]
+    common = set(tables[0]).intersection(*tables)
     return {
         role: list(chain.from_iterable(table[role] for table in tables))
         for role in tables[0]
-        if all(role in table for table in tables)
+        if role in common
     }
 
 
