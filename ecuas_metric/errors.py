@@ -201,7 +201,8 @@ def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
 class FileError(InputError):
     """An unusable input in a file: the fields of `InputError`, its file, and where it is in that.
 
-    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles in the advice.
+    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles in the advice;
+    `following` is what would be said next if that was followed.
     """
 
     def __init__(
@@ -221,11 +222,18 @@ class FileError(InputError):
         self.column = column
         self.row = row
         self.columns = columns
+        self.following: InputError | Note | None = None
+
+    def render(self, words: Words) -> str:
+        """Return one line in the words of an interface, with what would be said next."""
+        line = super().render(words)
+        return line if self.following is None else f"{line} Then: {self.following.render(words)}"
 
     def subject(self, words: Words) -> str:
         """Return the file, and its column or what else the error is about."""
         what = super().subject(words) if self.column is None else f"column {self.column!r}"
-        return f"{self.file}: {what}" if what else f"{self.file}:"
+        file = f"{self.file}:" if self.file else ""
+        return f"{file} {what}".strip()
 
     def fields_of_sentences(self) -> Mapping[str, object]:
         """Return the fields, with the columns that advice names in the syntax of Python and of the command."""

@@ -53,7 +53,7 @@ from .recipe import (
     name_of,
     on_unit_scale,
 )
-from .roles import DIFFERENT, resolve, with_nested
+from .roles import DIFFERENT, resolve
 from .values import (
     TEXT,
     Sheet,
@@ -98,7 +98,7 @@ _NAMES_OF_SUMS = (
 _SUMS = _NAMES_OF_SUMS.split()
 _NO_IDS = [word for word in NOTHING if not word or re.search(r"[a-z]", word)]  # but dashes
 _LONGEST_NO_ID = max(map(len, _NO_IDS))
-_OF_SYSTEMS = ("name_system", "name_systems_or_groups")  # advice
+OF_SYSTEMS = ("name_system", "name_systems_or_groups")  # advice
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 
 
@@ -148,12 +148,7 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
     It has both words of correctness, one pair for all systems, where the user named one, and notes on other columns.
     """
-    try:
-        recipe = resolve(sheet, reading, rows=rows)
-    except FileError as error:
-        if error.columns and {"flags", "listed"} <= error.fields.keys():
-            error.fields["listed"] += _asked_next(sheet, reading.with_columns(error.columns), rows)
-        raise
+    recipe = resolve(sheet, reading, rows=rows)
     if recipe.right is not None:
         column = sheet.stored(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=len(sheet.rows) == rows)
@@ -181,24 +176,6 @@ def _rows_of(sheet: Sheet, recipe: Recipe, reading: Reading) -> _Rows:
     sheet = replace(sheet, table=with_fields(sheet.table, few))
     counts = {name: counts[name] for name in [*names, *few]}
     return _Rows(sheet, head, recipe, reading, counts, _posteriors_of(head, recipe))
-
-
-def _asked_next(sheet: Sheet, proposed: Reading, rows: int) -> str:
-    """Return what would be asked of columns that are proposed: whether others name systems, or an id has several."""
-    sheet = replace(sheet, table=with_nested(sheet.table, proposed.columns))
-    try:
-        notes = _check_systems(_rows_of(sheet, resolve(sheet, proposed, rows=rows), proposed))
-    except FileError as error:
-        notes = (_note_of(error, error.rule),)
-    except InputError:
-        return ""
-    asked = [note for note in notes if note.advice in _OF_SYSTEMS]
-    if len(asked) != 1:
-        return ""
-    sentence = "; add {pairs} if {other!r} names systems"
-    if "other_pairs" in asked[0].fields:
-        sentence += ", {other_pairs} if it does not"
-    return sentence.format(**asked[0].fields)
 
 
 def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:

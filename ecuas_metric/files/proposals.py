@@ -78,13 +78,20 @@ class Proposal:
         for flag, argument in self._parts({**said, **self.columns}):
             flags.append(flag)
             arguments.append(argument)
+        options = {
+            "labels": self.labels or None,
+            "right": self.right or None,
+            "predictions_are": self.predictions_are or None,
+        }
         fields: dict[str, Any] = {
             "flags": " ".join(flags),
             "arguments": ", ".join(arguments),
+            "options": options,
         }
         if self.alternative is not None:
             others = self.alternative.to_fields(said)
-            fields |= {f"other_{name}": others[name] for name in ("flags", "arguments", "columns")}
+            names = ("flags", "arguments", "columns", "options")
+            fields |= {f"other_{name}": others[name] for name in names}
             fields["other_pairs"] = pairs_of(others["columns"])
         if self.complements:
             fields["complements"] = pairs_of({**said, **self.complements})

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,7 @@ from .cells import (
 )
 from .evidence import (
     MAX_SYSTEMS,
+    OF_SYSTEMS,
     are_mixed,
     code_for_missing,
     do_recur,
@@ -104,6 +105,7 @@ _JOINT = " | "  # between the parts of an id
 _CLASSES_SHOWN = 5
 _WHOLE_NUMBER = re.compile(r"[$€£]? ?(\d{1,3}(?:,\d{3})+|\d+)(?:\.0*)?")
 _MOST_CLASSES_SHOWN = 20
+_MOST_FOLLOWED = 2  # pieces of advice, one after the other
 _OF_COSINE = 2  # the range of similarities from -1 to 1, which are no margins
 MEANING = {  # the rule for unlabelled answers -> the advice on what it does to the numbers
     "bounds": "unlabelled_bounded",
@@ -293,10 +295,55 @@ def read_submissions(
     )
     reading = said if recipe is None else recipe.reading().changed(said)
     of_run = read_run(path, reading, run)
-    if of_run is not None:
-        return of_run
-    sheet = read_sheet(path, **reading.of_file())
-    return submissions_of(sheet, path, reading=reading)
+    return read_tables(path, reading) if of_run is None else of_run
+
+
+def read_tables(
+    path: str | Path, reading: Reading, depth: int = _MOST_FOLLOWED
+) -> list[Submission]:
+    """Return the systems of a file that is no run; an error also has what would be said next, to a depth."""
+    try:
+        sheet = read_sheet(path, **reading.of_file())
+        return submissions_of(sheet, path, reading=reading)
+    except FileError as error:
+        if depth and str(path) != "-":
+            error.following = _following(error, path, reading, depth - 1)
+        raise
+
+
+def _following(
+    error: FileError, path: str | Path, reading: Reading, depth: int
+) -> FileError | Note | None:
+    """Return what would be said if the advice of an error was followed, if that is the same for its alternatives."""
+    said = [_said_next(path, proposed, depth) for proposed in _proposed_by(error, reading)]
+    facts = {(one.rule, one.column) if isinstance(one, FileError) else one for one in said}
+    return said[0] if len(facts) == 1 else None
+
+
+def _said_next(path: str | Path, reading: Reading, depth: int) -> FileError | Note | None:
+    """Return the error about a file that is read so, or the note on columns that may name systems, or None."""
+    try:
+        systems = read_tables(path, reading, depth)
+    except FileError as error:
+        error.file = ""
+        return error
+    except InputError:
+        return None
+    notes = chain.from_iterable(system.recipe.notes for system in systems)
+    return next((note for note in notes if note.advice in OF_SYSTEMS), None)
+
+
+def _proposed_by(error: FileError, reading: Reading) -> Iterator[Reading]:
+    """Yield how a file would be read by the advice of an error, and by its alternative: of columns, or other rows."""
+    fields = error.fields
+    if "skipped" in fields:
+        yield reading.changed(Reading(columns={"skip": fields["skipped"]}))
+    for prefix in ("", "other_"):
+        columns = fields.get("other_columns", {}) if prefix else error.columns or {}
+        is_proposal = f"{prefix}flags" in fields or "rows" in columns
+        if columns and is_proposal and "NAME" not in columns.values():
+            options = fields.get(f"{prefix}options", {})
+            yield reading.changed(Reading(**options).with_columns(columns))
 
 
 def read_new_rows(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import FileError, InputError, pairs_of, quoted
-from ...files.read import distinct_names, read_sheet, stem
+from ...files.read import distinct_names, stem
 from ...files.recipe import (
     SEVERAL,
     ColumnNames,
@@ -20,7 +20,7 @@ from ...files.recipe import (
     scale_of,
 )
 from ...files.runs import RunOptions
-from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
+from ...files.submissions import Submission, read_new_rows, read_run, read_tables
 from ...inputs import grouped
 from .flags import flag_of
 from .parameters import ADDING, FormOptions, NewRowFlags, PairFlags, ReadingFlags
@@ -224,12 +224,11 @@ def _read(
     if of_run is not None:
         return of_run
     try:
-        sheet = read_sheet(path, **reading.of_file())
+        return read_tables(path, reading)
     except FileError as error:
         if error.rule == "no_such_file" and glob.has_magic(path):
             error.advice = "leave_pattern_to_shell"
         raise
-    return submissions_of(sheet, path, reading=reading)
 
 
 def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:

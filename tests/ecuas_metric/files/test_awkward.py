@@ -1342,7 +1342,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         ]
         .set_axis(["by", "p", "ok"], axis=1)
         .to_csv(index=False),
-        "; add system=by if 'by' names systems. If 'ok' marks right answers: --columns confidence=p,correct=ok;",
+        "Does it name systems? --columns system=by.",
     ),
     "a list of classes beside that of their probabilities": (
         pd.DataFrame(

@@ -506,9 +506,10 @@ def test_systems_named_within_objects_are_noted_beside_ids_of_each_row(score):
         for i, (q, c) in enumerate(zip(Q, C, strict=True))
     ]
     said = score("a.json", json.dumps(rows))[2]
-    assert "; add system=by.name if 'by.name' names systems, id=case+by.name if it does not" in said
     flags = "--columns confidence=sure,correct=ok"
-    assert "'case' repeats values, which are unique together with" in score(f"a.json {flags}")[2]
+    for then in (said.partition(" Then: ")[2], score(f"a.json {flags}")[2]):
+        assert "'case' repeats values, which are unique together with" in then
+        assert "--columns system=by.name. Several answers to each question?" in then
     _, systems, said = score(f"a.json {flags},system=by.name,id=case")
     assert ([row["N"] for row in systems], "repeats values" in said) == ([100, 100], False)
 
@@ -562,3 +563,18 @@ def test_words_for_right_and_wrong_go_together(pair, score):
     table = BASE.assign(correct=np.where(C == 1, right, wrong))
     (row,) = score("a.csv", table)[1]
     assert row["error_rate"] == pytest.approx(1 - C.mean())
+
+
+def test_an_error_says_what_would_be_asked_next_if_its_advice_was_followed(score):
+    stars = np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) + 1
+    table = pd.DataFrame({"Item": BASE.id, "Key": CHOSEN.label, "Reply": CHOSEN.predicted})
+    rows = table.assign(Confidence=stars).to_csv(index=False)
+    said = score("a.csv", rows)[2]
+    first, then = said.split(" Then: ")
+    (flags,) = re.findall(r"how sure it is: (--columns \S+);", first)
+    assert score(f"a.csv {flags}")[2] == f"ecuas: a.csv: {then}"
+    titled = score("a.csv", f"Ratings,,,\n{rows}")[2]
+    (skip,) = re.findall(r"Leave such rows out: --columns (\S+)\.", titled.split(" Then: ")[0])
+    assert titled.endswith(
+        f"Then: {score(f'a.csv --columns {skip}')[2].removeprefix('ecuas: a.csv: ')}"
+    )
