@@ -29,7 +29,7 @@ from ecuas_metric.ranking import TieGroups
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import compute_results, prepare
 
-SIZE = 300
+SIZE = 100
 
 
 def missed(data):

@@ -131,8 +131,12 @@ def test_scores_of_confidences_are_those_of_score_confidences(system, n, num_cla
 
 
 OF_INTERVALS = ("interval_method", "n_resamples", "random_state", "groups", "strata")
-NEEDS = {name: {"confidence_level": 0.9} for name in OF_INTERVALS}
-NEEDS |= {"weights_are": {"sample_weight": [1, 2, 3]}, "decisions": {"cost": EVERY_OPTION["cost"]}}
+NEEDS = {name: {"confidence_level": 0.9, "n_resamples": 20} for name in OF_INTERVALS}
+NEEDS |= {
+    "calibration": {"n_resamples": 20},
+    "weights_are": {"sample_weight": [1, 2, 3]},
+    "decisions": {"cost": EVERY_OPTION["cost"]},
+}
 
 
 @functools.wraps(score_costs)
@@ -163,7 +167,7 @@ def modules():
 @pytest.mark.parametrize(("form", "name"), CASES)
 def test_every_option_gives_what_compute_gives(form, name, modules):
     score, truth, said = INPUTS[form]
-    options = {name: EVERY_OPTION[name]} | NEEDS.get(name, {})
+    options = NEEDS.get(name, {}) | {name: EVERY_OPTION[name]}
     if name == "predictions_are":
         said = np.log(said)
     if name == "missing_confidence":

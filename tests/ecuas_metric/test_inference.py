@@ -172,18 +172,18 @@ def test_one_dominant_weight_has_no_interval_and_a_reason():
 
 
 def test_no_width_jumps_when_one_answer_changes():
-    """600 answers, of which 1 to 100 are wrong, at fixed quantiles of the confidence."""
+    """600 answers, of which 16 to 60 are wrong, at fixed quantiles of the confidence."""
     q = np.linspace(0.5, 0.999, 600)
     names = ("error_rate", "auroc", "aurc", "augrc", "confidence_cross_entropy")
     only = [*map(Key, names), Key("ecuas", 0.0), Key("ecuas", 1.0)]
     widths = {}
-    for wrong in range(1, 101):
+    for wrong in range(16, 61):
         correct = np.ones(600, int)
         correct[((np.arange(wrong) + 0.5) / wrong * 600).astype(int)] = 0
         for key, ends in limits(q, correct, n=(0, 1), only=only).items():
             widths.setdefault(key, []).append(np.ptp(ends))
     for key, of_key in widths.items():
-        change = np.abs(np.diff(np.log(of_key)))[15:]
+        change = np.abs(np.diff(np.log(of_key)))
         assert change.max() < 0.05, key
 
 
@@ -434,7 +434,7 @@ def test_two_answers_say_that_their_intervals_rest_on_what_was_not_seen():
 
 def test_rounding_does_not_decide_whether_auroc_depends_on_answers(rng):
     """Where all are tied it depends on none, and is known as a share of as many answers is."""
-    for right in range(1, 300):
+    for right in range(1, 300, 7):
         auroc = limits(
             np.full(300, 0.7),
             np.arange(300) < right,

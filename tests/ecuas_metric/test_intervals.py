@@ -65,15 +65,15 @@ def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
 
 
 def test_analytic_intervals_are_about_the_bootstraps(rng):
-    p = rng.beta(4, 1.5, 2000)
-    correct = (rng.random(2000) < p).astype(int)
+    p = rng.beta(4, 1.5, 1000)
+    correct = (rng.random(1000) < p).astype(int)
     options = {
         "reject_costs": (0.2, 0.4),
         "normalize": True,
-        "sample_weight": rng.random(2000) + 0.5,
+        "sample_weight": rng.random(1000) + 0.5,
     }
     ours, _ = inferred(p, correct, **options)
-    theirs, _ = inferred(p, correct, interval_method="percentile", n_resamples=2000, **options)
+    theirs, _ = inferred(p, correct, interval_method="percentile", n_resamples=1000, **options)
     for key, estimate in theirs.items():
         value, *expected = astuple(ours[key])
         limits = [estimate.low, estimate.high]

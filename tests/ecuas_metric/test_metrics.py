@@ -237,7 +237,7 @@ def test_intervals_change_no_value_and_have_two_limits_in_order(system):
 
 
 def test_resamples_without_any_weight_have_no_value():
-    options = {"sample_weight": [0.0, 1.0, 1.0, 1.0], "confidence_level": 0.9, "n_resamples": 500}
+    options = {"sample_weight": [0.0, 0.0, 1.0, 1.0], "confidence_level": 0.9, "n_resamples": 99}
     options |= {"interval_method": "percentile", "normalize": True}
     positive = np.array([0.5, 0.75, 0.75, 0.75])
     posteriors = np.stack([1 - positive, positive], axis=1)

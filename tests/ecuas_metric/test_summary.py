@@ -52,7 +52,7 @@ def test_numbers_and_notes_are_those_of_memory(form, rng):
 def random_rows(rng):
     """Return rows of any form, size, number of errors and design that a state has."""
     form = str(rng.choice(list(FORMS)))
-    size = int(rng.choice([5, 12, 40, 150, 400]))
+    size = int(rng.choice([5, 12, 40, 150]))
     rows = FORMS[form](rng, size)
     if rows.form == "confidences" and rng.random() < 0.5:  # few errors
         rows.references[:] = rng.random(size) < rng.choice([0.03, 0.97, 1.0])
@@ -64,12 +64,12 @@ def random_rows(rng):
     return rows
 
 
-@pytest.mark.parametrize("seed", seeds(4, 40))
+@pytest.mark.parametrize("seed", seeds(4, 80))
 def test_values_and_intervals_are_those_of_memory_or_none_with_a_reason(seed, monkeypatch):
-    """Ten cases each: equal to 1e-9, by differences to 1e-6; or none from the summary, and a note names the number."""
+    """Five cases each: equal to 1e-9, by differences to 1e-6; or none from the summary, and a note names the number."""
     monkeypatch.setattr(metrics, "_MOST_PARTS", 16)  # of differences, for speed
     rng = np.random.default_rng(seed)
-    for _ in range(10):
+    for _ in range(5):
         rows = random_rows(rng)
         more = {"normalize": rows.form != "costs", "confidence_level": 0.9}
         system = rows.system(**more)
@@ -99,12 +99,11 @@ def test_summaries_are_the_same_however_rows_are_cut_and_merged(form, bins, rng,
         request.getfixturevalue(bins)
     rows = FORMS[form](rng, 120)
     whole = packed(rows.state())
-    for count in (1, 7, 20):
-        parts = cut(rows, count, rng)
-        assert packed(merge(parts)) == whole
-        while len(parts) > 1:  # a tree
-            parts = [merge(parts[i : i + 3][::-1]) for i in range(0, len(parts), 3)]
-        assert packed(parts[0]) == whole
+    parts = cut(rows, 10, rng)
+    assert packed(merge(parts)) == whole
+    while len(parts) > 1:  # a tree
+        parts = [merge(parts[i : i + 3][::-1]) for i in range(0, len(parts), 3)]
+    assert packed(parts[0]) == whole
 
 
 @EVERY
@@ -115,9 +114,11 @@ def test_bounds_hold_the_numbers_of_memory(form, rng, few_bins):
     asked = {"decompose": True, "confidence_level": 0.5}
     results = results_of(state, **asked)
     expected = compute_results(rows.system(decompose=True)).estimates
+    for key, estimate in results_of(
+        state, only=[*results.estimates][::2], **asked
+    ).estimates.items():
+        np.testing.assert_equal(astuple(results.estimates[key]), astuple(estimate))
     for key, estimate in results.estimates.items():
-        (alone,) = results_of(state, only=[key], **asked).estimates.values()
-        np.testing.assert_equal(astuple(alone), astuple(estimate))
         value = expected[key].value
         if key.entry.is_share or key.metric == "ece":
             assert estimate.value == pytest.approx(value, abs=1e-12), key

@@ -123,7 +123,7 @@ def random_result(rng):
     return answers.Graded(with_design(frame, asked), asked)
 
 
-@pytest.mark.parametrize("number", [40, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [15, pytest.param(1000, marks=pytest.mark.slow)])
 def test_a_link_holds_the_whole_result_or_there_is_none(number, rng):
     for graded in (random_result(rng) for _ in range(number)):
         token = links.pack("µ", graded)
