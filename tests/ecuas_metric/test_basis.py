@@ -166,12 +166,7 @@ def test_digests_of_ids_of_arrow_and_of_python_are_one(longest):
 
 UNLIKE = {
     "numbers of samples": {"size": SIZE - 1, "ids": False},
-    "numbers of classes K": {"num_classes": 3},
-    "epsilon": {"epsilon": 1e-2},
-    "numbers of bins": {"n_bins": 7},
     "weights": {"sample_weight": np.arange(1, SIZE + 1)},
-    "groups": {"groups": np.arange(SIZE) // 2},
-    "strata": {"strata": np.arange(SIZE) // 20},
     "levels of intervals": {"confidence_level": 0.5},
     "methods of intervals": {"interval_method": "percentile", "n_resamples": 20},
 }

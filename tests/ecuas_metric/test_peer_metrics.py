@@ -15,6 +15,7 @@ from ecuas_metric import confidence_system, peer_metrics, posterior_system
 from ecuas_metric.calibration import ece
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
+from ecuas_metric.order import aurc
 from ecuas_metric.peer_metrics import (
     auarc,
     coverage_at_risk,
@@ -236,7 +237,7 @@ def test_shares_lie_between_0_and_1_whatever_the_weights(metric, options, answer
     assert np.isnan(value) or -1e-9 <= value <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("metric", [auarc, e_aurc, prr, error_average_precision])
+@pytest.mark.parametrize("metric", [aurc, auarc, e_aurc, prr, error_average_precision])
 @given(ANSWERS, st.data())
 def test_continuous_in_the_weights(metric, answers, data):
     """Also where the weight of a group is 0 or 1, but not where the last answer of a kind vanishes."""
