@@ -23,7 +23,7 @@ from ecuas_metric.intervals import next_costs, numbers_of
 from ecuas_metric.metric import Key, Line, Point
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, answers_drawn, prepare
-from tests.ecuas_metric.systems import inferred, limits, reaches
+from tests.ecuas_metric.systems import answers, inferred, limits, reaches
 
 COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
 
@@ -148,7 +148,7 @@ def test_intervals_of_differences_leave_out_0_if_and_only_if_p_is_less_than_alph
 
 def test_a_system_differs_from_itself_by_no_more_than_one_answer_could(rng):
     q = rng.random(50)
-    system = confidence_system((rng.random(50) < q).astype(int), q, confidence_level=0.95)
+    system = confidence_system(answers(rng, q), q, confidence_level=0.95)
     rows = {str(row.key): row for row in compare_systems({"a": system, "b": system})}
     for row in rows.values():
         assert row.difference == 0
@@ -191,7 +191,7 @@ def test_no_width_jumps_when_one_answer_changes():
 def test_copies_in_groups_tell_what_one_of_each_tells(size, parts, rng):
     """Of few groups, too: their quantile is Student's, of so many groups."""
     q = rng.random(size)
-    correct = (rng.random(size) < q).astype(int)
+    correct = answers(rng, q)
     strata = {"strata": np.arange(size) % parts} if parts > 1 else {}
     alone = reaches(q, correct, **strata)
     more = {"groups": np.arange(size)} | strata

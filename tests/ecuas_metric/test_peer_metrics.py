@@ -36,7 +36,7 @@ from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import results_of, summary_of
 from tests.conftest import ROOT
 from tests.ecuas_metric.registry import REGISTRY, row_of
-from tests.ecuas_metric.systems import UNIT, groups_of, inferred
+from tests.ecuas_metric.systems import UNIT, answers, groups_of, inferred
 
 CONFIDENCE = np.array([0.97, 0.93, 0.88, 0.85, 0.79, 0.74, 0.66, 0.61, 0.52, 0.43, 0.31, 0.12])
 CORRECT = np.array([1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0])
@@ -255,7 +255,7 @@ def test_continuous_in_the_weights(metric, answers, data):
 def test_rounding_of_weights_does_not_decide_which_answers_are_rejected(rng):
     """Sums of weights up to the first rejected answer are whole numbers up to rounding."""
     confidence = rng.random(60).round(1)
-    correct = (rng.random(60) < confidence).astype(int)
+    correct = answers(rng, confidence)
     weight = rng.random(60) + 0.1
     rounded = [weight * (1 + 1e-13 * rng.normal(size=60)) for _ in range(40)]
     values = [prr(groups_of(confidence, correct, one), max_rejection=0.5) for one in rounded]
@@ -385,7 +385,7 @@ def tables(tmp_path, rng, monkeypatch):
     groups = {}
     for name in ("a", "b"):
         confidence = rng.random(160).round(2)
-        correct = (rng.random(160) < confidence).astype(int)
+        correct = answers(rng, confidence)
         frame = pd.DataFrame({"id": range(160), "confidence": confidence, "correct": correct})
         frame.to_csv(f"{name}.csv", index=False)
         frame.to_parquet(f"{name}.parquet", index=False)
