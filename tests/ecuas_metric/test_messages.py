@@ -13,7 +13,7 @@ from ecuas_metric import errors, messages
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting.words import COMMAND_WORDS
 from space.words import PAGE_WORDS
-from tests.conftest import ROOT
+from tests.conftest import ROOT, parsed
 
 TABLES = ("messages.py", "words.py")
 KNOWN = messages.SENTENCES | COMMAND_WORDS | PAGE_WORDS
@@ -29,11 +29,9 @@ IDS = ("rule", "advice")
 ADDED = {"columns", "pairs"}  # to the fields of a `FileError`, from its columns
 
 
-@functools.cache
 def modules() -> dict[Path, ast.Module]:
-    """Return what is parsed once, and not where tests are only collected."""
     paths = (path for name in ("ecuas_metric", "space") for path in (ROOT / name).rglob("*.py"))
-    return {path: ast.parse(path.read_text("utf-8")) for path in paths if path.name not in TABLES}
+    return {path: parsed(path) for path in paths if path.name not in TABLES}
 
 
 def calls_in(tree: ast.AST) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:

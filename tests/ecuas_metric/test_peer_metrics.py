@@ -384,7 +384,7 @@ def tables(tmp_path, rng, monkeypatch):
     monkeypatch.chdir(tmp_path)
     groups = {}
     for name in ("a", "b"):
-        confidence = rng.random(160).round(2)
+        confidence = rng.random(160).round(1)
         correct = answers(rng, confidence)
         frame = pd.DataFrame({"id": range(160), "confidence": confidence, "correct": correct})
         frame.to_csv(f"{name}.csv", index=False)
