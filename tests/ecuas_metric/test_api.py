@@ -181,9 +181,9 @@ def test_every_option_gives_what_compute_gives(form, name, modules):
 
 @pytest.mark.parametrize("form", INPUTS)
 def test_docstrings_name_every_option(form):
-    named = re.search(
-        r"Every option of `compute` for \w+: (.*?)\.\n", INPUTS[form][0].__doc__, flags=re.DOTALL
-    )[1]
+    named = re.search(r"(?s)Every option of `compute` for \w+: (.*?)\.\n", INPUTS[form][0].__doc__)[
+        1
+    ]
     assert re.split(r",\s+", named) == [name for of, name in CASES if of == form]
 
 

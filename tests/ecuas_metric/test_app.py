@@ -111,7 +111,7 @@ def test_columns_may_stand_in_any_order(separator, app):
 
 
 def test_the_page_needs_nothing_that_is_not_beside_it_on_the_hub(app):
-    tree = ast.parse(Path(app.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(app.__file__).read_text("utf-8"))
     modules = {
         alias.name
         for node in ast.walk(tree)

@@ -147,7 +147,7 @@ def test_an_id_is_of_one_table_and_no_argument():
 
 
 def test_an_error_is_added_as_the_guide_says(monkeypatch):
-    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("**Add an error.**")[2]
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("**Add an error.**")[2]
     entries, raising = re.search(r"```python\n(.*?)\n\n(.*?)```", guide, re.DOTALL).groups()
     in_python, in_command = re.findall(r'"((?:n_bins|--bins) must [^"]*)"', guide)
     tree = ast.parse(raising)

@@ -80,7 +80,7 @@ def test_graded_answers_are_scored_alike_from_their_file(asked, mine, tmp_path):
     columns = ["--columns", "id=question_id,weight=weight,stratum=stratum"]
     flags = [*columns, "--unlabelled", "bounds", "--interval", "0.95", "--output", str(output)]
     main(["score", str(file), *flags])
-    by_command = json.loads(output.read_text(encoding="utf-8"))
+    by_command = json.loads(output.read_text("utf-8"))
     assert here["rows"] == there["rows"] == by_command["rows"]
     assert there["signature"] == by_command["signature"]
 

@@ -26,7 +26,7 @@ def system(rng, size=300, **options):
 def figures_in(html):
     """Return by title the points of each line, then of its band or bars, in the units of the axes."""
     drawn = {}
-    for figure in re.findall("<figure.*?</figure>", html, flags=re.DOTALL):
+    for figure in re.findall("(?s)<figure.*?</figure>", html):
         tree = ElementTree.fromstring(figure)
         curves = next(node for node in tree.iter() if node.get("class") == "curves")
         _, *x, _, y_low, y_high, names = json.loads(curves.get("data-axes"))

@@ -21,7 +21,7 @@ DOCUMENT = json.dumps(ROWS, indent=1)
 )  # fmt: skip
 def test_a_file_is_read_by_its_suffix(suffix, content, rows, tmp_path):
     file = tmp_path / f"rows{suffix}"
-    file.write_text(content, encoding="utf-8")
+    file.write_text(content, "utf-8")
     assert read_rows(str(file)) == rows
     assert read_release(str(file)).to_dict("records") == rows
 
