@@ -57,7 +57,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    "field, value",
     [("ratio", ("none", "risk")), *((name, "none") for name in ("needs", "parameter", "when"))],
 )
 def test_it_names_nothing_that_is_not_there(field, value):

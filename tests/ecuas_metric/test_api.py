@@ -163,7 +163,7 @@ def modules():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(("form", "name"), CASES)
+@pytest.mark.parametrize("form, name", CASES)
 def test_every_option_gives_what_compute_gives(form, name, modules):
     score, truth, said = INPUTS[form]
     options = NEEDS.get(name, {}) | {name: EVERY_OPTION[name]}
@@ -256,7 +256,7 @@ BAD = [  # the rules themselves are those of test_inputs and test_options
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "message"), BAD, ids=[message[:40] for _, message in BAD])
+@pytest.mark.parametrize("call, message", BAD, ids=[message[:40] for _, message in BAD])
 def test_errors_speak_of_the_callers_arguments(call, message):
     with pytest.raises(InputError) as caught:
         call()
@@ -288,7 +288,7 @@ WARNED = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), WARNED)
+@pytest.mark.parametrize("call, message", WARNED)
 def test_notes_are_warnings_at_the_callers_line(call, message):
     with pytest.warns(UserWarning) as caught:
         call()

@@ -59,7 +59,7 @@ FORMS = [  # other forms, which an own reader would guess at, and what is no tab
 
 
 @pytest.mark.parametrize(
-    ("table", "n", "message"),
+    "table, n, message",
     [
         *((table, "0", "") for table in FORMS),
         ("confidence, correct\n90, 1\n80, 0", "0", "Percentages? Divide by 100."),

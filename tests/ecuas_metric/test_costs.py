@@ -154,7 +154,7 @@ def test_decimals_that_are_equal_on_paper_are_accepted():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments, message",
     [
         ({"n": -1}, r"n must be >= 0 \(inf allowed\); got -1\."),
         ({"max_uncertainty": 0}, r"max_uncertainty must be positive and finite; got 0\."),
@@ -234,7 +234,7 @@ def test_a_solver_in_floats_finds_what_integers_give(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("matrix", "value"),
+    "matrix, value",
     [
         ([[0, 1], [1e7, 0]], 1e7 / (1e7 + 1)),
         ([[0.01, 0.001], [0.001, 1e5]], (0.01 * 1e5 - 0.001**2) / (0.01 + 1e5 - 0.002)),

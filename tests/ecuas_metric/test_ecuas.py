@@ -241,7 +241,7 @@ def load_share(form, folder, process, count=2):
     )
 
 
-@pytest.mark.parametrize(("way", "form", "parts", "late"), SHARES)
+@pytest.mark.parametrize("way, form, parts, late", SHARES)
 def test_shares_of_several_processes_are_one_also_where_some_are_empty(
     way, form, parts, late, tmp_path
 ):
@@ -265,7 +265,7 @@ def test_shares_of_several_processes_are_one_also_where_some_are_empty(
 
 
 @pytest.mark.parametrize(
-    ("other", "rule"), [(CONFIDENCE, "one form"), ([[0.5, 0.5]], "the same number of classes")]
+    "other, rule", [(CONFIDENCE, "one form"), ([[0.5, 0.5]], "the same number of classes")]
 )
 def test_shares_of_another_form_are_refused(other, rule, tmp_path):
     def share(process):

@@ -39,7 +39,7 @@ def test_neighbours_add_up_at_their_mean_uncertainty(rng):
 
 
 @pytest.mark.parametrize("size", [50, 100])
-@pytest.mark.parametrize(("level", "least"), [(0.8, 0.73), (0.95, 0.94), (0.99, 0.985)])
+@pytest.mark.parametrize("level, least", [(0.8, 0.73), (0.95, 0.94), (0.99, 0.985)])
 def test_intervals_of_a_share_hold_every_true_rate(size, level, least):
     """Exactly, by the binomial distribution of the wrong answers."""
     q = np.full(size, 0.7)
@@ -55,7 +55,7 @@ def test_intervals_of_a_share_hold_every_true_rate(size, level, least):
     assert level <= covered.mean() <= level + 0.03
 
 
-@pytest.mark.parametrize(("right", "wrong"), [(1, 1), (3, 1), (2, 6), (40, 3)])
+@pytest.mark.parametrize("right, wrong", [(1, 1), (3, 1), (2, 6), (40, 3)])
 def test_moments_of_a_share_are_those_of_the_beta_distributions_of_its_exact_limits(right, wrong):
     """Of Clopper and Pearson: one more wrong answer for the upper limit, one more right one for the lower."""
     correct = np.arange(right + wrong) < right
@@ -121,7 +121,7 @@ WEIGHTED = {"sample_weight": np.linspace(0.1, 1, 60), "groups": np.arange(60) //
 
 
 @pytest.mark.parametrize(
-    ("level", "options"), [(0.8, {}), (0.95, {}), (0.99, {}), (0.9, WEIGHTED | {"normalize": True})]
+    "level, options", [(0.8, {}), (0.95, {}), (0.99, {}), (0.9, WEIGHTED | {"normalize": True})]
 )
 def test_intervals_of_differences_leave_out_0_if_and_only_if_p_is_less_than_alpha(level, options):
     rng = np.random.default_rng(3)
@@ -187,7 +187,7 @@ def test_no_width_jumps_when_one_answer_changes():
         assert change.max() < 0.05, key
 
 
-@pytest.mark.parametrize(("size", "parts"), [(100, 1), (100, 2), (8, 1)])
+@pytest.mark.parametrize("size, parts", [(100, 1), (100, 2), (8, 1)])
 def test_copies_in_groups_tell_what_one_of_each_tells(size, parts, rng):
     """Of few groups, too: their quantile is Student's, of so many groups."""
     q = rng.random(size)
@@ -471,7 +471,7 @@ def test_a_system_that_is_the_naive_one_has_its_value():
             assert 1 - 1e-12 <= found[key].high < 1.05
 
 
-@pytest.mark.parametrize(("frequency", "has_interval"), [(0.5, False), (0.8, True)])
+@pytest.mark.parametrize("frequency, has_interval", [(0.5, False), (0.8, True)])
 def test_a_normalised_error_rate_whose_naive_system_is_undecided_has_no_interval(
     frequency, has_interval, rng
 ):

@@ -30,7 +30,7 @@ TRUTH = "references must be 0 (incorrect) or 1 (correct); got"
 
 
 @pytest.mark.parametrize(
-    ("check", "predictions", "references", "message"),
+    "check, predictions, references, message",
     [
         (
             confidences,
@@ -123,7 +123,7 @@ def test_arrays_that_are_not_of_their_form_are_refused(check, predictions, refer
 
 
 @pytest.mark.parametrize(
-    ("form", "rows", "message"),
+    "form, rows, message",
     [
         (
             "probabilities",
@@ -189,7 +189,7 @@ SERIES = pd.Series([1, 0, 1], index=["a", "b", "c"])
 
 
 @pytest.mark.parametrize(
-    ("values", "expected"),
+    "values, expected",
     [
         ([1 - 1e-15], [1 - 1e-15]),
         (np.array([0.9, None, 0.4], dtype=object), [0.9, NAN, 0.4]),

@@ -99,7 +99,7 @@ def same(value):
     return pytest.approx(value, abs=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize(("metric", "options", "printed", "tolerance"), PRINTED)
+@pytest.mark.parametrize("metric, options, printed, tolerance", PRINTED)
 def test_the_numbers_that_other_tools_print(metric, options, printed, tolerance):
     value = metric(groups_of(CONFIDENCE, CORRECT), **options)
     assert value == pytest.approx(printed, abs=tolerance)
@@ -191,7 +191,7 @@ def orders_of(confidence, correct):
     return np.array([list(itertools.chain(*order)) for order in every])
 
 
-@pytest.mark.parametrize(("metric", "define", "options"), IN_ONE_ORDER)
+@pytest.mark.parametrize("metric, define, options", IN_ONE_ORDER)
 @given(ANSWERS)
 @example([(0.5, 1)] * 4)
 @example([(0.5, 0)] * 4)
@@ -213,7 +213,7 @@ def test_coverage_at_risk_is_that_of_the_curve_in_expectation(answers, risk):
     assert coverage_at_risk(groups_of(confidence, correct), risk) == same(covered / len(curve))
 
 
-@pytest.mark.parametrize(("metric", "options"), WEIGHED)
+@pytest.mark.parametrize("metric, options", WEIGHED)
 @given(SAMPLES, st.data())
 def test_a_whole_weight_is_as_many_equal_answers(metric, options, answers, data):
     confidence, correct = columns_of(answers)
@@ -225,7 +225,7 @@ def test_a_whole_weight_is_as_many_equal_answers(metric, options, answers, data)
     assert metric(weighted, **options) == same(metric(repeated, **options))
 
 
-@pytest.mark.parametrize(("metric", "options"), WEIGHED[-6:])
+@pytest.mark.parametrize("metric, options", WEIGHED[-6:])
 @given(SAMPLES, st.data())
 def test_shares_lie_between_0_and_1_whatever_the_weights(metric, options, answers, data):
     weights = st.lists(
@@ -271,7 +271,7 @@ def test_risks_of_any_cost_are_means_of_what_is_accepted(answers):
     assert mean_selective_risk(groups) <= cost.max() + 1e-12
 
 
-@pytest.mark.parametrize(("count", "n_bins"), [(30, 7), (100, 10), (50, 3), (4, 10)])
+@pytest.mark.parametrize("count, n_bins", [(30, 7), (100, 10), (50, 3), (4, 10)])
 def test_bins_of_equal_mass_start_at_quantiles(count, n_bins, rng):
     confidence = rng.random(count)
     correct = rng.integers(0, 2, count)
@@ -343,7 +343,7 @@ AT = [
 ]
 
 
-@pytest.mark.parametrize(("metric", "line", "at"), AT)
+@pytest.mark.parametrize("metric, line, at", AT)
 def test_a_line_has_the_standard_error_of_new_samples(metric, line, at, rng):
     values = []
     errors = []

@@ -65,7 +65,7 @@ assert main(["score", *files]) == main(["compare", *files]) == 0"""
 
 @pytest.mark.e2e
 @pytest.mark.parametrize(
-    ("code", "loaded"),
+    "code, loaded",
     [
         ("import ecuas_metric, triviaqa_subset; dir(ecuas_metric); dir(triviaqa_subset)", []),
         (COMMANDS, []),

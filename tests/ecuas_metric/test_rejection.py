@@ -152,7 +152,7 @@ REFUSED_CONFIDENCES = [
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments", "message"),
+    "function, arguments, message",
     [
         *((decide, {"y_prob": [[0.5, 0.5]]} | given, said) for given, said in REFUSED),
         *(

@@ -271,7 +271,7 @@ OTHERS = {  # of what a part may differ, and what the refusal names
 }
 
 
-@pytest.mark.parametrize(("reason", "change"), OTHERS.items())
+@pytest.mark.parametrize("reason, change", OTHERS.items())
 def test_parts_that_depend_on_other_things_are_not_merged(reason, change):
     parts = [
         state_of("confidences", [0.5, 0.9], [0, 1], checked_options(**given))
@@ -305,7 +305,7 @@ def test_what_is_asked_of_a_state_is_checked_as_in_memory(rng):
 
 
 @pytest.mark.parametrize(
-    ("changes", "argument", "index"),
+    "changes, argument, index",
     [
         ({"predictions": [0.5, 2.0]}, "predictions", 1),
         ({"references": [0, 2]}, "references", 1),

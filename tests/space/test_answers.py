@@ -189,6 +189,6 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize(("forged", "shown"), FORGED.items())
+@pytest.mark.parametrize("forged, shown", FORGED.items())
 def test_a_forged_name_is_never_one_of_the_datasets_and_is_marked(forged, shown):
     assert links.unpack(token_of(GOOD | {"name": forged}))[0] == f"{shown} (self-reported)"

@@ -112,7 +112,7 @@ def test_intervals_and_colours_are_drawn_where_there_are_some(rng):
     assert all(unescape(few).count(f'data-name="{name}"') == 4 for name in names)
 
 
-@pytest.mark.parametrize(("theme", "ground"), [("", "#ffffff"), (".dark ", "#27272a")])
+@pytest.mark.parametrize("theme, ground", [("", "#ffffff"), (".dark ", "#27272a")])
 def test_lines_are_told_apart_by_colour_and_by_dashes(theme, ground):
     colours = re.findall(
         rf"^{re.escape(theme)}\.slot-\d {{ --line: (#\w+)", STYLE, flags=re.MULTILINE

@@ -15,7 +15,7 @@ DOCUMENT = json.dumps(ROWS, indent=1)
 
 
 @pytest.mark.parametrize(
-    ("suffix", "content", "rows"),
+    "suffix, content, rows",
     [(".jsonl", LINES, ROWS), (".ndjson", LINES.removesuffix("\n"), ROWS), (".json", DOCUMENT, ROWS),
      (".json", LINES, ROWS), (".json", "[]", []), (".jsonl", "", [])],
 )  # fmt: skip
@@ -30,7 +30,7 @@ FORM = "{} must be UTF-8 with a JSON object per line, or a list of objects; "
 
 
 @pytest.mark.parametrize(
-    ("suffix", "content", "message"),
+    "suffix, content, message",
     [
         (".jsonl", b"\xff\xfe", FORM),
         (".json", b'{"a": 1}\n{"a"', FORM),
