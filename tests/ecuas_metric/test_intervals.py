@@ -173,7 +173,7 @@ def test_a_rare_class_has_the_rule_of_rare_mistakes(design, rng):
     options |= {"normalize": True}
     q = rng.uniform(0.1, 0.9, 100)
     are_there = []
-    for count in (2, 5, 9, 10, 12, 30, 80, 97):
+    for count in (2, 9, 10, 30, 97):
         is_one = (np.arange(100) < count).astype(int)
         of_mistakes, _ = inferred(q, is_one, **options)
         of_classes, _ = inferred(np.stack([1 - q, q], axis=1), is_one, "posteriors", **options)
