@@ -211,7 +211,8 @@ def test_the_command_knows_it_by_key_and_title(metric, outputs, files, command, 
     good = compute_results(confidence_system(*outputs["good"]), only=[key])
     word, *flags = command.split()
     written = tmp_path / "out.json"
-    for name in {metric.title, metric.name if word == "score" else metric.title}:
+    names = [metric.title, metric.name] if word == "score" else [metric.title]
+    for name in names:
         assert not cli.main([word, *files, *flags, "--metrics", name, "--output", str(written)])
         assert metric.title in capsys.readouterr().out
         if word == "score":

@@ -80,7 +80,7 @@ def test_a_step_between_break_points_is_integrated_exactly():
     np.testing.assert_allclose(ours, list(map(float, expected)), rtol=1e-14)
 
 
-@pytest.mark.parametrize("weight", [-1.0, np.inf])
+@pytest.mark.parametrize("weight", [-1.0, np.inf, np.nan])
 def test_weights_that_are_no_weights_are_refused(weight):
     def some(gamma):
         return weight if gamma > 0.6 else 1.0
@@ -157,6 +157,7 @@ def test_decimals_that_are_equal_on_paper_are_accepted():
     "arguments, message",
     [
         ({"n": -1}, r"n must be >= 0 \(inf allowed\); got -1\."),
+        ({"n": np.nan}, r"n must be >= 0 \(inf allowed\); got nan\."),
         ({"max_uncertainty": 0}, r"max_uncertainty must be positive and finite; got 0\."),
         ({"epsilon": 0, "n": 2}, r"epsilon must lie in \(0, max_uncertainty = 1\); got 0\."),
     ],
@@ -166,9 +167,10 @@ def test_errors(arguments, message):
         ecuas([0.5], [1.0], **arguments)
 
 
-def test_the_largest_uncertainty_is_positive():
+@pytest.mark.parametrize("largest", [0, np.nan])
+def test_the_largest_uncertainty_is_positive(largest):
     with pytest.raises(ValueError, match=r"^max_uncertainty must be positive \(inf allowed\); got"):
-        rejecting([0.5], [1.0], reject_cost=0.3, max_uncertainty=0)
+        rejecting([0.5], [1.0], reject_cost=0.3, max_uncertainty=largest)
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1e3, 1e9])

@@ -113,9 +113,8 @@ def test_bounds_hold_the_numbers_of_memory(form, rng, few_bins):
     asked = {"decompose": True, "confidence_level": 0.5}
     results = results_of(state, **asked)
     expected = compute_results(rows.system(decompose=True)).estimates
-    for key, estimate in results_of(
-        state, only=[*results.estimates][::2], **asked
-    ).estimates.items():
+    half = results_of(state, only=[*results.estimates][::2], **asked)
+    for key, estimate in half.estimates.items():
         np.testing.assert_equal(astuple(results.estimates[key]), astuple(estimate))
     for key, estimate in results.estimates.items():
         value = expected[key].value
@@ -311,6 +310,7 @@ def test_what_is_asked_of_a_state_is_checked_as_in_memory(rng):
         ({"references": [0, 2]}, "references", 1),
         ({"sample_weight": [1, -1]}, "sample_weight", 1),
         ({"sample_weight": [1, 1e100]}, "sample_weight", 1),
+        ({"sample_weight": [1]}, "sample_weight", None),
         ({"options": checked_options(groups=[1, 2])}, "groups", None),
         ({"options": checked_options(sample_weight=[1, 2])}, "sample_weight", None),
     ],
