@@ -38,10 +38,10 @@ def test_neighbours_add_up_at_their_mean_uncertainty(rng):
     np.testing.assert_allclose(merged.weight2_cost2, [part.sum() for part in parts])
 
 
-@pytest.mark.parametrize("size", [50, 100])
 @pytest.mark.parametrize("level, least", [(0.8, 0.73), (0.95, 0.94), (0.99, 0.985)])
-def test_intervals_of_a_share_hold_every_true_rate(size, level, least):
+def test_intervals_of_a_share_hold_every_true_rate(level, least):
     """Exactly, by the binomial distribution of the wrong answers."""
+    size = 50
     q = np.full(size, 0.7)
     only = [Key("error_rate")]
     ends = [

@@ -51,7 +51,7 @@ def test_numbers_and_notes_are_those_of_memory(form, rng):
 def random_rows(rng):
     """Return rows of any form, size, number of errors and design that a state has."""
     form = str(rng.choice(list(FORMS)))
-    size = int(rng.choice([5, 12, 40, 150]))
+    size = int(rng.choice([5, 12, 40, 100]))
     rows = FORMS[form](rng, size)
     if rows.form == "confidences" and rng.random() < 0.5:  # few errors
         rows.references[:] = rng.random(size) < rng.choice([0.03, 0.97, 1.0])
