@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 UV = Path(sys.executable).with_name("uv")
 PAGES = ["README.md", "CONTRIBUTING.md", "*/README.md", "space/usage.md", "docs/*.md"]
 BLOCK = re.compile(
-    r"(?:<!-- (not run|run after): (.*?) -->\n)?```(?:sh|bash|console)\n(.*?)```", flags=re.DOTALL
+    r"(?s)(?:<!-- (not run|run after): (.*?) -->\n)?```(?:sh|bash|console)\n(.*?)```"
 )
 TARGETS = {  # what a target needs, or why it is not run
     "space": ("timeout 60 make space || [ $? = 124 ]", ""),  # serves until it is stopped
@@ -52,10 +52,10 @@ def of_pages() -> list[Command]:
     """Return the blocks of shell of all pages."""
     found = []
     for page in sorted({path for pattern in PAGES for path in ROOT.glob(pattern)}):
-        text = page.read_text(encoding="utf-8")
+        text = page.read_text("utf-8")
         for block in BLOCK.finditer(text):
             kind, remark, body = block.groups()
-            shown = re.findall(r"^\$ (.*)", body, flags=re.MULTILINE)  # the rest is what they print
+            shown = re.findall(r"(?m)^\$ (.*)", body)  # the rest is what they print
             where = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, block.start(3)) + 1}"
             before = f"{remark}\n" if kind == "run after" else ""
             found.append(
@@ -73,7 +73,7 @@ def of_makefile() -> list[Command]:
         for command in of_pages()
         for name in re.findall(r"^make ([a-z-]+)", command.script, re.MULTILINE)
     }
-    names = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    names = re.findall(r"(?m)^([a-z-]+):.*##", (ROOT / "Makefile").read_text())
     return [
         Command(f"make {name}", *TARGETS.get(name, (f"make {name}", "")))
         for name in names
@@ -119,7 +119,7 @@ def run(command: Command) -> str:
         (env / "bin" / "pip").write_text(f'#!/bin/sh\nexec {UV} pip "$@" --quiet\n')
         (env / "bin" / "pip").chmod(0o755)
         script = command.script
-        if not re.search(r"^(make|pip)\b", script, flags=re.MULTILINE):
+        if not re.search(r"(?m)^(make|pip)\b", script):
             script = f"pip install .\n{script}"
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", f"git init -q\n{script}"],

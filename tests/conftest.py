@@ -1,5 +1,7 @@
 """What all tests share: no network, a cache of their own, and systems to score."""
 
+import ast
+import functools
 import gc
 import importlib
 import os
@@ -141,6 +143,12 @@ def offline(tmp_path: Path) -> dict[str, str]:
 def seeds(few, many):
     """Return the seeds of a test: `few`, and the others in `make test-slow`."""
     return [*range(few), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(few, many))]
+
+
+@functools.cache
+def parsed(path):
+    """Return the syntax tree of a file, which several tests look at."""
+    return ast.parse(path.read_text("utf-8"))
 
 
 def read_only(array):

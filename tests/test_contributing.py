@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 ROOT = Path(__file__).parents[1]
-GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 RECIPE = GUIDE.partition("**Add a metric.**")[2].partition("**Add a reader")[0]
 STEP = re.compile(
     r"In `(?P<file>[^`]+)`[^`]* before (`+) ?(?P<place>[^\n]+?)\2"
@@ -51,7 +51,7 @@ def copy(tmp_path_factory):
     assert len(steps) == RECIPE.count("```") / 2
     for step in steps:
         file = copy / step["file"]
-        file.write_text(pasted(file.read_text(encoding="utf-8"), step), encoding="utf-8")
+        file.write_text(pasted(file.read_text("utf-8"), step), encoding="utf-8")
     return copy
 
 

@@ -29,7 +29,7 @@ PAGES = [
     for page in blocks.WITH_CODE
 ]
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?: %)?")
-FENCED = re.compile(r"```.*?```", flags=re.DOTALL)
+FENCED = re.compile(r"(?s)```.*?```")
 
 
 def is_locked(package):
@@ -74,7 +74,7 @@ def values_in(text):
 )
 def test_every_number_in_a_sentence_stands_in_code_or_in_what_it_gives(page):
     text = page.read_text()
-    sentences = re.sub(r"^#+ \d\.|\]\(.*?\)", "", FENCED.sub("", text), flags=re.MULTILINE)
+    sentences = re.sub(r"(?m)^#+ \d\.|\]\(.*?\)", "", FENCED.sub("", text))
     assert values_in(sentences) <= values_in("".join(FENCED.findall(text)))
 
 
@@ -105,7 +105,7 @@ def demo(tmp_path_factory):
 @pytest.mark.e2e
 def test_the_demo_leaves_the_files_it_names(demo):
     folder, printed = demo
-    named = set(re.findall(r"^demo/.*$", printed, flags=re.MULTILINE))
+    named = set(re.findall(r"(?m)^demo/.*$", printed))
     left = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert {path for line in named for path in line.split()} == left
 
@@ -114,7 +114,7 @@ def test_the_demo_leaves_the_files_it_names(demo):
 def test_what_the_demo_says_to_do_next_can_be_done(demo, monkeypatch, capsys):
     folder, printed = demo
     monkeypatch.chdir(folder)
-    compare, score = re.findall(r"/ecuas ((?:compare|score) .*)$", printed, flags=re.MULTILINE)
+    compare, score = re.findall(r"(?m)/ecuas ((?:compare|score) .*)$", printed)
     assert cli.main(compare.split()) == 0
     assert "is best, significantly" in capsys.readouterr().out
     Path("mine.csv").write_text("confidence,correct\n0.9,1\n0.4,0\n0.8,1\n")
@@ -141,16 +141,14 @@ def test_what_the_readme_says_of_the_recalibrated_forest(demo):
     cost = values[f"expected_cost_{blocks.REJECT_COST:g}"]
     text = (ROOT / "README.md").read_text()
     assert f"Recalibrated, it costs {cost:.3f}, the least of all." in text
-    paid = re.findall(r"^\| [A-Z_0-9]+ [↑↓] .* (0\.\d+) \|$", text, flags=re.MULTILINE)
+    paid = re.findall(r"(?m)^\| [A-Z_0-9]+ [↑↓] .* (0\.\d+) \|$", text)
     assert len(paid) == len(blocks.TITLES)
     assert min(map(float, paid)) > cost
 
 
 def test_the_readmes_table_of_n():
     """What a mistake with confidence 0.99 costs, where rejecting costs 1."""
-    rows = re.findall(
-        r"^\| (\d+) \| .* \| (\d\.\d\d) \|$", (ROOT / "README.md").read_text(), flags=re.MULTILINE
-    )
+    rows = re.findall(r"(?m)^\| (\d+) \| .* \| (\d\.\d\d) \|$", (ROOT / "README.md").read_text())
     assert [int(n) for n, _ in rows] == [0, 1, 128]
     for n, shown in rows:
         (cost,) = ecuas_cost(candidate_cost=[1], uncertainty=[0.01], n=int(n))
@@ -168,7 +166,7 @@ def test_the_cards_costs_of_a_wrong_answer_with_confidence_1():
 
 def test_the_cards_values_are_those_that_the_paper_prints():
     card = blocks.CARD.read_text()
-    rows = re.findall(r"^\| (.*) \| (.*) \| (raw|cal) \| (.*) \|$", card, flags=re.MULTILINE)
+    rows = re.findall(r"(?m)^\| (.*) \| (.*) \| (raw|cal) \| (.*) \|$", card)
     columns = ["norm_error_rate", "ece", "auroc", "aurc"]
     columns += [f"norm_ecuas_{n}" for n in (0, 1, 128)]
     for *name, cells in rows:
@@ -183,7 +181,7 @@ def test_the_cards_values_are_those_that_the_paper_prints():
 def test_an_aurc_that_the_paper_prints_is_above_that_of_the_worst_order():
     text = (ROOT / "docs/paper.md").read_text()
     (numbers,) = re.findall(
-        r"an AURC of (\S+) .*? error rate of (\S+), .*? gives (\S+)\.$", text, flags=re.MULTILINE
+        r"(?m)an AURC of (\S+) .*? error rate of (\S+), .*? gives (\S+)\.$", text
     )
     aurc, rate, worst = map(float, numbers)
     assert worst == pytest.approx(rate - rate * np.log(rate), abs=0.005)
@@ -206,7 +204,7 @@ def test_tables_are_up_to_date(page):
 def recipe(name):
     """Return the code under a bold name of the recipes, and what its comments say that it prints."""
     section = (ROOT / "docs/python.md").read_text().split("## Recipes")[1].split("\n## ")[0]
-    code = re.search(rf"\*\*{name}\*\*.*?```python\n(.*?)```", section, flags=re.DOTALL)[1]
+    code = re.search(rf"(?s)\*\*{name}\*\*.*?```python\n(.*?)```", section)[1]
     return code, [line[2:] for line in code.splitlines() if line.startswith("# ")]
 
 

@@ -7,7 +7,7 @@ import pytest
 from importlinter.cli import lint_imports
 
 from publishing.staging import SCRIPT, imported
-from tests.conftest import ROOT
+from tests.conftest import ROOT, parsed
 
 METRIC, DATASET = ROOT / "ecuas_metric", ROOT / "triviaqa_subset"
 SHIPPED = {SCRIPT.name, *imported(SCRIPT)}  # what Evaluate's loader copies
@@ -40,7 +40,7 @@ def test_no_public_name_is_defined_twice_in_a_package(package):
     """What stands in two modules under one name is one idea with two homes, or two ideas that a reader confuses."""
     homes = defaultdict(set)
     for file in (ROOT / package).rglob("*.py"):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in parsed(file).body:
             targets = (
                 node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
             )
@@ -78,7 +78,7 @@ def test_no_pattern_forbids_its_engine_to_back_up():
     """Possessive quantifiers and atomic groups match other text in Python 3.11.2 than in later versions."""
     for folder in (*PACKAGES, "tests"):
         for path in (ROOT / folder).rglob("*.py"):
-            assert not re.search(r"[+?*}][+]|[(][?]>", path.read_text(encoding="utf-8")), path
+            assert not re.search(r"[+?*}][+]|[(][?]>", path.read_text("utf-8")), path
 
 
 @pytest.mark.parametrize("page", ["ecuas_metric", "space"])

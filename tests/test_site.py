@@ -72,7 +72,7 @@ class Page(HTMLParser):
         super().__init__()
         self.links = set()
         self.anchors = {""}
-        self.feed(path.read_text(encoding="utf-8"))
+        self.feed(path.read_text("utf-8"))
 
     def handle_starttag(self, tag, attributes):
         named = dict(attributes)

@@ -2,13 +2,11 @@
 
 import numpy as np
 
+from tests.ecuas_metric.systems import answers
+
 
 def by_name(*functions):
     return {function.__name__: function for function in functions}
-
-
-def answers(rng, p):
-    return (rng.random(len(p)) < p).astype(int)
 
 
 def drifting_atoms(rng, size):

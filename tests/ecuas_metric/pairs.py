@@ -27,8 +27,9 @@ from ecuas_metric.order import aurc, auroc
 from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import all_values
 from tests.ecuas_metric.coverage import append, held
-from tests.ecuas_metric.held_out import answers, by_name
+from tests.ecuas_metric.held_out import by_name
 from tests.ecuas_metric.simulated import COSTLY_MISSES, of_a_rare_class
+from tests.ecuas_metric.systems import answers
 
 OPTIONS = {"confidence_level": 0.95, "normalize": True, "reject_costs": [0.2], "n": (0, 1)}
 TRUTH_SIZE = 2_000_000
@@ -48,20 +49,23 @@ def sharper(p, power):
     return 1 / (1 + ((1 - p) / p) ** power)
 
 
+def honest(rng, confidences):
+    """Return answers that are right as often as their confidences say, with these."""
+    return [(answers(rng, p), p) for p in confidences]
+
+
 def exchangeable(rng, size):
-    p, q = alike(rng, size)
-    return (answers(rng, p), p), (answers(rng, q), q)
+    return honest(rng, alike(rng, size))
 
 
 def accurate(rng, size):
-    p, q = alike(rng, size, first=(12, 1), second=(12, 1))
-    return (answers(rng, p), p), (answers(rng, q), q)
+    return honest(rng, alike(rng, size, first=(12, 1), second=(12, 1)))
 
 
 def other_confidences(rng, size):
     """Equal error rates; the second is overconfident."""
-    p, q = alike(rng, size)
-    return (answers(rng, p), p), (answers(rng, q), sharper(q, 3))
+    first, (correct, q) = honest(rng, alike(rng, size))
+    return first, (correct, sharper(q, 3))
 
 
 def equal_selective_risk(rng, size):
@@ -76,15 +80,13 @@ def equal_selective_risk(rng, size):
 
 def normalised(rng, size):
     """Both calibrated, with 10 and 50 % errors."""
-    p = rng.beta(9, 1, size)
-    q = rng.beta(5, 5, size)
-    return (answers(rng, p), p), (answers(rng, q), q)
+    return honest(rng, [rng.beta(9, 1, size), rng.beta(5, 5, size)])
 
 
 def overconfident(rng, size):
     """13 and 17 % errors."""
-    p, q = alike(rng, size, first=(8.7, 1.3), second=(8.3, 1.7))
-    return (answers(rng, p), sharper(p, 3)), (answers(rng, q), sharper(q, 3))
+    pair = honest(rng, alike(rng, size, first=(8.7, 1.3), second=(8.3, 1.7)))
+    return [(correct, sharper(p, 3)) for correct, p in pair]
 
 
 def rare_and_dear(rng, size):
@@ -101,26 +103,22 @@ def same_answers(rng, size):
 
 
 def tenths(rng, size):
-    p, q = alike(rng, size)
-    return [(answers(rng, one), np.clip(one.round(1) + 0.1, 0, 0.99)) for one in (p, q)]
+    pair = honest(rng, alike(rng, size))
+    return [(correct, np.clip(p.round(1) + 0.1, 0, 0.99)) for correct, p in pair]
 
 
 def noisy(rng, size):
-    p, q = alike(rng, size, 0.9)
-    return (answers(rng, p), p), (
-        answers(rng, q),
-        np.clip(q + rng.normal(0, 0.2, size), 0.01, 0.99),
-    )
+    first, (correct, q) = honest(rng, alike(rng, size, 0.9))
+    return first, (correct, np.clip(q + rng.normal(0, 0.2, size), 0.01, 0.99))
 
 
 def better(rng, size):
-    p, q = alike(rng, size, first=(6, 1.5))
-    return (answers(rng, p), p), (answers(rng, q), q)
+    return honest(rng, alike(rng, size, first=(6, 1.5)))
 
 
 def ties_and_none(rng, size):
-    p, q = alike(rng, size)
-    return (answers(rng, p), p.round(1)), (answers(rng, q), q)
+    (correct, p), second = honest(rng, alike(rng, size))
+    return (correct, p.round(1)), second
 
 
 def costly_misses(rng, size):
@@ -247,7 +245,7 @@ def families(size, runs):
             normal = rng.normal(size=(num_systems + 1, size))
             z = np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:]
             p = stats.beta(4, 1.5).ppf(stats.norm.cdf(z))
-            compared = compare_systems(systems_of([(answers(rng, q), q) for q in p]))
+            compared = compare_systems(systems_of(honest(rng, p)))
             named += any(row.p_adjusted <= 0.05 for row in compared)
             lost.update(
                 {str(row.key) for row in compared if row.first == "a" and row.p_first_best <= 0.05}

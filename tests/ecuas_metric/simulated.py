@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 from ecuas_metric.recalibration.maps import apply_isotonic, fit_isotonic
+from tests.ecuas_metric.systems import answers
 
 COSTLY_MISSES = np.array([[0.0, 1.0], [20.0, 0.0]])
 GROUP_SIZE = 5
@@ -16,7 +17,7 @@ FOLDS = 5
 
 def calibrated(rng, size, a=4, b=1.5):
     p = rng.beta(a, b, size)
-    return p, (rng.random(size) < p).astype(int), {}
+    return p, answers(rng, p), {}
 
 
 def overconfident(rng, size):
@@ -57,7 +58,7 @@ def near_perfect_order(rng, size):
 
 def few_right(rng, size, slope=0.4):
     q = rng.beta(1, 9, size)
-    return q, (rng.random(size) < slope * q).astype(int), {}
+    return q, answers(rng, slope * q), {}
 
 
 def refusals(rng, size):
@@ -86,7 +87,7 @@ def stratified(rng, size):
     """Half of the samples easy, half of them hard."""
     strata = np.arange(size) % 2
     p = np.where(strata, rng.beta(12, 1, size), rng.beta(2, 1.5, size))
-    return p, (rng.random(size) < p).astype(int), {"strata": strata}
+    return p, answers(rng, p), {"strata": strata}
 
 
 def reweighted(rng, size, system=calibrated):
@@ -187,7 +188,7 @@ def asymmetric_costs(rng, size):
 def costly_misses(rng, size, power=1):
     """Posteriors of a rare class, with odds to this power; to miss it costs 20, a false alarm 1."""
     p = rng.beta(0.6, 2, size)
-    label = (rng.random(size) < p).astype(int)
+    label = answers(rng, p)
     return of_a_rare_class(p, power), label, {"cost": COSTLY_MISSES}
 
 

@@ -59,7 +59,7 @@ FORMS = [  # other forms, which an own reader would guess at, and what is no tab
 
 
 @pytest.mark.parametrize(
-    ("table", "n", "message"),
+    "table, n, message",
     [
         *((table, "0", "") for table in FORMS),
         ("confidence, correct\n90, 1\n80, 0", "0", "Percentages? Divide by 100."),
@@ -111,7 +111,7 @@ def test_columns_may_stand_in_any_order(separator, app):
 
 
 def test_the_page_needs_nothing_that_is_not_beside_it_on_the_hub(app):
-    tree = ast.parse(Path(app.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(app.__file__).read_text("utf-8"))
     modules = {
         alias.name
         for node in ast.walk(tree)

@@ -26,6 +26,7 @@ from tests.ecuas_metric.simulated import (
     reweighted,
     two_point,
 )
+from tests.ecuas_metric.systems import answers
 
 RUNS = 10_000
 
@@ -102,7 +103,7 @@ def test_without_pairs_there_is_nothing_to_say():
 def test_its_interval_is_around_it_whatever_the_method(method, rng):
     q = rng.beta(4, 1.5, 300)
     for power in (1, 3):
-        correct = (rng.random(300) < q**power).astype(int)
+        correct = answers(rng, q**power)
         low, value, high = debiased(correct, q, interval_method=method, n_resamples=20)
         assert 0 <= low <= value <= high <= 1
         assert (low > 0) == (power == 3)
@@ -143,7 +144,7 @@ def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():
 @pytest.mark.parametrize("num_groups", [None, 20, 60])
 def test_counts_are_repetition_to_the_last_digit(num_groups, rng):
     q = rng.random(60).round(1)
-    correct = (rng.random(60) < q).astype(int)
+    correct = answers(rng, q)
     counts = rng.integers(1, 4, 60)
     groups = num_groups and np.arange(60) % num_groups
     repeated_groups = num_groups and np.repeat(groups, counts)
@@ -199,7 +200,7 @@ def test_the_unit_of_weights_is_none_of_the_test_of_calibration(rng):
 
 def tenths(rng, size):
     p = calibrated(rng, size)[0].round(1)
-    return p, (rng.random(size) < p).astype(int), {}
+    return p, answers(rng, p), {}
 
 
 def few_errors(rng, size):

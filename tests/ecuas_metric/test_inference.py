@@ -23,7 +23,7 @@ from ecuas_metric.intervals import next_costs, numbers_of
 from ecuas_metric.metric import Key, Line, Point
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, answers_drawn, prepare
-from tests.ecuas_metric.systems import inferred, limits, reaches
+from tests.ecuas_metric.systems import answers, inferred, limits, reaches
 
 COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
 
@@ -38,10 +38,10 @@ def test_neighbours_add_up_at_their_mean_uncertainty(rng):
     np.testing.assert_allclose(merged.weight2_cost2, [part.sum() for part in parts])
 
 
-@pytest.mark.parametrize("size", [50, 100])
-@pytest.mark.parametrize(("level", "least"), [(0.8, 0.73), (0.95, 0.94), (0.99, 0.985)])
-def test_intervals_of_a_share_hold_every_true_rate(size, level, least):
+@pytest.mark.parametrize("level, least", [(0.8, 0.73), (0.95, 0.94), (0.99, 0.985)])
+def test_intervals_of_a_share_hold_every_true_rate(level, least):
     """Exactly, by the binomial distribution of the wrong answers."""
+    size = 50
     q = np.full(size, 0.7)
     only = [Key("error_rate")]
     ends = [
@@ -55,7 +55,7 @@ def test_intervals_of_a_share_hold_every_true_rate(size, level, least):
     assert level <= covered.mean() <= level + 0.03
 
 
-@pytest.mark.parametrize(("right", "wrong"), [(1, 1), (3, 1), (2, 6), (40, 3)])
+@pytest.mark.parametrize("right, wrong", [(1, 1), (3, 1), (2, 6), (40, 3)])
 def test_moments_of_a_share_are_those_of_the_beta_distributions_of_its_exact_limits(right, wrong):
     """Of Clopper and Pearson: one more wrong answer for the upper limit, one more right one for the lower."""
     correct = np.arange(right + wrong) < right
@@ -121,7 +121,7 @@ WEIGHTED = {"sample_weight": np.linspace(0.1, 1, 60), "groups": np.arange(60) //
 
 
 @pytest.mark.parametrize(
-    ("level", "options"), [(0.8, {}), (0.95, {}), (0.99, {}), (0.9, WEIGHTED | {"normalize": True})]
+    "level, options", [(0.8, {}), (0.95, {}), (0.99, {}), (0.9, WEIGHTED | {"normalize": True})]
 )
 def test_intervals_of_differences_leave_out_0_if_and_only_if_p_is_less_than_alpha(level, options):
     rng = np.random.default_rng(3)
@@ -148,7 +148,7 @@ def test_intervals_of_differences_leave_out_0_if_and_only_if_p_is_less_than_alph
 
 def test_a_system_differs_from_itself_by_no_more_than_one_answer_could(rng):
     q = rng.random(50)
-    system = confidence_system((rng.random(50) < q).astype(int), q, confidence_level=0.95)
+    system = confidence_system(answers(rng, q), q, confidence_level=0.95)
     rows = {str(row.key): row for row in compare_systems({"a": system, "b": system})}
     for row in rows.values():
         assert row.difference == 0
@@ -172,26 +172,26 @@ def test_one_dominant_weight_has_no_interval_and_a_reason():
 
 
 def test_no_width_jumps_when_one_answer_changes():
-    """600 answers, of which 1 to 100 are wrong, at fixed quantiles of the confidence."""
+    """600 answers, of which 16 to 60 are wrong, at fixed quantiles of the confidence."""
     q = np.linspace(0.5, 0.999, 600)
     names = ("error_rate", "auroc", "aurc", "augrc", "confidence_cross_entropy")
     only = [*map(Key, names), Key("ecuas", 0.0), Key("ecuas", 1.0)]
     widths = {}
-    for wrong in range(1, 101):
+    for wrong in range(16, 61):
         correct = np.ones(600, int)
         correct[((np.arange(wrong) + 0.5) / wrong * 600).astype(int)] = 0
         for key, ends in limits(q, correct, n=(0, 1), only=only).items():
             widths.setdefault(key, []).append(np.ptp(ends))
     for key, of_key in widths.items():
-        change = np.abs(np.diff(np.log(of_key)))[15:]
+        change = np.abs(np.diff(np.log(of_key)))
         assert change.max() < 0.05, key
 
 
-@pytest.mark.parametrize(("size", "parts"), [(100, 1), (100, 2), (8, 1)])
+@pytest.mark.parametrize("size, parts", [(100, 1), (100, 2), (8, 1)])
 def test_copies_in_groups_tell_what_one_of_each_tells(size, parts, rng):
     """Of few groups, too: their quantile is Student's, of so many groups."""
     q = rng.random(size)
-    correct = (rng.random(size) < q).astype(int)
+    correct = answers(rng, q)
     strata = {"strata": np.arange(size) % parts} if parts > 1 else {}
     alone = reaches(q, correct, **strata)
     more = {"groups": np.arange(size)} | strata
@@ -434,7 +434,7 @@ def test_two_answers_say_that_their_intervals_rest_on_what_was_not_seen():
 
 def test_rounding_does_not_decide_whether_auroc_depends_on_answers(rng):
     """Where all are tied it depends on none, and is known as a share of as many answers is."""
-    for right in range(1, 300):
+    for right in range(1, 300, 7):
         auroc = limits(
             np.full(300, 0.7),
             np.arange(300) < right,
@@ -471,7 +471,7 @@ def test_a_system_that_is_the_naive_one_has_its_value():
             assert 1 - 1e-12 <= found[key].high < 1.05
 
 
-@pytest.mark.parametrize(("frequency", "has_interval"), [(0.5, False), (0.8, True)])
+@pytest.mark.parametrize("frequency, has_interval", [(0.5, False), (0.8, True)])
 def test_a_normalised_error_rate_whose_naive_system_is_undecided_has_no_interval(
     frequency, has_interval, rng
 ):

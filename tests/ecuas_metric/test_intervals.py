@@ -12,7 +12,7 @@ from ecuas_metric.plotting.bands import risk_band
 from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import compute_results, prepare
 from tests.ecuas_metric.registry import shown_keys
-from tests.ecuas_metric.systems import inferred
+from tests.ecuas_metric.systems import answers, inferred
 
 
 def test_where_all_are_accepted_the_expected_cost_is_the_error_rate(rng):
@@ -25,7 +25,7 @@ def test_where_all_are_accepted_the_expected_cost_is_the_error_rate(rng):
 def test_what_would_not_hold_is_withheld_and_said(rng):
     p = rng.beta(4, 1.5, 300)
     options = {"decompose": True, "calibration": True, "n_resamples": 9, "n": 1}
-    values, notes = inferred(p, (rng.random(300) < p).astype(int), **options)
+    values, notes = inferred(p, answers(rng, p), **options)
     assert math.isnan(values["ece"].low)
     assert values["calibration_p"].low is None
     assert math.isnan(values["ecuas_1_calibration_loss"].high)
@@ -52,7 +52,7 @@ def test_one_unit_in_a_stratum_has_no_interval_by_any_method(options):
 
 def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
     p = rng.random(60)
-    correct = (rng.random(60) < p).astype(int)
+    correct = answers(rng, p)
     added = {"normalize": True, "decompose": True, "reject_costs": 0.3, "calibration": True}
     options = checked_options(confidence_level=0.95, n_resamples=5, **added)
     posteriors = rng.dirichlet(np.ones(3), 90), rng.integers(0, 3, 90)
@@ -65,15 +65,15 @@ def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
 
 
 def test_analytic_intervals_are_about_the_bootstraps(rng):
-    p = rng.beta(4, 1.5, 2000)
-    correct = (rng.random(2000) < p).astype(int)
+    p = rng.beta(4, 1.5, 1000)
+    correct = answers(rng, p)
     options = {
         "reject_costs": (0.2, 0.4),
         "normalize": True,
-        "sample_weight": rng.random(2000) + 0.5,
+        "sample_weight": rng.random(1000) + 0.5,
     }
     ours, _ = inferred(p, correct, **options)
-    theirs, _ = inferred(p, correct, interval_method="percentile", n_resamples=2000, **options)
+    theirs, _ = inferred(p, correct, interval_method="percentile", n_resamples=1000, **options)
     for key, estimate in theirs.items():
         value, *expected = astuple(ours[key])
         limits = [estimate.low, estimate.high]
@@ -137,7 +137,7 @@ def test_a_cost_by_its_logarithm_has_the_interval_of_the_cross_entropy(rng):
 
 def test_losses_of_two_classes_have_the_intervals_of_confidences(rng):
     q = np.where(rng.random(150) < 0.6, 1.0, rng.uniform(0.5, 1, 150).round(1))
-    correct = (rng.random(150) < q - 0.1).astype(int)
+    correct = answers(rng, q - 0.1)
     found, _ = inferred(np.stack([1 - q, q], axis=1), correct, "posteriors")
     for key, factor in (("cross_entropy", 1), ("brier_score", 2)):
         of_confidence = np.array(astuple(found[f"confidence_{key}"]))
@@ -173,7 +173,7 @@ def test_a_rare_class_has_the_rule_of_rare_mistakes(design, rng):
     options |= {"normalize": True}
     q = rng.uniform(0.1, 0.9, 100)
     are_there = []
-    for count in (2, 5, 9, 10, 12, 30, 80, 97):
+    for count in (2, 9, 10, 30, 97):
         is_one = (np.arange(100) < count).astype(int)
         of_mistakes, _ = inferred(q, is_one, **options)
         of_classes, _ = inferred(np.stack([1 - q, q], axis=1), is_one, "posteriors", **options)

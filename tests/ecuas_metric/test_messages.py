@@ -1,9 +1,11 @@
 """Errors and notes are ids: each has a sentence, each sentence its fields, and no sentence is compared."""
 
 import ast
+import functools
 import re
 import string
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -11,15 +13,9 @@ from ecuas_metric import errors, messages
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting.words import COMMAND_WORDS
 from space.words import PAGE_WORDS
-from tests.conftest import ROOT
+from tests.conftest import ROOT, parsed
 
 TABLES = ("messages.py", "words.py")
-MODULES = {
-    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for package in ("ecuas_metric", "space")
-    for path in sorted((ROOT / package).rglob("*.py"))
-    if path.name not in TABLES
-}
 KNOWN = messages.SENTENCES | COMMAND_WORDS | PAGE_WORDS
 MAKERS = {  # what makes errors and notes -> the names of its first arguments
     "InputError": ("argument", "rule"),
@@ -31,6 +27,11 @@ MAKERS = {  # what makes errors and notes -> the names of its first arguments
 }
 IDS = ("rule", "advice")
 ADDED = {"columns", "pairs"}  # to the fields of a `FileError`, from its columns
+
+
+def modules() -> dict[Path, ast.Module]:
+    paths = (path for name in ("ecuas_metric", "space") for path in (ROOT / name).rglob("*.py"))
+    return {path: parsed(path) for path in paths if path.name not in TABLES}
 
 
 def calls_in(tree: ast.AST) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:
@@ -94,19 +95,20 @@ def missing_in(tree: ast.AST, known: Mapping[str, str]) -> list[str]:
     return missing
 
 
+@functools.cache
 def constants() -> set[object]:
     return {
         node.value
-        for tree in MODULES.values()
+        for tree in modules().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
     }
 
 
-@pytest.mark.parametrize("path", MODULES)
-def test_what_is_said_is_an_id_whose_sentence_has_all_its_fields(path):
-    assert not unknown_in(MODULES[path], KNOWN)
-    assert not missing_in(MODULES[path], KNOWN)
+def test_what_is_said_is_an_id_whose_sentence_has_all_its_fields():
+    for path, tree in modules().items():
+        assert not unknown_in(tree, KNOWN), path
+        assert not missing_in(tree, KNOWN), path
 
 
 def test_every_sentence_is_used():
@@ -135,7 +137,7 @@ def test_an_id_is_of_one_table_and_no_argument():
     tables = (messages.INPUT_RULES, messages.FILE_RULES, messages.ADVICE, messages.NOTES)
     assert len(messages.SENTENCES) == sum(map(len, tables))
     named = [
-        arguments.get("argument") for tree in MODULES.values() for _, arguments in calls_in(tree)
+        arguments.get("argument") for tree in modules().values() for _, arguments in calls_in(tree)
     ]
     names = {getattr(name, "value", "") for name in named} | OPTIONS.keys()
     assert not messages.SENTENCES.keys() & names
@@ -145,7 +147,7 @@ def test_an_id_is_of_one_table_and_no_argument():
 
 
 def test_an_error_is_added_as_the_guide_says(monkeypatch):
-    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("**Add an error.**")[2]
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("**Add an error.**")[2]
     entries, raising = re.search(r"```python\n(.*?)\n\n(.*?)```", guide, re.DOTALL).groups()
     in_python, in_command = re.findall(r'"((?:n_bins|--bins) must [^"]*)"', guide)
     tree = ast.parse(raising)

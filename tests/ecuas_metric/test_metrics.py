@@ -1,6 +1,7 @@
 import itertools
 import math
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -23,13 +24,21 @@ INTERVALS = {"confidence_level": 0.9, "n_resamples": 7}
 EVERYTHING = {"normalize": True, "decompose": True, "calibration": True, "n_resamples": 7}
 
 
-def score(form, predictions, references, **options):
-    return compute(form, predictions, references, checked_options(**SETTINGS, **options))
+class Input(NamedTuple):
+    form: str
+    predictions: np.ndarray
+    references: np.ndarray
+    options: dict[str, object]
+
+    def score(self, rows=slice(None), **more):
+        """Return all numbers of some rows, with these options and more."""
+        arrays = self.predictions[rows], self.references[rows]
+        return compute(self.form, *arrays, checked_options(**SETTINGS, **self.options | more))
 
 
 @st.composite
 def systems(draw):
-    """Any form of input, as (form, predictions, references, options), with all that can be computed of it."""
+    """Any form of input, with all that can be computed of it."""
     form = draw(st.sampled_from(["confidences", "posteriors", "log", "matrix", "costs"]))
     if form in ("confidences", "costs"):
         predictions, references = draw(confidence_systems())
@@ -37,14 +46,14 @@ def systems(draw):
             references if form == "confidences" else references * draw(st.sampled_from([1.0, 2.5]))
         )
         options = {"max_uncertainty": 1.0, "decompose": True} if form == "costs" else EVERYTHING
-        return form, predictions, references, options
+        return Input(form, predictions, references, options)
     predictions, references = draw(posterior_systems())
     costs = {
         "posteriors": "zero_one",
         "log": "log",
         "matrix": 2.0 - 1.5 * np.eye(predictions.shape[1]),
     }
-    return "posteriors", predictions, references, {"cost": costs[form], **EVERYTHING}
+    return Input("posteriors", predictions, references, {"cost": costs[form], **EVERYTHING})
 
 
 ROUGH = [name for name, metric in METRICS.items() if is_by_differences(metric)]
@@ -105,9 +114,9 @@ def test_every_metric_is_what_its_row_says():
 
 PAIRS = np.array([[0.9, 0.1], [0.6, 0.4]])
 FORMS = [
-    ("confidences", PAIRS[0], np.array([1, 0]), EVERYTHING),
-    ("posteriors", PAIRS, np.array([0, 1]), EVERYTHING),
-    ("costs", PAIRS[0], np.array([1.0, 0.0]), {"max_uncertainty": 1}),
+    Input("confidences", PAIRS[0], np.array([1, 0]), EVERYTHING),
+    Input("posteriors", PAIRS, np.array([0, 1]), EVERYTHING),
+    Input("costs", PAIRS[0], np.array([1.0, 0.0]), {"max_uncertainty": 1}),
 ]
 
 
@@ -122,28 +131,21 @@ def test_the_registry_is_what_the_forms_give_together():
     assert {key.variant for key in keys} == set(VARIANTS)
 
 
-def weights_of(data, references):
-    size = len(references)
-    weights = data.draw(
-        st.lists(st.sampled_from([0, 1, 2, 0.3, 1.7, 40]), min_size=size, max_size=size)
-    )
+def weights_of(system, data, values=(0, 1, 2, 0.3, 1.7, 40)):
+    size = len(system.references)
+    weights = data.draw(st.lists(st.sampled_from(values), min_size=size, max_size=size))
     assume(any(weights))
     return np.array(weights)
 
 
 @given(systems(), st.data(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_and_rows_of_weight_0_do_not_matter(system, data, random):
-    form, predictions, references, options = system
-    order = random.sample(range(len(references)), len(references))
-    moved = score(form, predictions[order], references[order], **options)
-    same(moved, score(form, predictions, references, **options))
-    weights = weights_of(data, references)
-    options = options | INTERVALS
+    weights = weights_of(system, data)
+    order = random.sample(range(len(weights)), len(weights))
+    same(system.score(order), system.score())
     order = [row for row in order if weights[row]]
-    moved = score(
-        form, predictions[order], references[order], sample_weight=weights[order], **options
-    )
-    same(moved, score(form, predictions, references, sample_weight=weights, **options))
+    moved = system.score(order, sample_weight=weights[order], **INTERVALS)
+    same(moved, system.score(sample_weight=weights, **INTERVALS))
 
 
 # AURC has a finer curve of more samples, the others know chance
@@ -152,27 +154,10 @@ SIZED = ("aurc", "ece_debiased", "calibration_p")
 
 @given(systems(), st.data())
 def test_whole_weights_are_repetition(system, data):
-    form, predictions, references, options = system
-    weights = np.array(
-        data.draw(st.lists(st.integers(0, 3), min_size=len(references), max_size=len(references)))
-    )
-    assume(weights.any())
-    repeated = score(
-        form,
-        np.repeat(predictions, weights, axis=0),
-        np.repeat(references, weights),
-        **options | INTERVALS,
-    )
-    counts = score(
-        form,
-        predictions,
-        references,
-        sample_weight=weights,
-        weights_are="counts",
-        **options | INTERVALS,
-    )
-    importance = score(form, predictions, references, sample_weight=weights, **options)
-    same(counts, repeated)
+    weights = weights_of(system, data, (0, 1, 2, 3))
+    repeated = system.score(np.repeat(np.arange(len(weights)), weights), **INTERVALS)
+    importance = system.score(sample_weight=weights)
+    same(system.score(sample_weight=weights, weights_are="counts", **INTERVALS), repeated)
     for key, value in importance.items():
         assert key.startswith(SIZED) or value == pytest.approx(
             repeated[key], rel=1e-9, abs=1e-12, nan_ok=True
@@ -181,37 +166,25 @@ def test_whole_weights_are_repetition(system, data):
 
 @given(systems(), st.data(), st.sampled_from([0.3, 2, 1000, 1e-200, 1e200]))
 def test_the_unit_of_weights_does_not_matter_and_equal_ones_are_none(system, data, unit):
-    form, predictions, references, options = system
-    weights = weights_of(data, references)
-    scaled = score(form, predictions, references, sample_weight=weights * unit, **options)
-    same(scaled, score(form, predictions, references, sample_weight=weights, **options))
-    options = options | INTERVALS
-    equal = score(
-        form, predictions, references, sample_weight=np.full(len(references), unit), **options
-    )
-    same(equal, score(form, predictions, references, **options))
+    weights = weights_of(system, data)
+    same(system.score(sample_weight=weights * unit), system.score(sample_weight=weights))
+    equal = system.score(sample_weight=np.full(len(weights), unit), **INTERVALS)
+    same(equal, system.score(**INTERVALS))
 
 
 @given(systems())
 def test_input_is_never_written_to_and_blocks_change_nothing(system):
-    form, predictions, references, options = system
-    weights = read_only(np.ones(len(references)))
-    options = {"sample_weight": weights, **options, **INTERVALS}
-    whole = score(form, read_only(predictions), read_only(references), **options)
-    before = inputs.BLOCK_SIZE
-    inputs.BLOCK_SIZE = 5
-    try:
-        same(score(form, predictions, references, **options), whole)
-    finally:
-        inputs.BLOCK_SIZE = before
+    predictions, references = read_only(system.predictions), read_only(system.references)
+    weighted = {"sample_weight": read_only(np.ones(len(references))), **INTERVALS}
+    whole = system._replace(predictions=predictions, references=references).score(**weighted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inputs, "BLOCK_SIZE", 5)
+        same(system.score(**weighted), whole)
 
 
 @given(systems())
 def test_one_sample_is_enough(system):
-    form, predictions, references, options = system
-    values = score(
-        form, predictions[:1], references[:1], **options | INTERVALS, interval_method="percentile"
-    )
+    values = system.score(slice(1), **INTERVALS, interval_method="percentile")
     assert values["aurc"] == values.get("error_rate", values.get("risk"))
     assert values["augrc"] == values["aurc"] / 2
     assert all(type(value) is float for value in values.values())
@@ -222,9 +195,8 @@ def test_one_sample_is_enough(system):
 
 @given(systems())
 def test_intervals_change_no_value_and_have_two_limits_in_order(system):
-    form, predictions, references, options = system
-    values = score(form, predictions, references, **options)
-    with_limits = score(form, predictions, references, **options | INTERVALS)
+    values = system.score()
+    with_limits = system.score(**INTERVALS)
     same({key: with_limits[key] for key in values}, values)
     estimated = [key for key in values if key != "calibration_p"]
     assert set(with_limits) == set(values) | {
@@ -237,11 +209,11 @@ def test_intervals_change_no_value_and_have_two_limits_in_order(system):
 
 
 def test_resamples_without_any_weight_have_no_value():
-    options = {"sample_weight": [0.0, 1.0, 1.0, 1.0], "confidence_level": 0.9, "n_resamples": 500}
+    options = {"sample_weight": [0.0, 0.0, 1.0, 1.0], "confidence_level": 0.9, "n_resamples": 99}
     options |= {"interval_method": "percentile", "normalize": True}
     positive = np.array([0.5, 0.75, 0.75, 0.75])
     posteriors = np.stack([1 - positive, positive], axis=1)
-    values = score("posteriors", posteriors, np.array([0, 1, 1, 1]), **options)
+    values = Input("posteriors", posteriors, np.array([0, 1, 1, 1]), options).score()
     assert values["error_rate_low"] == values["error_rate_high"] == 0
 
 
@@ -317,6 +289,6 @@ def test_no_value_is_outside_the_range_of_its_metric_and_its_ends_occur():
 @given(confidence_systems())
 def test_ecuas_1_of_confidences_is_the_error_rate_plus_their_brier_score(system):
     """As the metric card says: without K confidence q costs 1 + q² where it is wrong, and else (1 - q)²."""
-    results = score("confidences", *system)
+    results = Input("confidences", *system, {}).score()
     total = results["error_rate"] + results["confidence_brier_score"]
     assert results["ecuas_1"] == pytest.approx(total, abs=1e-6)

@@ -24,7 +24,7 @@ from tests.ecuas_metric.systems import EVERY_OPTION, compute
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "message"),
+    "option, value, message",
     [
         ("n", [0, float("nan")], "n must be >= 0 (inf allowed); got nan at index 1 (1 of 2)."),
         ("n", [], "n must not be empty; got shape (0,)."),
@@ -110,7 +110,7 @@ SHAPE = "predictions must have shape (N,) where they are positive_probabilities;
 
 
 @pytest.mark.parametrize(
-    ("form", "options", "message"),
+    "form, options, message",
     [
         (
             "posteriors",

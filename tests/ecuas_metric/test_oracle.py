@@ -19,7 +19,8 @@ def decimals(values, per=1):
     return [Decimal(value) / per for value in np.asarray(values).tolist()]
 
 
-def same(ours, expected):
+def same(expected, *data, **options):
+    ours = compute(*data, checked_options(**OPTIONS, **options))
     missing = ours.keys() - expected.keys()
     assert not missing, f"tests/ecuas_metric/oracle.py does not define {', '.join(sorted(missing))}"
     assert set(ours) == set(expected)
@@ -27,17 +28,19 @@ def same(ours, expected):
         assert value == pytest.approx(float(expected[key]), rel=1e-11, abs=1e-13, nan_ok=True), key
 
 
+WEIGHTS = {"none": [1], "counts": [0, 1, 2], "importance": [0, 0.25, 1, 2.5, 40]}
+WAYS = pytest.mark.parametrize("way", WEIGHTS)
+
+
 def weights_of(rng, size, way):
-    """Return weights and the options that say so: none, counts, or of importance, all with zeros."""
-    if way == "none":
-        return [Decimal(1)] * size, {}
-    choices = [0, 1, 2] if way == "counts" else [0, 0.25, 1, 2.5, 40]
-    weight = rng.choice(choices, size).tolist()
+    """Return weights and the options that say so: none, counts, or of importance, these with zeros."""
+    weight = rng.choice(WEIGHTS[way], size).tolist()
     weight[0] = weight[0] or 1
-    return decimals(weight), {"sample_weight": weight, "weights_are": way}
+    options = {} if way == "none" else {"sample_weight": weight, "weights_are": way}
+    return decimals(weight), options
 
 
-@pytest.mark.parametrize("way", ["none", "counts", "importance"])
+@WAYS
 def test_confidences(way, rng):
     for _ in range(DATA_SETS):
         size = int(rng.integers(1, 6))
@@ -57,15 +60,10 @@ def test_confidences(way, rng):
         expected = oracle.numbers_of(system, **ARGUMENTS)
         expected |= oracle.normalized(expected, oracle.naive_of_confidences(system))
         options |= {"num_classes": num_classes or None, "normalize": True}
-        same(
-            compute(
-                "confidences", hundredths / 100, correct, checked_options(**OPTIONS, **options)
-            ),
-            expected,
-        )
+        same(expected, "confidences", hundredths / 100, correct, **options)
 
 
-@pytest.mark.parametrize("way", ["none", "counts", "importance"])
+@WAYS
 def test_costs(way, rng):
     for _ in range(DATA_SETS):
         size = int(rng.integers(1, 6))
@@ -83,8 +81,7 @@ def test_costs(way, rng):
             unit=largest,
         )
         expected = oracle.numbers_of(system, **ARGUMENTS)
-        options |= {"max_uncertainty": 1.25}
-        same(compute("costs", eighths / 8, costs, checked_options(**OPTIONS, **options)), expected)
+        same(expected, "costs", eighths / 8, costs, max_uncertainty=1.25, **options)
 
 
 MATRIX = [[0, 1, 0.5], [4, 0, 0.5], [1, 2, 0.5]]
@@ -122,7 +119,7 @@ def random_posteriors(rng, size, num_classes):
 
 
 @pytest.mark.parametrize("cost", LARGEST)
-@pytest.mark.parametrize("way", ["none", "counts", "importance"])
+@WAYS
 def test_posteriors(cost, way, rng):
     for _ in range(DATA_SETS // 2):
         size = int(rng.integers(1, 6))
@@ -166,4 +163,4 @@ def test_posteriors(cost, way, rng):
         )
         expected |= oracle.normalized(expected, naive)
         options |= {"cost": MATRIX if cost == "matrix" else cost, "normalize": True}
-        same(compute("posteriors", q, labels, checked_options(**OPTIONS, **options)), expected)
+        same(expected, "posteriors", q, labels, **options)

@@ -65,7 +65,7 @@ assert main(["score", *files]) == main(["compare", *files]) == 0"""
 
 @pytest.mark.e2e
 @pytest.mark.parametrize(
-    ("code", "loaded"),
+    "code, loaded",
     [
         ("import ecuas_metric, triviaqa_subset; dir(ecuas_metric); dir(triviaqa_subset)", []),
         (COMMANDS, []),
@@ -101,17 +101,17 @@ def test_a_public_name_is_documented_with_an_example(name):
     """Which pytest runs as a doctest of its module."""
     thing = getattr(ecuas_metric, name)
     assert doctest.DocTestParser().get_examples(inspect.getdoc(thing))
-    before, *rest = re.split(r"^([A-Z]\w+)\n-{3,}\n", inspect.getdoc(thing), flags=re.MULTILINE)
+    before, *rest = re.split(r"(?m)^([A-Z]\w+)\n-{3,}\n", inspect.getdoc(thing))
     assert before.split("\n")[0].endswith(".")
     if inspect.isfunction(thing):
         sections = dict(zip(rest[::2], rest[1::2], strict=True))
         assert {"Parameters", "Returns", "Raises", "Examples"} <= set(sections)
-        named = re.findall(r"^(\**\w+(?:, \w+)*)", sections["Parameters"], flags=re.MULTILINE)
+        named = re.findall(r"(?m)^(\**\w+(?:, \w+)*)", sections["Parameters"])
         named = [part.lstrip("*") for names in named for part in names.split(", ")]
         assert named == list(inspect.signature(thing).parameters)
 
 
 def test_the_reference_page_shows_all_names():
     page = (ROOT / "docs/reference.md").read_text()
-    shown = re.findall(r"^   (\w+)$", page, flags=re.MULTILINE)
+    shown = re.findall(r"(?m)^   (\w+)$", page)
     assert shown == list(ecuas_metric._MODULES)

@@ -24,13 +24,10 @@ def test_the_packed_sort_of_binary_costs_is_the_sort_by_index(samples, sign):
 @given(SAMPLES, st.sampled_from([1, 3, 8, 2**16]), st.booleans())
 def test_areas_are_sums_over_the_curve_whatever_the_blocks(samples, size, weigh):
     uncertainty, cost = np.array(samples).T
-    before = inputs.BLOCK_SIZE
-    inputs.BLOCK_SIZE = size
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inputs, "BLOCK_SIZE", size)
         groups = tie_groups(uncertainty, cost, sample_weight=1.0 + cost if weigh else None)
         areas = groups.areas
-    finally:
-        inputs.BLOCK_SIZE = before
     curve = np.append(0, groups.cost_until)
     whole = np.arange(1, int(areas.weight) + 1)
     risks = np.interp(whole, np.append(0, groups.weight_until), curve) / whole

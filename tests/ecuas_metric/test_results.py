@@ -56,7 +56,7 @@ def test_rounded_posteriors_have_the_numbers_of_their_shares():
 
 
 @pytest.mark.parametrize(
-    ("confidence", "used", "notes"),
+    "confidence, used, notes",
     [
         ([0, 1, 1], [0, 1, 1], ["hard_decisions"]),
         ([1, 1, 1], [1, 1, 1], []),
@@ -105,7 +105,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("form", "predictions", "fixed"), FORMS)
+@pytest.mark.parametrize("form, predictions, fixed", FORMS)
 def test_keys_are_known_without_their_numbers(form, predictions, fixed):
     references = np.array([1.0, 0, 1]) if form == "costs" else np.array([1, 0, 1])
     names = ["decompose"] if form == "costs" else ["decompose", "normalize", "calibration"]
@@ -120,7 +120,7 @@ def test_keys_are_known_without_their_numbers(form, predictions, fixed):
         assert keys[: len(all_values(system))] == list(all_values(system))
 
 
-@pytest.mark.parametrize(("weight", "shown"), [(1.0, True), (1e-3, False)])
+@pytest.mark.parametrize("weight, shown", [(1.0, True), (1e-3, False)])
 def test_mistakes_that_count_what_epsilon_sets_are_noted_where_they_are_much(weight, shown):
     confidence = np.array([1.0, 0.9, 0.6, 0.2, 1.0])
     correct = [0, 1, 0, 0, 1]
@@ -147,7 +147,7 @@ def test_confidences_of_which_no_wrong_answer_weighs_anything_are_not_called_inv
 
 
 @pytest.mark.parametrize(
-    ("key", "rule"),
+    "key, rule",
     [
         (Key("ecuas"), "must say the parameter of ecuas"),
         (Key("prr", 0.5), "must have no parameter of prr"),

@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import digamma
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
@@ -18,7 +17,6 @@ from ecuas_metric.calibration import (
     confidence_cross_entropy_cost,
 )
 from ecuas_metric.metric import Data
-from ecuas_metric.options import checked_options
 from ecuas_metric.order import AUGRC, augrc, aurc, auroc
 from ecuas_metric.ranking import harmonic_numbers, tie_groups
 from tests.ecuas_metric.systems import confidence_systems, groups_of
@@ -81,20 +79,6 @@ def test_large_counts_are_not_counted_one_by_one(size):
     second = 2 - 3 * np.log(5 / 3)
     third = 0.5 - 2.5 * np.log(6 / 5) + 2 * np.log(6 / 5)
     assert aurc(groups) == pytest.approx((second + third) / 6, rel=1 / size + 1e-9)
-
-
-@given(st.permutations([0.0, 1e-9, 0.4, 1.0, 1.0, 2.3]))
-def test_aurc_is_continuous_in_the_weights_also_at_0(weights):
-    confidence = np.array([0.9, 0.8, 0.8, 0.5, 0.3, 0.3])
-    correct = np.array([0, 1, 0, 1, 1, 0])
-
-    def at(change):
-        options = checked_options(sample_weight=np.array(weights) + change)
-        return aurc(groups_of(confidence, correct, options.sample_weight))
-
-    for step in (1e-7, 1e-9):
-        assert at(np.full(6, step)) == pytest.approx(at(0), abs=10 * step)
-        assert at(step * np.arange(6) % 2) == pytest.approx(at(0), abs=10 * step)
 
 
 def test_harmonic_numbers_of_few_and_of_many():

@@ -147,7 +147,7 @@ def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options, message",
     [
         ({}, "choose_reject_cost takes one of budget and max_risk"),
         ({"budget": 0.1, "max_risk": 0.1}, "choose_reject_cost takes one of budget and max_risk"),

@@ -69,7 +69,7 @@ def refused(done):
     return line.removeprefix("dataset: ")
 
 
-@pytest.mark.parametrize(("path", "answer", "after", "line"), FAULTS)
+@pytest.mark.parametrize("path, answer, after, line", FAULTS)
 def test_a_fault_is_one_line_without_a_signed_address_and_a_rerun_finishes_it(
     path, answer, after, line, hub, publish
 ):
@@ -106,7 +106,7 @@ def test_an_outage_that_passes_is_waited_for(hub, publish, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("token", "namespace", "line"),
+    "token, namespace, line",
     [
         (None, "new", "publish: not logged in: run `hf auth login`, or set HF_TOKEN."),
         (

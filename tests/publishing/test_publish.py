@@ -76,9 +76,7 @@ def test_the_clients_load_everything_back_and_run_the_printed_snippet(published,
     assert values == pytest.approx([(0.01 + 0.36 + 2 * 0.4) / 2] * 2)
     assert (names, differ) == (CONFIGURATIONS, [])
     assert files_of(Path(snapshot)) == hub.repositories[REPOSITORIES["metric"]].commits[-1].files
-    (code,) = re.findall(
-        r"```python\n(.*?)```", (root / "docs/publishing.md").read_text(), flags=re.DOTALL
-    )
+    (code,) = re.findall(r"(?s)```python\n(.*?)```", (root / "docs/publishing.md").read_text())
     assert client.run(code + "print(ecuas.name, len(curated))").out == "ecuas 455\n"
 
 
@@ -118,9 +116,7 @@ except SystemExit as done:
 
 def test_a_result_is_sent_to_be_kept_by_the_printed_command(published, hub, root, client, tmp_path):
     (tmp_path / "graded.csv").write_text("question_id,correct\nq1,1\n")
-    (command_line,) = re.findall(
-        r"^hf upload .*$", (root / "docs/publishing.md").read_text(), flags=re.MULTILINE
-    )
+    (command_line,) = re.findall(r"(?m)^hf upload .*$", (root / "docs/publishing.md").read_text())
     words = command_line.replace("graded.csv", str(tmp_path / "graded.csv")).split()
     done = client.run(f"import os\nos.environ['HF_TOKEN'] = {TOKEN!r}\nCOMMAND = {words}\n{SEND}")
     assert not done.status, done.error

@@ -80,7 +80,7 @@ def test_graded_answers_are_scored_alike_from_their_file(asked, mine, tmp_path):
     columns = ["--columns", "id=question_id,weight=weight,stratum=stratum"]
     flags = [*columns, "--unlabelled", "bounds", "--interval", "0.95", "--output", str(output)]
     main(["score", str(file), *flags])
-    by_command = json.loads(output.read_text(encoding="utf-8"))
+    by_command = json.loads(output.read_text("utf-8"))
     assert here["rows"] == there["rows"] == by_command["rows"]
     assert there["signature"] == by_command["signature"]
 
@@ -123,7 +123,7 @@ def random_result(rng):
     return answers.Graded(with_design(frame, asked), asked)
 
 
-@pytest.mark.parametrize("number", [40, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [15, pytest.param(1000, marks=pytest.mark.slow)])
 def test_a_link_holds_the_whole_result_or_there_is_none(number, rng):
     for graded in (random_result(rng) for _ in range(number)):
         token = links.pack("µ", graded)
@@ -189,6 +189,6 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize(("forged", "shown"), FORGED.items())
+@pytest.mark.parametrize("forged, shown", FORGED.items())
 def test_a_forged_name_is_never_one_of_the_datasets_and_is_marked(forged, shown):
     assert links.unpack(token_of(GOOD | {"name": forged}))[0] == f"{shown} (self-reported)"

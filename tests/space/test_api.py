@@ -65,7 +65,7 @@ def shown(app, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "flags"),
+    "options, flags",
     [
         ({}, INTERVAL),
         ({"n": "0.5 ∞"}, f"{INTERVAL} --n 0.5,inf"),
@@ -89,7 +89,7 @@ def test_files_and_numbers_are_those_of_the_command_line(options, flags, files, 
 
 
 @pytest.mark.parametrize(
-    ("target", "value"), [("budget", 0.2), ("max_risk", 0.25), ("max_risk", 0.001)]
+    "target, value", [("budget", 0.2), ("max_risk", 0.25), ("max_risk", 0.001)]
 )
 def test_chosen_reject_costs_are_those_of_the_command_line(target, value, app, files, tmp_path):
     output = tmp_path / "cli.json"
@@ -132,7 +132,7 @@ SAID = [  # a file, options, and what is said of it in the words of the page
 ]
 
 
-@pytest.mark.parametrize(("content", "options", "expected"), SAID)
+@pytest.mark.parametrize("content, options, expected", SAID)
 def test_errors_are_in_the_words_of_the_page_and_nothing_else_is_shown(
     content, options, expected, shown, tmp_path
 ):
@@ -214,7 +214,7 @@ CALLS = [  # a call with a fault -> the error of one line, which names the argum
 ]
 
 
-@pytest.mark.parametrize(("name", "given", "expected"), CALLS)
+@pytest.mark.parametrize("name, given, expected", CALLS)
 def test_programs_get_errors_of_one_line(name, given, expected, app):
     with pytest.raises(app.gr.Error) as caught:
         called(app, name, **given)
@@ -247,7 +247,7 @@ def test_a_models_answers_are_graded_decided_scored_and_restored(app, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("query", "message"),
+    "query, message",
     [
         ({"result": "x"}, "is not one of this page"),
         ({"files": "../../etc/passwd"}, "deleted after an hour"),

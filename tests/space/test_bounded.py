@@ -26,7 +26,7 @@ def test_results_come_back_and_errors_of_input_and_defects_too():
 
 
 @pytest.mark.parametrize(
-    ("call", "patience"),
+    "call, patience",
     [
         ((signal.raise_signal, signal.SIGKILL), 60),
         ((bytes, 2 * bounded.MEMORY), 60),

@@ -26,7 +26,7 @@ def system(rng, size=300, **options):
 def figures_in(html):
     """Return by title the points of each line, then of its band or bars, in the units of the axes."""
     drawn = {}
-    for figure in re.findall("<figure.*?</figure>", html, flags=re.DOTALL):
+    for figure in re.findall("(?s)<figure.*?</figure>", html):
         tree = ElementTree.fromstring(figure)
         curves = next(node for node in tree.iter() if node.get("class") == "curves")
         _, *x, _, y_low, y_high, names = json.loads(curves.get("data-axes"))
@@ -112,7 +112,7 @@ def test_intervals_and_colours_are_drawn_where_there_are_some(rng):
     assert all(unescape(few).count(f'data-name="{name}"') == 4 for name in names)
 
 
-@pytest.mark.parametrize(("theme", "ground"), [("", "#ffffff"), (".dark ", "#27272a")])
+@pytest.mark.parametrize("theme, ground", [("", "#ffffff"), (".dark ", "#27272a")])
 def test_lines_are_told_apart_by_colour_and_by_dashes(theme, ground):
     colours = re.findall(
         rf"^{re.escape(theme)}\.slot-\d {{ --line: (#\w+)", STYLE, flags=re.MULTILINE

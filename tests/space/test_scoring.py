@@ -11,7 +11,7 @@ from tests.space.refusals import refused
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"),
+    "text, numbers",
     [("", []), (None, []), (" 0, 1 ;-2 ∞", [0, 1, -2, np.inf]), ([0, 0.5], [0, 0.5]), (0, [0])],
 )
 def test_numbers_are_separated_as_people_do(text, numbers):
@@ -19,7 +19,7 @@ def test_numbers_are_separated_as_people_do(text, numbers):
 
 
 @pytest.mark.parametrize(
-    ("read", "text", "message"),
+    "read, text, message",
     [
         (scoring.numbers, "0," * 21, r"^n must be at most 20 numbers; got 21\.$"),
         (scoring.numbers, "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
@@ -33,7 +33,7 @@ def test_what_is_no_number_is_an_error(read, text, message):
 
 
 @pytest.mark.parametrize(
-    ("text", "columns"),
+    "text, columns",
     [
         (
             "confidence=p_true, system = llm+method",
@@ -67,7 +67,7 @@ def test_empty_controls_ask_for_the_defaults_and_say_what_they_mean_without_code
         assert not re.search(r"u_M|shape|\(N,|by default", control.help), control
 
 
-@pytest.mark.parametrize(("role", "asked"), [("foo", ""), ("confidense", " Is it confidence?")])
+@pytest.mark.parametrize("role, asked", [("foo", ""), ("confidense", " Is it confidence?")])
 def test_a_role_that_there_is_not_is_taken_for_one_of_nearly_its_name_alone(role, asked, files):
     with refused(f"got '{role}'\\.{re.escape(asked)}$"):
         scoring.score_files(files, {"columns": f"{role}=confidence"})

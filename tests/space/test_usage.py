@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 TEXT = (ROOT / "space" / "usage.md").read_text()
-METRIC, DATASET, API = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+METRIC, DATASET, API = re.findall(r"(?s)```python\n(.*?)```", TEXT)
 
 
 def test_the_metric_and_the_dataset_are_loaded_and_the_plug_ins_are_there(capsys):
@@ -23,7 +23,7 @@ def test_the_metric_and_the_dataset_are_loaded_and_the_plug_ins_are_there(capsys
     assert len(plug_ins) == 5
     for module, name in plug_ins:  # whose modules import the tools, seconds long
         path = ROOT / f"{module.replace('.', '/')}.py"
-        assert re.search(rf"^(def|class) {name}\b", path.read_text(), flags=re.MULTILINE)
+        assert re.search(rf"(?m)^(def|class) {name}\b", path.read_text())
 
 
 def test_the_commands_print_the_numbers_and_the_sentences_of_the_page(
@@ -31,7 +31,7 @@ def test_the_commands_print_the_numbers_and_the_sentences_of_the_page(
 ):
     monkeypatch.chdir(tmp_path)
     scored = score_files(list(map(str, files)), {})
-    commands = re.search(r"```sh\n(.*?)```", TEXT, flags=re.DOTALL)[1].splitlines()
+    commands = re.search(r"(?s)```sh\n(.*?)```", TEXT)[1].splitlines()
     assert [cli.main(shlex.split(command)[1:]) for command in commands] == [0, 0]
     printed = " ".join(capsys.readouterr().out.split())
     said = [*sentences(scored.decision)[1:], *scored.sentences_alone()]

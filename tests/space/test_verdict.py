@@ -39,6 +39,12 @@ def decision(examples):
     return verdict.decide(examples)
 
 
+@pytest.fixture(autouse=True)
+def few_reject_costs(monkeypatch):
+    """Of all decisions but that of the examples, which is made once."""
+    monkeypatch.setattr(verdict, "GRIDS", (10,))
+
+
 def at(decision, cost):
     return decision.calls[int(np.abs(decision.reject_costs - cost).argmin())]
 
@@ -81,7 +87,7 @@ def test_a_system_is_clearly_cheaper_where_the_interval_that_is_shown_leaves_out
     hard = rng.random(60)
     confidence = rng.random((number, 60))
     systems = {
-        str(i): system_of((hard < p - 0.3 * (i > 0)).astype(int), p)
+        str(i): system_of((hard < p - 0.5 * (i > 0)).astype(int), p)
         for i, p in enumerate(confidence)
     }
     decision = verdict.decide(systems)
@@ -138,7 +144,7 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     system = system_of(correct, confidence, num_classes=num_classes)
     decision = verdict.decide({"a": system})
     u_max = system.decisions.max_uncertainty
-    assert decision.reject_costs[-1] == pytest.approx(u_max, abs=0.01)
+    assert decision.reject_costs[-1] == pytest.approx(u_max, abs=0.1)
     answers = {
         "candidate_cost": 1 - correct,
         "uncertainty": 1 - confidence,
@@ -151,14 +157,12 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     )
 
 
-def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too(monkeypatch):
+def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too():
     decision = verdict.decide({"a": system_of([0] * 30, [0.9] * 30)})
     assert f"{verdict.NOTHING} is clearly cheaper than a." in said(at(decision, 0.5))
     system = system_of([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20)
-    with monkeypatch.context() as patch:
-        patch.setattr(verdict, "GRIDS", (5,))
-        decision = verdict.decide({f"s{i}": system for i in range(19)})
-    assert any(" and 17 more." in said(call) for call in decision.calls)
+    decision = verdict.decide({f"s{i}": system for i in range(6)})
+    assert any(" and 4 more." in said(call) for call in decision.calls)
     decision = verdict.decide({"<u>": system, "b": system})
     assert re.search(
         r"0\.50, <u> and b cost the same\. *Cost per question, where a wrong answer costs 1: [\d.]+ each\.$",
@@ -166,12 +170,11 @@ def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too(m
     )
     html = verdict.as_html(decision, slots(["<u>", "b"]))
     assert "<u>" not in html
-    assert "<b><bdi>&lt;u&gt;</bdi></b>" in data_in(html)["said"][49]
+    assert "<b><bdi>&lt;u&gt;</bdi></b>" in data_in(html)["said"][4]
 
 
-def test_systems_that_matter_have_the_colours_and_all_can_have_a_bar(monkeypatch):
+def test_systems_that_matter_have_the_colours_and_all_can_have_a_bar():
     """Who is clearly cheapest somewhere comes first, and grey is left to the dearest."""
-    monkeypatch.setattr(verdict, "GRIDS", (5,))
     good = system_of([1] * 60, [0.9] * 60)
     bad = system_of([0] * 60, [0.9] * 60)
     systems = {"a": good} | {f"b{i}": bad for i in range(6)} | {"z": good}

@@ -29,7 +29,7 @@ def rows_of_text(shared):
     return list(
         map(
             json.loads,
-            (shared / "triviaqa" / "pool_text.jsonl").read_text(encoding="utf-8").splitlines(),
+            (shared / "triviaqa" / "pool_text.jsonl").read_text("utf-8").splitlines(),
         )
     )
 

@@ -28,7 +28,7 @@ def read_texts(
     file: Path, dropped: dict[str, list[str]] | None = None
 ) -> tuple[Texts, pd.DataFrame]:
     """Return the pool's questions as `grade` takes them, without dropped aliases, and the judged answers in clear."""
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
+    rows = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
     texts = {row["question_id"]: row for row in read_source(str(file))}
     golds = [
         row["answer"]

@@ -244,7 +244,7 @@ def bad(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments, message",
     [
         ("--source {}/s.parquet", ".*s.parquet.*"),
         ("--source {}/s.jsonl", r".*No such file or directory: '\S+s.jsonl'"),

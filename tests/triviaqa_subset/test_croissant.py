@@ -10,7 +10,7 @@ from triviaqa_subset.build import write
 from triviaqa_subset.folders import FOLDER
 
 DATA = FOLDER / "data"
-DESCRIBED = json.loads((DATA / "croissant.json").read_text(encoding="utf-8"))
+DESCRIBED = json.loads((DATA / "croissant.json").read_text("utf-8"))
 
 
 def test_it_describes_the_files_and_columns_beside_it_and_who_annotated_what_for():

@@ -58,7 +58,7 @@ METHOD = "sequence_posterior"
 ANSWERING = [system for system in OF if system[1] != "is_true"]  # with answers of their own
 card = DatasetCard.load(FOLDER / "README.md")
 # how the dataset was made
-page = (FOLDER.parent / "docs" / "dataset.md").read_text(encoding="utf-8")
+page = (FOLDER.parent / "docs" / "dataset.md").read_text("utf-8")
 
 
 def words(text):

@@ -80,7 +80,7 @@ JUDGED_WHOLE = {
 
 
 @pytest.mark.parametrize(
-    ("answer", "options", "expected"),
+    "answer, options, expected",
     [
         # An exact match goes before the bank, the official form after it
         ("paris", {"bank": bank_of("Paris", False)}, (True, "exact")),
@@ -184,7 +184,7 @@ NO_VERDICT = r"judge must return True, False or None; got .* for q2, 'x'\.$"
 
 
 @pytest.mark.parametrize(
-    ("answer", "question_id", "options", "error", "message"),
+    "answer, question_id, options, error, message",
     [
         *(
             (one, "q2", {}, TypeError, r"answer must be text; got .* at index 1 \(1 of 2\)\. Pass")

@@ -202,7 +202,7 @@ def test_a_mark_that_doubts_nothing_a_kind_years_or_another_alias_is_dress(answe
 
 
 @pytest.mark.parametrize(
-    ("answer", "alias"), [("-40", "40"), ("Paris?", "Paris"), ("~Paris", "Paris"), ("≠5", "5")]
+    "answer, alias", [("-40", "40"), ("Paris?", "Paris"), ("~Paris", "Paris"), ("≠5", "5")]
 )
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_sign_of_doubt_or_a_minus_is_part_of_the_answer(answer, alias, wide):

@@ -15,13 +15,13 @@ DOCUMENT = json.dumps(ROWS, indent=1)
 
 
 @pytest.mark.parametrize(
-    ("suffix", "content", "rows"),
+    "suffix, content, rows",
     [(".jsonl", LINES, ROWS), (".ndjson", LINES.removesuffix("\n"), ROWS), (".json", DOCUMENT, ROWS),
      (".json", LINES, ROWS), (".json", "[]", []), (".jsonl", "", [])],
 )  # fmt: skip
 def test_a_file_is_read_by_its_suffix(suffix, content, rows, tmp_path):
     file = tmp_path / f"rows{suffix}"
-    file.write_text(content, encoding="utf-8")
+    file.write_text(content, "utf-8")
     assert read_rows(str(file)) == rows
     assert read_release(str(file)).to_dict("records") == rows
 
@@ -30,7 +30,7 @@ FORM = "{} must be UTF-8 with a JSON object per line, or a list of objects; "
 
 
 @pytest.mark.parametrize(
-    ("suffix", "content", "message"),
+    "suffix, content, message",
     [
         (".jsonl", b"\xff\xfe", FORM),
         (".json", b'{"a": 1}\n{"a"', FORM),

@@ -106,7 +106,7 @@ def test_reliability_needs_confidences():
         reliability(ranked(decisions, checked_options()))
 
 
-@pytest.mark.parametrize(("n", "num_classes"), [(0, 2), (1, None), (128, 10)])
+@pytest.mark.parametrize("n, num_classes", [(0, 2), (1, None), (128, 10)])
 def test_cost_against_confidence(n, num_classes):
     curve = confidence_cost(n=n, num_classes=num_classes)
     u_max = 1 if num_classes is None else 1 - 1 / num_classes

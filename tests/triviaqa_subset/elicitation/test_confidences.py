@@ -72,7 +72,7 @@ def test_spellings_of_the_two_words(around):
 
 
 @pytest.mark.parametrize(
-    ("first", "generated", "confidence", "remark"),
+    "first, generated, confidence, remark",
     [
         ({"Tr": 0.5, "False": 0.3, "Yes": 0.2}, {"Tr": 0.5, "ue": 0.999}, 0.4995 / 0.7995, None),
         (

@@ -239,7 +239,7 @@ def test_a_probability_is_one_and_needs_a_digit(reply):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "replies"),
+    "verdict, replies",
     [(True, ("Yes.", "yes", "'Yes.'", " **YES** \n")), (False, ("No.", "NO")),
      (None, ("", "Maybe.", "Yes and no.", "No idea", "Yesterday", "None", "Not"))],
 )  # fmt: skip
@@ -248,7 +248,7 @@ def test_a_judge_says_one_word(verdict, replies):
 
 
 @pytest.mark.parametrize(
-    ("letter", "replies"),
+    "letter, replies",
     [("B", ("B", " b", "B.", "(B)", "**B**", "B) blue", "B: blue", "B\nbecause", "Answer: B",
             "The correct answer is B.", "blue", "Blue.", "Option B: blue", "My answer: B",
             "B, I think")), ("D", ("the answer is (D)",)), ("A", ("a red one",)),

@@ -16,7 +16,7 @@ def texts(found):
 
 
 @pytest.mark.parametrize(
-    ("pieces", "text", "kept"),
+    "pieces, text, kept",
     [  # what was generated, with | between tokens; the answer; the tokens that spell it
         # the start of the reply, repeated
         ("Guess|:| Rome", "Rome", " Rome"), ("guess:|Rome", "Rome", "Rome"),
@@ -44,7 +44,7 @@ def test_body(pieces, text, kept):
 
 
 @pytest.mark.parametrize(
-    ("text", "pieces", "kept"),
+    "text, pieces, kept",
     [("Guess: Rome", [" Rome"], [" Rome"]), ("é", ["<0xC3>", "<0xA9>"], ["", "é"])],
 )
 def test_tokens_that_are_written_in_another_way_than_the_text(text, pieces, kept):
@@ -70,7 +70,7 @@ def test_the_tokens_of_the_body_make_its_text(pieces):
 
 
 @pytest.mark.parametrize(
-    ("pieces", "length"),
+    "pieces, length",
     [(["Rome"], 1), ([" Ro", "me", "\n", "Why"], 2), (["Rome", ".\n\n", "Why"], 2), (["\n", " ", "Rome", "\nWhy"], 3),
      (["\n\nRome\nWhy", "?"], 1), (["Rome", " \n", "Why"], 1), ([], 0), (["\n"], 1)],
 )  # fmt: skip

@@ -87,7 +87,7 @@ def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("choices", "answer", "letter"),
+    "choices, answer, letter",
     [
         (["1", "2", "3", "4"], "2", "B"), ([1, 2, 3, 4], 2, "B"), (["B", "A"], "A", "B"),
         (["Nix", "Nox"], "A", "A"), (["Nix", "Nox"], "Nox", "B"), (["Nix", "Nox"], "1", "B"),
@@ -190,7 +190,7 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options, message",
     [({"methods": "guess"}, "methods must be among sequence_posterior, is_true, verbalized, semantic; got guess"),
      ({"prefill": "maybe"}, "prefill must be one of message, continue, none, text; got 'maybe'"),
      ({"samples": 0}, "samples must be at least 1; got 0")],
