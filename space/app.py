@@ -1,6 +1,5 @@
 """The demo Space: layout and wiring of its tabs, what they show, and how it is served."""
 
-import json
 import os
 import re
 import secrets
@@ -162,7 +161,7 @@ def sweep(folder: Path, age: float = OLD) -> None:
 
 def show_errors(
     *others: object,
-    address: Mapping[str, str] | None = None,
+    address: Mapping[str, str] = {},
 ) -> Callable[[Shower], Shower]:
     """Make a function show an error in its first output, these values in the others, and change the address."""
 
@@ -170,7 +169,10 @@ def show_errors(
         @wraps(function)  # Gradio reads the types
         def guarded(*arguments: object) -> Outputs:
             result, error = markup.attempt(function, *arguments)
-            return (message(error, "error", address), *others) if result is None else result
+            if result is not None:
+                return result
+            said = markup.html("message", text=error, kind="error", changes=address)
+            return said, *others
 
         return guarded
 
@@ -186,16 +188,6 @@ def few_at_once(function: Shower) -> Shower:
             return function(*arguments)
 
     return waiting
-
-
-def message(
-    text: str,
-    kind: str = "note",
-    address: Mapping[str, str] | None = None,
-) -> str:
-    """Return a message as HTML, with changes of the address."""
-    changes = markup.html("address", changes=json.dumps(address)) if address else ""
-    return markup.html("message", text=text, kind=kind) + changes
 
 
 def lay_out(
@@ -214,7 +206,7 @@ def lay_out(
     demo.upload_file_set.update(files.values())
     page = scored.html(
         title=title,
-        changes=json.dumps(address),
+        changes=address,
         remark=remark,
         files=files,
     )
@@ -266,7 +258,7 @@ def show_choice(
         title=label if files else f"{label}, {OF_EXAMPLE}",
         above=grid.above,
         sentences=sentences(grid),
-        changes=json.dumps(address),
+        changes=address,
     )
     return page, target
 
@@ -322,7 +314,8 @@ def _share_in(text: str, most: float) -> object:
 def show_graded(file: str | None, asked: str) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
-        return message(NO_ANSWERS, address=NO_RESULT), KNOWN, "", ""
+        notice = markup.html("message", text=NO_ANSWERS, changes=NO_RESULT)
+        return notice, KNOWN, "", ""
     graded = answers.grade_answers(uploads.read_answers(file), asked)
     name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
     token = links.pack(name, graded)
@@ -337,13 +330,8 @@ def restore(request: gr.Request) -> Outputs:
     if not token:
         return gr.skip(), *[gr.skip()] * 3
     name, graded = links.unpack(token)
-    return message(RESTORED, "warning"), *_on_the_board(
-        name,
-        graded,
-        links.SELF_REPORTED,
-        "",
-        token,
-    )
+    notice = markup.html("message", text=RESTORED, kind="warning")
+    return notice, *_on_the_board(name, graded, links.SELF_REPORTED, "", token)
 
 
 def _on_the_board(
@@ -398,7 +386,7 @@ def options_controls(
         pairs = zip(kept, values, strict=True)
         # what was never filled in is None, and what is empty again a text
         is_same = all((one or "") == (other or "") for one, other in pairs)
-        return "" if is_same else message(OUTDATED, "warning")
+        return "" if is_same else markup.html("message", text=OUTDATED, kind="warning")
 
     direct(changes, compare, [kept, *controls], notice, trigger_mode="always_last")
     return kept
