@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from huggingface_hub import get_token
 
-from triviaqa_subset.folders import BUILT
+from triviaqa_subset.folders import dataset_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
@@ -136,7 +136,7 @@ def _gather_static_metric(out: Path) -> None:
 
 def _gather_dataset(out: Path) -> None:
     """Copy the dataset with text if it was built, else the committed one without."""
-    folder = BUILT if (BUILT / "data").is_dir() else DATA
+    folder = dataset_folder()
     shutil.copytree(folder / "data", out / "data", ignore=LEFT_OUT, dirs_exist_ok=True)
     shutil.copy(folder / "README.md", out)
 

@@ -172,6 +172,11 @@ class Gold(TypedDict):
     normalized_aliases: list[str]
 
 
+def distinct_aliases(gold: Gold) -> list[str]:
+    """Return the gold aliases of both lists, each once."""
+    return list(dict.fromkeys([*gold["aliases"], *gold["normalized_aliases"]]))
+
+
 @dataclass(frozen=True, slots=True)
 class Forms:
     """The gold aliases of a question in the authors' form and in the official ones; empty ones match nothing."""
