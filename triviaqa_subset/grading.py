@@ -288,16 +288,14 @@ def _label(
 
 
 def _has_right_bracket(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool:
-    inside = [text for bracket in BRACKET.findall(answer) for text in _ends_of(bracket)]
-    return any(
-        contains(text, gold) or bank.get((question_id, answer_sha256(text))) for text in inside
-    )
-
-
-def _ends_of(text: str) -> list[str]:
-    """Return a text from each of its words on: "actually Paris", "Paris"."""
-    words = text.split()
-    return [" ".join(words[start:]) for start in range(len(words))]
+    for bracket in BRACKET.findall(answer):
+        words = bracket.split()
+        while words:  # "actually Paris", "Paris"
+            text = " ".join(words)
+            if contains(text, gold) or bank.get((question_id, answer_sha256(text))):
+                return True
+            del words[0]
+    return False
 
 
 def _judge(
