@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -95,21 +95,12 @@ def stage(part: Part, out: Path, namespace: str) -> None:
         if path.suffix in (".md", ".py", ".html"):
             # The demo has the folders of the clone beside it, but not the visitors whom its usage.md tells how.
             is_elsewhere = part.name != "space" or path.name == "usage.md"
-            text = _as_on_the_hub(
-                path.read_text(encoding="utf-8"), namespace, FROM_A_CLONE if is_elsewhere else {}
-            )
+            text = path.read_text(encoding="utf-8")
+            for pattern, there in FROM_A_CLONE.items() if is_elsewhere else ():
+                text = re.sub(pattern, there, text)
+            # Evaluate's own have bare names.
+            text = text.replace(NAMESPACE, namespace).replace('load("evaluate-metric/', 'load("')
             path.write_text(text, encoding="utf-8")
-
-
-def _as_on_the_hub(
-    text: str,
-    namespace: str,
-    replacements: Mapping[str, str],
-) -> str:
-    for pattern, there in replacements.items():
-        text = re.sub(pattern, there, text)
-    # Evaluate's own have bare names.
-    return text.replace(NAMESPACE, namespace).replace('load("evaluate-metric/', 'load("')
 
 
 def _gather_metric(
