@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 
@@ -67,6 +68,11 @@ class Decision:
     calls: Sequence[Call]
     orders: Sequence[Comparison]
 
+    @property
+    def systems(self) -> list[str]:
+        """All that have a curve, but for rejecting everything."""
+        return [name for name in self.curves if name != NOTHING]
+
 
 def decide(systems: Mapping[str, System]) -> Decision | str:
     """Compare systems by ECUAS_n, and their costs with those of rejecting everything; or say why not."""
@@ -79,8 +85,8 @@ def decide(systems: Mapping[str, System]) -> Decision | str:
         first = replace(first, ids=None)
         systems = dict.fromkeys(systems, first)
     candidates = {**systems, NOTHING: rejecting_system(first)}
-    costs = [Key("expected_cost", cost) for cost in grid.tolist()]
-    orders = [Key("ecuas", n) for n in first.options.n]
+    costs = list(map(partial(Key, "expected_cost"), grid.tolist()))
+    orders = list(map(partial(Key, "ecuas"), first.options.n))
     try:
         compared = compare_systems(candidates, only=costs)
         differences = [] if is_alone else compare_systems(systems, only=orders)
@@ -132,16 +138,14 @@ def strip_in_words(decision: Decision) -> str:
     for winner, low, high in stretches(decision):
         if winner is not None:
             clear.setdefault(winner, []).append((low, high))
-    systems = [name for name in decision.curves if name != NOTHING]
-    return html("over_all", systems=systems, clear=clear)
+    return html("over_all", systems=decision.systems, clear=clear)
 
 
 def by_importance(decision: Decision) -> list[str]:
     """Return the systems: who is clearly cheapest somewhere, then the others from the cheapest on average."""
     winners = {winner for winner, *_ in stretches(decision)}
     mean = {name: curve.expected_cost.mean() for name, curve in decision.curves.items()}
-    names = [name for name in decision.curves if name != NOTHING]
-    return sorted(names, key=lambda name: (name not in winners, mean[name]))
+    return sorted(decision.systems, key=lambda name: (name not in winners, mean[name]))
 
 
 def said(call: Call, cost: float) -> str:
@@ -180,7 +184,6 @@ def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:
         styles=styles,
         summary=strip_in_words(decision),
         bars={name: styles[name] for name in decision.curves},
-        most=NUM_SLOTS,
     )
 
 
