@@ -1,5 +1,6 @@
 """The site: `make docs` builds the pages of the whole repository, whose links are those that work in a clone."""
 
+from functools import partial
 from pathlib import Path
 
 from docutils.nodes import Element, SkipNode
@@ -52,7 +53,8 @@ PAGES_OF_ADDRESSES = {  # of the Hub, where a clone has no namespace; the longes
 def setup(app: Sphinx) -> None:
     """Add the renderer of formulas, which Sphinx calls by its name, and mend links and the list of pages."""
     app.connect("source-read", _link_to_pages)
-    app.add_html_math_renderer("mathml", (_write_formula, None), (_write_displayed_formula, None))
+    displayed = partial(_write_formula, as_block=True)
+    app.add_html_math_renderer("mathml", (_write_formula, None), (displayed, None))
     app.connect("html-page-context", _name_level_of_captions, priority=1000)  # after the theme
 
 
@@ -73,11 +75,6 @@ def _name_level_of_captions(
     )
 
 
-def _write_formula(translator: HTML5Translator, node: Element) -> None:
-    translator.body.append(tex2mathml(node.astext()))
-    raise SkipNode
-
-
-def _write_displayed_formula(translator: HTML5Translator, node: Element) -> None:
-    translator.body.append(tex2mathml(node.astext(), as_block=True))
+def _write_formula(translator: HTML5Translator, node: Element, *, as_block: bool = False) -> None:
+    translator.body.append(tex2mathml(node.astext(), as_block=as_block))
     raise SkipNode

@@ -36,8 +36,7 @@ def reply(
 ) -> models.ModelOutput:
     """Return what the made-up model says: an answer, an answer and its probability, or whether an answer is right."""
     asked = " ".join(message.text for message in messages)
-    word = next(word for word in KNOWS if word in asked)
-    answer, known, stated = KNOWS[word]
+    answer, known, stated = next(known for word, known in KNOWS.items() if word in asked)
     if "Accepted answers" in asked:  # the judge, of what no accepted answer equals
         return spoken("No.", {})
     if "Is this answer right?" in asked:
@@ -45,8 +44,10 @@ def reply(
         return spoken("True" if known > 0.5 else "False", words)
     if "how likely" in asked:
         return spoken(f" {answer}\nProbability: {stated}", {})
-    if config.temperature:  # of ten samples, as many as are probable are the answer
-        answer = answer if (config.seed or 0) % 10 < 10 * known else "something else"
+    if (
+        config.seed or 0
+    ) % 10 >= 10 * known:  # of ten samples, as many as are probable are the answer
+        answer = "something else"
     return spoken(f" {answer}", {f" {answer}": known, " something": 1 - known})
 
 

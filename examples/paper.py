@@ -125,14 +125,6 @@ def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["data", "model", "scores", "values", *titles])
 
 
-def write_table(table: pd.DataFrame, out: Path) -> Path:
-    """Write the comparison as CSV, with all digits."""
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "classification.csv"
-    table.to_csv(path, index=False)
-    return path
-
-
 def write_figures(systems: dict[str, Scores], out: Path) -> list[Path]:
     """Write the paper's two figures."""
     temperatures = {
@@ -165,8 +157,10 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     table = comparison(rows_of(systems))
     print(table.to_string(index=False, float_format="{:.4f}".format))
-    for path in [write_table(table, options.out), *write_figures(systems, options.out)]:
-        print(path)
+    options.out.mkdir(parents=True, exist_ok=True)
+    path = options.out / "classification.csv"
+    table.to_csv(path, index=False)  # with all digits
+    print(path, *write_figures(systems, options.out), sep="\n")
     return 0
 
 

@@ -28,9 +28,7 @@ def register(version: str) -> str:
         (package / "__init__.py").touch()
     names = (SCRIPT.name, *imported(SCRIPT))
     files = {name: (SCRIPT.parent / name).read_bytes() for name in names}
-    digest = hashlib.sha256()
-    for name, content in files.items():
-        digest.update(b"%b\n%b" % (name.encode(), content))
+    digest = hashlib.sha256(b"".join(files.values()))
     files["__init__.py"] = b""
     files[NOTE] = json.dumps({"registered": version}).encode()
     folder = Path(tempfile.mkdtemp(dir=CACHE, prefix=".new-"))

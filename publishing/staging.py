@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from huggingface_hub import get_token
 
-from triviaqa_subset.folders import BUILT
+from triviaqa_subset.folders import dataset_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
@@ -95,21 +95,12 @@ def stage(part: Part, out: Path, namespace: str) -> None:
         if path.suffix in (".md", ".py", ".html"):
             # The demo has the folders of the clone beside it, but not the visitors whom its usage.md tells how.
             is_elsewhere = part.name != "space" or path.name == "usage.md"
-            text = _as_on_the_hub(
-                path.read_text(encoding="utf-8"), namespace, FROM_A_CLONE if is_elsewhere else {}
-            )
+            text = path.read_text(encoding="utf-8")
+            for pattern, there in FROM_A_CLONE.items() if is_elsewhere else ():
+                text = re.sub(pattern, there, text)
+            # Evaluate's own have bare names.
+            text = text.replace(NAMESPACE, namespace).replace('load("evaluate-metric/', 'load("')
             path.write_text(text, encoding="utf-8")
-
-
-def _as_on_the_hub(
-    text: str,
-    namespace: str,
-    replacements: Mapping[str, str],
-) -> str:
-    for pattern, there in replacements.items():
-        text = re.sub(pattern, there, text)
-    # Evaluate's own have bare names.
-    return text.replace(NAMESPACE, namespace).replace('load("evaluate-metric/', 'load("')
 
 
 def _gather_metric(
@@ -136,7 +127,7 @@ def _gather_static_metric(out: Path) -> None:
 
 def _gather_dataset(out: Path) -> None:
     """Copy the dataset with text if it was built, else the committed one without."""
-    folder = BUILT if (BUILT / "data").is_dir() else DATA
+    folder = dataset_folder()
     shutil.copytree(folder / "data", out / "data", ignore=LEFT_OUT, dirs_exist_ok=True)
     shutil.copy(folder / "README.md", out)
 

@@ -1,6 +1,5 @@
 """The demo Space: layout and wiring of its tabs, what they show, and how it is served."""
 
-import json
 import os
 import re
 import secrets
@@ -23,7 +22,6 @@ from gradio.utils import get_upload_folder
 from jinja2 import ChoiceLoader, DictLoader
 from starlette.middleware import Middleware
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
-from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from ecuas_metric.errors import InputError
@@ -43,7 +41,6 @@ EXAMPLES = {
     ],
     "a classifier's posteriors": [str(HERE / "examples/classifier.csv")],
 }
-FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
 OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and after which time
 TITLE = "ECUAS: which system should you deploy?"
 PURPOSE = (
@@ -93,12 +90,10 @@ OUTDATED = "The options have changed, and the result is still that of the old on
 NO_FILES = dict.fromkeys(("files", *CONTROLS), "")
 NO_RESULT = {"result": ""}
 KNOWN = subset.board_html("kept", subset.known_rows("kept"))
-FOUR = {"concurrency_limit": 4}
 AT_ONCE = BoundedSemaphore(4)  # results that visitors wait for
-# programs have functions of their own, see `api`
-private = partial(gr.on, api_visibility="private")
-# not in the queue: Gradio's page may miss an event that it queues as the one before ends, and wait for ever
-direct = partial(private, queue=False)
+# programs have functions of their own, see `api`; not in the queue: Gradio's page may miss an event that it queues as
+# the one before ends, and wait for ever
+direct = partial(gr.on, api_visibility="private", queue=False)
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
@@ -107,15 +102,10 @@ Shower = Callable[..., Outputs]
 gr.Slider.preprocess = lambda _, payload: payload  # type: ignore[method-assign,assignment]
 
 
-def no_such_function(_: Request, __: Exception) -> JSONResponse:
-    """Answer a call of a function by a number or a name that there is not, which Gradio looks up in vain."""
-    return JSONResponse({"detail": "There is no such function: see gradio_api/info."}, 404)
-
-
-NO_SUCH = dict.fromkeys((KeyError, FnIndexInferError), no_such_function)
+NO_SUCH = {"detail": "There is no such function: see gradio_api/info."}
 THEME = gr.themes.Default(
     primary_hue="blue",
-    font=FONTS,
+    font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],
     font_mono=["ui-monospace", "monospace"],
 )
 
@@ -162,7 +152,7 @@ def sweep(folder: Path, age: float = OLD) -> None:
 
 def show_errors(
     *others: object,
-    address: Mapping[str, str] | None = None,
+    address: Mapping[str, str] = {},
 ) -> Callable[[Shower], Shower]:
     """Make a function show an error in its first output, these values in the others, and change the address."""
 
@@ -170,32 +160,14 @@ def show_errors(
         @wraps(function)  # Gradio reads the types
         def guarded(*arguments: object) -> Outputs:
             result, error = markup.attempt(function, *arguments)
-            return (message(error, "error", address), *others) if result is None else result
+            if result is not None:
+                return result
+            said = markup.html("message", text=error, kind="error", changes=address)
+            return said, *others
 
         return guarded
 
     return decorate
-
-
-def few_at_once(function: Shower) -> Shower:
-    """Make calls of a function wait while a few of them run."""
-
-    @wraps(function)
-    def waiting(*arguments: object) -> Outputs:
-        with AT_ONCE:
-            return function(*arguments)
-
-    return waiting
-
-
-def message(
-    text: str,
-    kind: str = "note",
-    address: Mapping[str, str] | None = None,
-) -> str:
-    """Return a message as HTML, with changes of the address."""
-    changes = markup.html("address", changes=json.dumps(address)) if address else ""
-    return markup.html("message", text=text, kind=kind) + changes
 
 
 def lay_out(
@@ -212,14 +184,8 @@ def lay_out(
         files["graded answers"] = str(folder / "graded.csv")
         graded.write(folder / "graded.csv")
     demo.upload_file_set.update(files.values())
-    page = scored.html(
-        title=title,
-        changes=json.dumps(address),
-        remark=remark,
-        files=files,
-    )
-    plots = scored.plots()
-    return page, plots and f"<h2>The curves behind the numbers</h2>{plots}"
+    page = scored.html(title=title, changes=address, remark=remark, files=files)
+    return page, scored.plots()
 
 
 def show_example(remark: str = "") -> tuple[str, str]:
@@ -229,21 +195,21 @@ def show_example(remark: str = "") -> tuple[str, str]:
 
 
 @show_errors("", address=NO_FILES)
-@few_at_once
 def show_score(
     files: list[str] | None,
     *values: Numbers | None,
 ) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
-    if not files:
-        return show_example(NO_UPLOAD)
-    given = dict(zip(CONTROLS, values, strict=True))
-    address = {
-        name: "" if value in (None, CONTROLS[name].default) else str(value)
-        for name, value in given.items()
-    }
-    places = "|".join("/".join(Path(path).parts[-2:]) for path in files)
-    return lay_out(scoring.score_files(files, given), "Your systems", address | {"files": places})
+    with AT_ONCE:
+        if not files:
+            return show_example(NO_UPLOAD)
+        given = dict(zip(CONTROLS, values, strict=True))
+        address = {
+            name: "" if value in (None, CONTROLS[name].default) else str(value)
+            for name, value in given.items()
+        }
+        address["files"] = "|".join("/".join(Path(path).parts[-2:]) for path in files)
+        return lay_out(scoring.score_files(files, given), "Your systems", address)
 
 
 @show_errors(gr.skip())
@@ -266,7 +232,7 @@ def show_choice(
         title=label if files else f"{label}, {OF_EXAMPLE}",
         above=grid.above,
         sentences=sentences(grid),
-        changes=json.dumps(address),
+        changes=address,
     )
     return page, target
 
@@ -318,16 +284,17 @@ def _share_in(text: str, most: float) -> object:
 
 
 @show_errors(KNOWN, "", "", address=NO_RESULT)
-@few_at_once
 def show_graded(file: str | None, asked: str) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
-        return message(NO_ANSWERS, address=NO_RESULT), KNOWN, "", ""
-    graded = answers.grade_answers(uploads.read_answers(file), asked)
-    name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
-    token = links.pack(name, graded)
-    remark = graded.summary() if token else f"{graded.summary()} {NO_LINK}"
-    return "", *_on_the_board(name, graded, "your model", remark, token)
+        notice = markup.html("message", text=NO_ANSWERS, changes=NO_RESULT)
+        return notice, KNOWN, "", ""
+    with AT_ONCE:
+        graded = answers.grade_answers(uploads.read_answers(file), asked)
+        name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
+        token = links.pack(name, graded)
+        remark = graded.summary() if token else f"{graded.summary()} {NO_LINK}"
+        return "", *_on_the_board(name, graded, "your model", remark, token)
 
 
 @show_errors(*[gr.skip()] * 3)
@@ -337,13 +304,8 @@ def restore(request: gr.Request) -> Outputs:
     if not token:
         return gr.skip(), *[gr.skip()] * 3
     name, graded = links.unpack(token)
-    return message(RESTORED, "warning"), *_on_the_board(
-        name,
-        graded,
-        links.SELF_REPORTED,
-        "",
-        token,
-    )
+    notice = markup.html("message", text=RESTORED, kind="warning")
+    return notice, *_on_the_board(name, graded, links.SELF_REPORTED, "", token)
 
 
 def _on_the_board(
@@ -398,7 +360,7 @@ def options_controls(
         pairs = zip(kept, values, strict=True)
         # what was never filled in is None, and what is empty again a text
         is_same = all((one or "") == (other or "") for one, other in pairs)
-        return "" if is_same else message(OUTDATED, "warning")
+        return "" if is_same else markup.html("message", text=OUTDATED, kind="warning")
 
     direct(changes, compare, [kept, *controls], notice, trigger_mode="always_last")
     return kept
@@ -519,7 +481,7 @@ with gr.Blocks(
     fill_width=True,
 ) as demo:
     for tool in api.TOOLS:
-        gr.events.api(tool, api_name=tool.__name__, **FOUR)
+        gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
     gr.Markdown(f"# {TITLE}\n{PURPOSE}")
     with gr.Tabs():
         with gr.Tab("Score"):
@@ -548,7 +510,10 @@ launch = partial(
         "middleware": [
             Middleware(RequestBodyLimitMiddleware, max_body_size=uploads.MAX_BYTES_OF_ALL)
         ],
-        "exception_handlers": NO_SUCH,
+        # of a function by a number or a name that there is not, which Gradio looks up in vain
+        "exception_handlers": dict.fromkeys(
+            (KeyError, FnIndexInferError), lambda _request, _error: JSONResponse(NO_SUCH, 404)
+        ),
     },
 )
 

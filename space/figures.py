@@ -82,7 +82,7 @@ def figures(systems: Systems) -> str:
     drawn = [_reject_costs(systems), _orders(systems), _risks(systems)]
     if all(system.decisions.confidence is not None for system in systems.values()):
         drawn.append(_reliability(systems))
-    return f'<div class="plots">{"".join(drawn)}</div>'
+    return f'<h2>The curves behind the numbers</h2><div class="plots">{"".join(drawn)}</div>'
 
 
 def figure(

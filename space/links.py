@@ -55,7 +55,10 @@ def pack(name: str, graded: Graded) -> str:
 def unpack(token: str) -> tuple[str, Graded]:
     """Return name and graded answers from a text of `pack`; any other text is an error."""
     try:
-        link = _read(token)
+        _require(len(token) <= MAX_LETTERS)
+        packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        text = zlib.decompressobj().decompress(packed, MAX_UNPACKED)
+        link = _Link.model_validate_json(text)
         ids = table(link.asked)["question_id"]
         states = pd.Series(list(link.states))
         _require(len(states) == len(ids))
@@ -69,12 +72,6 @@ def unpack(token: str) -> tuple[str, Graded]:
     frame = pd.DataFrame({"question_id": ids, "confidence": confidence, "correct": correct})
     frame.index += 1
     return _safe_name(link.name), Graded(with_design(frame, link.asked), link.asked)
-
-
-def _read(token: str) -> _Link:
-    _require(len(token) <= MAX_LETTERS)
-    packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-    return _Link.model_validate_json(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
 
 
 def _require(is_true: bool) -> None:

@@ -115,9 +115,9 @@ class Scored:
 
     def json(self, *, explained: bool = False) -> Json:
         """Return one row per system, signature and notes; what is not a number is None."""
-        grid, records = self.tables()
-        notes = [*grid.above, *grid.below(), *self.notes()]
-        result = as_json(records, grid.signature, notes, read=self.reading)
+        notes = [*self.grid.above, *self.grid.below(), *self.notes()]
+        records = report_records(self.report)
+        result = as_json(records, self.grid.signature, notes, read=self.reading)
         if explained:
             result["in_words"] = [*sentences(self.decision), *self.sentences_alone()]
         return result
@@ -125,27 +125,25 @@ class Scored:
     def html(self, **parts: object) -> str:
         """Lay out everything but the plots, in one piece, so that no part is of another result; see `parts.html`."""
         styles = self.styles
-        grid, _ = self.tables()
         return html(
             "result",
             **parts,
             scored=self,
             decision=as_html(self.decision, styles),
-            tables=report_tables(self.report, grid, styles),
+            tables=report_tables(self.report, self.grid, styles),
             sentences=sentences(self.decision)[1:],
         )
 
-    def tables(self) -> tuple[Grid, list[Record]]:
-        """Return the table for people and that for programs."""
-        grid = replace(report_grid(self.report), read=self.reading)
-        return grid, report_records(self.report)
+    @cached_property
+    def grid(self) -> Grid:
+        """The table for people."""
+        return replace(report_grid(self.report), read=self.reading)
 
     def write(self, folder: Path) -> dict[str, str]:
         """Write the table as `ecuas score --output` does; return the paths of CSV, Markdown and LaTeX."""
         paths = {name: folder / f"ecuas.{suffix}" for name, suffix in SUFFIXES_OF.items()}
-        grid, records = self.tables()
         for path in paths.values():
-            write(path, grid, records)
+            write(path, self.grid, report_records(self.report))
         return {name: str(path) for name, path in paths.items()}
 
 

@@ -77,20 +77,10 @@ def known_labels(asked: str) -> dict[tuple[str, str], Floats]:
     return known
 
 
-def source_of(name: str, method: str) -> tuple[str, str]:
-    """Return the link and the date of a system of the paper, or of one that was sent to be kept."""
-    if method in METHODS:
-        return PAPER, PAPER_DATE
-    if method != SUBMITTED:
-        return "", ""
-    kept = submissions().systems[name]
-    return kept.link, kept.date
-
-
 @cache
 def known_rows(asked: str) -> tuple[Row, ...]:
     """Return the leaderboard of the systems of the paper on the questions of a configuration, the best first."""
-    rows = _ranked(asked, known_labels(asked)).values()
+    rows = _ranked(asked, known_labels(asked))
     return tuple(sorted(rows, key=lambda row: row.error_rate.value))
 
 
@@ -102,23 +92,27 @@ def rows_with(
 ) -> list[Row]:
     """Return the leaderboard with a visitor's model: 1, 0 or missing by question_id; without a place unless complete.
 
-    His row comes first.
+    His row comes first; of what is not complete it has the lowest and the highest error rate that is possible.
     """
-    labels = correct.reindex(table(asked)["question_id"]).to_numpy(float)
-    if np.isnan(labels).any():
-        row = Row(
-            name,
-            "",
-            _possible(asked, labels),
-            replace(known_rows(asked)[0].basis, num_samples=len(correct)),
-            answered=len(correct),
-            unknown=int(correct.isna().sum()),
-            mark=mark,
-        )
-        return [row, *known_rows(asked)]
-    mine = (name, mark)  # no language model and method
-    rows = _ranked(asked, known_labels(asked) | {mine: labels})
-    return [replace(rows.pop(mine), method="", mark=mark), *rows.values()]
+    questions = table(asked)
+    labels = correct.reindex(questions["question_id"]).to_numpy(float)
+    if not np.isnan(labels).any():
+        *known, mine = _ranked(asked, known_labels(asked) | {(name, ""): labels})
+        return [replace(mine, mark=mark), *known]
+    low, high = (
+        float(np.average(1 - np.nan_to_num(labels, nan=best), weights=questions["weight"]))
+        for best in (1.0, 0.0)
+    )
+    row = Row(
+        name,
+        "",
+        Estimate(math.nan, low, high),
+        replace(known_rows(asked)[0].basis, num_samples=len(correct)),
+        answered=len(correct),
+        unknown=int(correct.isna().sum()),
+        mark=mark,
+    )
+    return [row, *known_rows(asked)]
 
 
 def board_html(asked: str, rows: Iterable[Row]) -> str:
@@ -166,8 +160,8 @@ def record(row: Row) -> dict[str, object]:
 def _ranked(
     asked: str,
     labels: Mapping[tuple[str, str], Floats],
-) -> dict[tuple[str, str], Row]:
-    """Return the rows of systems that answered all questions."""
+) -> list[Row]:
+    """Return the rows of systems that answered all questions: those of the paper, a visitor's, those that were sent."""
     systems = {str(i): _system(asked, correct) for i, correct in enumerate(labels.values())}
     better, worse = Counter[str](), Counter[str]()
     for comparison in compare_systems(systems, only=[ERROR_RATE]):
@@ -175,11 +169,10 @@ def _ranked(
         is_clear = row.p_adjusted <= ALPHA
         worse[row.first] += is_clear
         better[row.second] += is_clear
-    rows = {}
+    rows = []
     for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
         results = compute_results(system, only=[ERROR_RATE])
-        link, date = source_of(llm, method)
-        rows[llm, method] = Row(
+        placed = Row(
             llm,
             method,
             results.estimates[ERROR_RATE],
@@ -187,9 +180,13 @@ def _ranked(
             first=1 + better[name],
             last=len(systems) - worse[name],
             answered=system.num_samples,
-            link=link,
-            date=date,
         )
+        if method in METHODS:
+            placed = replace(placed, link=PAPER, date=PAPER_DATE)
+        elif method == SUBMITTED:
+            kept = submissions().systems[llm]
+            placed = replace(placed, link=kept.link, date=kept.date)
+        rows.append(placed)
     return rows
 
 
@@ -204,13 +201,3 @@ def _system(asked: str, correct: Floats) -> System:
     )
     origin = Origin(population=f"TriviaQA {asked}", grading=GRADING)
     return replace(system, ids=questions["question_id"].tolist(), origin=origin)
-
-
-def _possible(asked: str, correct: Floats) -> Estimate:
-    """Return the lowest and the highest error rate that is possible, where some answers are unknown or missing."""
-    weight = table(asked)["weight"]
-    low, high = (
-        float(np.average(1 - np.nan_to_num(correct, nan=best), weights=weight))
-        for best in (1.0, 0.0)
-    )
-    return Estimate(math.nan, low, high)

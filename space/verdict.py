@@ -1,9 +1,11 @@
 """Who costs users least at each reject cost: one comparison of the systems, arranged as sentences, strip and bars."""
 
-import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 from markupsafe import Markup
@@ -40,21 +42,18 @@ class Call:
 
     def alone(self) -> list[str]:
         """Return who may be the cheapest, by the test of this reject cost alone."""
-        return self._cheapest_unless(lambda row: row.low_best > 0)
+        close = [row.first for row in self.rivals if not (row.difference and row.low_best > 0)]
+        return [self.cheapest, *close]
 
-    def together(self) -> list[str]:
-        """Return who may be the cheapest, by the test of all reject costs and pairs together."""
-        return self._cheapest_unless(lambda row: row.p_adjusted <= ALPHA)
+    def winner(self) -> str | None:
+        """Return who is clearly cheapest, by the test of all reject costs and pairs together."""
+        is_clear = all(row.difference and row.p_adjusted <= ALPHA for row in self.rivals)
+        return self.cheapest if is_clear else None
 
     def nearest(self) -> Comparison:
         """Return the comparison with the nearest system that may be the cheapest, or else with the next of all."""
         names = self.alone()
         return next((row for row in self.rivals if row.first in names), self.rivals[0])
-
-    def _cheapest_unless(self, is_dearer: Callable[[Comparison], bool]) -> list[str]:
-        """Return the cheapest, and who is not significantly dearer by a test."""
-        close = [row.first for row in self.rivals if not row.difference or not is_dearer(row)]
-        return [self.cheapest, *close]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +68,11 @@ class Decision:
     calls: Sequence[Call]
     orders: Sequence[Comparison]
 
+    @property
+    def systems(self) -> list[str]:
+        """All that have a curve, but for rejecting everything."""
+        return [name for name in self.curves if name != NOTHING]
+
 
 def decide(systems: Mapping[str, System]) -> Decision | str:
     """Compare systems by ECUAS_n, and their costs with those of rejecting everything; or say why not."""
@@ -81,8 +85,8 @@ def decide(systems: Mapping[str, System]) -> Decision | str:
         first = replace(first, ids=None)
         systems = dict.fromkeys(systems, first)
     candidates = {**systems, NOTHING: rejecting_system(first)}
-    costs = _keys("expected_cost", grid.tolist())
-    orders = _keys("ecuas", first.options.n)
+    costs = list(map(partial(Key, "expected_cost"), grid.tolist()))
+    orders = list(map(partial(Key, "ecuas"), first.options.n))
     try:
         compared = compare_systems(candidates, only=costs)
         differences = [] if is_alone else compare_systems(systems, only=orders)
@@ -102,10 +106,6 @@ def decide(systems: Mapping[str, System]) -> Decision | str:
     )
 
 
-def _keys(metric: str, parameters: Iterable[float]) -> list[Key]:
-    return [Key(metric, parameter) for parameter in parameters]
-
-
 def rejecting_system(system: System) -> System:
     """Return a system that is asked the same, and never answers."""
     decisions = system.decisions
@@ -121,17 +121,12 @@ def rejecting_system(system: System) -> System:
 
 def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
     """Return who is clearly cheapest (None: nobody) from which to which reject cost, by the test of all together."""
-    strip: list[tuple[str | None, float, float]] = []
+    strip = []
     low = 0.0
-    for call, high in zip(
-        decision.calls,
-        decision.reject_costs.tolist(),
-        strict=True,
-    ):
-        names = call.together()
-        winner = names[0] if len(names) == 1 else None
-        if strip and strip[-1][0] == winner:
-            low = strip.pop()[1]
+    winners = map(Call.winner, decision.calls)
+    pieces = zip(winners, decision.reject_costs.tolist(), strict=True)
+    for winner, group in groupby(pieces, itemgetter(0)):
+        high = max(cost for _, cost in group)
         strip.append((winner, low, high))
         low = high
     return strip
@@ -143,16 +138,14 @@ def strip_in_words(decision: Decision) -> str:
     for winner, low, high in stretches(decision):
         if winner is not None:
             clear.setdefault(winner, []).append((low, high))
-    systems = [name for name in decision.curves if name != NOTHING]
-    return html("over_all", systems=systems, clear=clear)
+    return html("over_all", systems=decision.systems, clear=clear)
 
 
 def by_importance(decision: Decision) -> list[str]:
     """Return the systems: who is clearly cheapest somewhere, then the others from the cheapest on average."""
     winners = {winner for winner, *_ in stretches(decision)}
     mean = {name: curve.expected_cost.mean() for name, curve in decision.curves.items()}
-    names = [name for name in decision.curves if name != NOTHING]
-    return sorted(names, key=lambda name: (name not in winners, mean[name]))
+    return sorted(decision.systems, key=lambda name: (name not in winners, mean[name]))
 
 
 def said(call: Call, cost: float) -> str:
@@ -185,14 +178,12 @@ def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:
     return html(
         "decision",
         data=data,
-        json=json.dumps(data),
         start=int(np.abs(decision.reject_costs - SHOWN_FIRST).argmin()),
         strip=stretches(decision),
         scale=axis("", float(decision.reject_costs[-1])),
         styles=styles,
         summary=strip_in_words(decision),
         bars={name: styles[name] for name in decision.curves},
-        most=NUM_SLOTS,
     )
 
 

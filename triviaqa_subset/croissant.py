@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from datasets import ClassLabel, Dataset, List, Value
 
@@ -24,29 +25,22 @@ def describe(
     license: str,
 ) -> Json:
     """Return the JSON-LD of https://docs.mlcommons.org/croissant/docs/croissant-spec.html; `sums`: file -> SHA-256."""
-    description: Json = json.loads(HEAD.read_text(encoding="utf-8"))
+    description: dict[str, Any] = json.loads(HEAD.read_text(encoding="utf-8"))
     description["license"] = license
-    description["distribution"] = [
-        _file(f"{name}.parquet", sums[f"{name}.parquet"]) for name in tables
-    ]
-    description["recordSet"] = [_records(name, table) for name, table in tables.items()]
+    description["distribution"] = []
+    description["recordSet"] = []
+    for name, table in tables.items():
+        file = f"{name}.parquet"
+        form = {"encodingFormat": "application/x-parquet", "sha256": sums[file]}
+        entry = _entry("cr:FileObject", file) | {"contentUrl": file} | form
+        description["distribution"].append(entry)
+        fields = [_field(name, [column], feature) for column, feature in table.features.items()]
+        description["recordSet"].append(_entry("cr:RecordSet", name) | {"field": fields})
     return description
 
 
-def _file(name: str, sha256: str) -> Json:
-    return {
-        "@type": "cr:FileObject",
-        "@id": name,
-        "name": name,
-        "contentUrl": name,
-        "encodingFormat": "application/x-parquet",
-        "sha256": sha256,
-    }
-
-
-def _records(name: str, table: Dataset) -> Json:
-    fields = [_field(name, [column], feature) for column, feature in table.features.items()]
-    return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}
+def _entry(kind: str, name: str) -> Json:
+    return {"@type": kind, "@id": name, "name": name}
 
 
 def _field(
@@ -55,24 +49,16 @@ def _field(
     feature: object,
 ) -> Json:
     """Describe a column, or the field at a path such as `answer`, `aliases` inside one."""
-    name = "/".join([table, *path])
-    field: Json = {"@type": "cr:Field", "@id": name, "name": name}
+    field = _entry("cr:Field", "/".join([table, *path]))
     if isinstance(feature, dict):
         return field | {
             "subField": [_field(table, [*path, part], inner) for part, inner in feature.items()]
         }
     if isinstance(feature, List):
-        return field | {"repeated": True} | _source(table, path, feature.feature)
-    return field | _source(table, path, feature)
-
-
-def _source(
-    table: str,
-    path: list[str],
-    feature: object,
-) -> Json:
+        field["repeated"] = True
+        feature = feature.feature
     assert isinstance(feature, ClassLabel | Value)
     source: Json = {"fileObject": {"@id": f"{table}.parquet"}, "extract": {"column": path[0]}}
     if len(path) > 1:
         source["transform"] = {"jsonPath": path[1]}
-    return {"dataType": TYPES[feature.dtype], "source": source}
+    return field | {"dataType": TYPES[feature.dtype], "source": source}

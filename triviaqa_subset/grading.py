@@ -14,10 +14,10 @@ from .matching import (
     BRACKET,
     FOOTNOTE,
     Forms,
-    Gold,
     answer_sha256,
     check_rule,
     contains,
+    distinct_aliases,
     equals,
     equals_officially,
     exact_match,
@@ -226,7 +226,7 @@ def _gold(dataset: Columns) -> dict[str, Forms]:
     """Return the forms of the gold aliases by question: of their text, or else by their salted hashes."""
     if _has_column(dataset, "answer"):
         rows = zip(dataset["question_id"], dataset["answer"], strict=True)
-        return {question_id: gold_forms(_aliases(gold)) for question_id, gold in rows}
+        return {question_id: gold_forms(distinct_aliases(gold)) for question_id, gold in rows}
     table = dataset if _has_column(dataset, "gold_sha256") else _own_table("gold")
     rows = zip(table["question_id"], table["gold_sha256"], strict=True)
     return {question_id: hashed_forms(question_id, hashes) for question_id, hashes in rows}
@@ -234,10 +234,6 @@ def _gold(dataset: Columns) -> dict[str, Forms]:
 
 def _has_column(table: Columns, name: str) -> bool:
     return name in getattr(table, "column_names", table)
-
-
-def _aliases(gold: Gold) -> list[str]:
-    return list(dict.fromkeys([*gold["aliases"], *gold["normalized_aliases"]]))
 
 
 def _look_up(
@@ -292,16 +288,14 @@ def _label(
 
 
 def _has_right_bracket(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool:
-    inside = [text for bracket in BRACKET.findall(answer) for text in _ends_of(bracket)]
-    return any(
-        contains(text, gold) or bank.get((question_id, answer_sha256(text))) for text in inside
-    )
-
-
-def _ends_of(text: str) -> list[str]:
-    """Return a text from each of its words on: "actually Paris", "Paris"."""
-    words = text.split()
-    return [" ".join(words[start:]) for start in range(len(words))]
+    for bracket in BRACKET.findall(answer):
+        words = bracket.split()
+        while words:  # "actually Paris", "Paris"
+            text = " ".join(words)
+            if contains(text, gold) or bank.get((question_id, answer_sha256(text))):
+                return True
+            del words[0]
+    return False
 
 
 def _judge(
@@ -317,7 +311,7 @@ def _judge(
     grades: dict[Key, Grade] = {}
     for question_id, answer in undecided:
         question, gold = known[question_id]
-        verdict = judge(question, answer, _aliases(gold))
+        verdict = judge(question, answer, distinct_aliases(gold))
         if verdict not in (True, False, None):
             raise TypeError(
                 f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}."

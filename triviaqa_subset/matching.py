@@ -172,6 +172,11 @@ class Gold(TypedDict):
     normalized_aliases: list[str]
 
 
+def distinct_aliases(gold: Gold) -> list[str]:
+    """Return the gold aliases of both lists, each once."""
+    return list(dict.fromkeys([*gold["aliases"], *gold["normalized_aliases"]]))
+
+
 @dataclass(frozen=True, slots=True)
 class Forms:
     """The gold aliases of a question in the authors' form and in the official ones; empty ones match nothing."""
@@ -192,7 +197,8 @@ class HashedForms:
 
     def __contains__(self, form: object) -> bool:
         """Return whether a form has one of the hashes."""
-        return salted_sha256(self.question_id, self.kind, str(form)) in self.hashes
+        # the question is the salt: no other shares a hash, and no alias can be read
+        return sha256(f"{self.question_id}\n{self.kind}\n{form}")[:16] in self.hashes
 
 
 def normalize_answer(text: str) -> str:
@@ -343,23 +349,10 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def gold_sha256(question_id: str, aliases: Iterable[str]) -> list[str]:
-    """Return the salted hashes of all forms of a question's gold aliases, from which no alias can be read."""
-    forms = forms_of(aliases)
-    return sorted(
-        {salted_sha256(question_id, kind, form) for kind, texts in forms.items() for form in texts}
-    )
-
-
 def hashed_forms(question_id: str, hashes: Iterable[str]) -> Forms:
     """Return the forms of a question's gold aliases from their salted hashes."""
     known = frozenset(hashes)
     return Forms(*(HashedForms(question_id, kind, known) for kind in KINDS))
-
-
-def salted_sha256(question_id: str, kind: str, form: str) -> str:
-    """Return the first 16 digits of the SHA-256 of question, kind of form and form, which no other question shares."""
-    return sha256(f"{question_id}\n{kind}\n{form}")[:16]
 
 
 def check_rule(rule: str) -> None:
@@ -369,18 +362,13 @@ def check_rule(rule: str) -> None:
 
 
 def gold_forms(aliases: Iterable[str]) -> Forms:
-    """Return the normal forms of all aliases."""
-    return Forms(**forms_of(aliases))
-
-
-def forms_of(aliases: Iterable[str]) -> dict[str, set[str]]:
-    """Return the forms of all aliases by their `KINDS`."""
+    """Return the forms of all aliases."""
     texts = list(aliases)
-    return {
-        "normal": {normalize_answer(text) for text in texts} - {""},
-        "official": {form(text) for text in texts for form in (normalize_officially, plain)} - {""},
-        "signed": {text.strip().lower() for text in texts if _is_signed(text)},
-    }
+    return Forms(
+        normal=set(map(normalize_answer, texts)) - {""},
+        official={*map(normalize_officially, texts), *map(plain, texts)} - {""},
+        signed={text.strip().lower() for text in texts if _is_signed(text)},
+    )
 
 
 def _is_signed(alias: str) -> bool:
@@ -408,15 +396,8 @@ def plain(text: str) -> str:
 def equals(answer: str, gold: Forms) -> bool:
     """Return whether an answer that does not hedge has the normal form of an alias."""
     form = normalize_answer(answer)
-    return (
-        form in gold.normal
-        and _is_that_number(
-            answer,
-            form,
-            gold,
-        )
-        and not hedges(answer, gold)
-    )
+    has_form = form in gold.normal and _is_that_number(answer, form, gold)
+    return has_form and not hedges(answer, gold)
 
 
 def equals_officially(answer: str, gold: Forms) -> bool:

@@ -49,7 +49,11 @@ class Pool:
 def read_source(source: str | None) -> list[TriviaRow]:
     """Read TriviaQA's validation rows from the Hub, or from a file with the Hub's columns or with a list `aliases`."""
     place = source or "the Hub"
-    raw = [_with_answer(row) for row in (read_rows(source) if source else _from_hub())]
+    raw = read_rows(source) if source else _from_hub()
+    for row in raw:
+        if "aliases" in row:
+            lists = {"aliases": row["aliases"], "normalized_aliases": []}
+            row.setdefault("answer", {"value": None} | lists)
     golds = [row.get("answer") for row in raw]
     require(_has_lists, golds, f"{place}: answer must have aliases, normalized_aliases (lists)")
     try:
@@ -61,12 +65,6 @@ def read_source(source: str | None) -> list[TriviaRow]:
         values = [row[column] for row in rows]  # type: ignore[literal-required]
         require(lambda value: value is not None, values, f"{place}: {column} must be given")
     return rows
-
-
-def _with_answer(row: RawRow) -> RawRow:
-    if "aliases" not in row or "answer" in row:
-        return row
-    return row | {"answer": {"value": None, "aliases": row["aliases"], "normalized_aliases": []}}
 
 
 def _has_lists(gold: object) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .folders import BUILT, FOLDER
+from .folders import dataset_folder
 from .labels import METHODS, STRATA
 
 ASKED = ("curated", "kept")
@@ -13,10 +13,9 @@ WORDS = {"stratum": tuple(STRATA), "method": METHODS}  # a column -> its class l
 
 
 @cache
-def table(name: str) -> pd.DataFrame:
-    """Return a configuration, with names for class labels."""
-    folder = BUILT if (BUILT / "data").is_dir() else FOLDER
-    frame = pd.read_parquet(folder / "data" / f"{name}.parquet")
+def table(name: str, folder: Path | None = None) -> pd.DataFrame:
+    """Return a configuration, by default of the newest build, with names for class labels."""
+    frame = pd.read_parquet((folder or dataset_folder()) / "data" / f"{name}.parquet")
     for column in WORDS.keys() & set(frame.columns):
         frame[column] = frame[column].map(dict(enumerate(WORDS[column])))
     return frame

@@ -78,8 +78,18 @@ def metrics_of_choices(
     >>> metrics_of_choices([0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])["error_rate"]
     0.5
     """
+    advice = "score_saved_samples"
+    without = sum(label < 0 for label in labels)
+    counts = sorted({len(of_choices) for of_choices in log_likelihoods})
     try:
-        _check_choices(labels, log_likelihoods, why)
+        if without:
+            total = len(labels)
+            raise InputError(
+                "samples", "recorded_reason", count=without, total=total, advice=advice, why=why
+            )
+        if len(counts) > 1:
+            got = " and ".join(map(str, counts))
+            raise InputError("choices", "numbers_of_choices_differ", got=got, advice=advice)
         scores = log_posteriors(np.array(log_likelihoods, dtype=np.float64))
         values = score_posteriors(
             labels,
@@ -92,32 +102,6 @@ def metrics_of_choices(
     except InputError as error:
         warn_once(f"The metrics of ECUAS are nan: {error}")
         return dict.fromkeys(HIGHER_IS_BETTER, math.nan)
-
-
-def _check_choices(
-    labels: Sequence[int],
-    log_likelihoods: Sequence[Sequence[float]],
-    why: str,
-) -> None:
-    advice = "score_saved_samples"
-    without = sum(label < 0 for label in labels)
-    if without:
-        raise InputError(
-            "samples",
-            "recorded_reason",
-            count=without,
-            total=len(labels),
-            advice=advice,
-            why=why,
-        )
-    counts = sorted({len(of_choices) for of_choices in log_likelihoods})
-    if len(counts) > 1:
-        raise InputError(
-            "choices",
-            "numbers_of_choices_differ",
-            got=" and ".join(map(str, counts)),
-            advice=advice,
-        )
 
 
 @cache

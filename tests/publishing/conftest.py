@@ -17,6 +17,7 @@ from publishing.staging import PARTS
 from tests.conftest import BARE
 from tests.publishing.hub import TOKEN
 from tests.publishing.hub import hub as running
+from triviaqa_subset import folders
 from triviaqa_subset.build import write
 
 CONFIGURATIONS = ["curated", "kept", "pool", "systems", "answers", "gold", "published"]
@@ -117,7 +118,7 @@ def staged(tmp_path_factory):
     folder = tmp_path_factory.mktemp("staged")
     with pytest.MonkeyPatch.context() as patch:
         # a dataset with text may have been built in this tree
-        patch.setattr(staging, "BUILT", folder / "nothing")
+        patch.setattr(folders, "BUILT", folder / "nothing")
         for name, part in PARTS.items():
             staging.stage(part, folder / name, "NAME")
     return folder

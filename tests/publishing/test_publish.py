@@ -16,6 +16,7 @@ from publishing.staging import PARTS
 from tests.publishing.conftest import CONFIGURATIONS, DATASET, TAG, files_of
 from tests.publishing.hub import TOKEN
 from tests.triviaqa_subset.invented import write_curation
+from triviaqa_subset import folders
 from triviaqa_subset.pool import HUB
 from triviaqa_subset.selection import AUTHORS
 
@@ -85,7 +86,7 @@ def test_every_part_is_checked_before_any_is_sent(
 ):
     before = len(hub.requests)
     monkeypatch.setattr(staging, "check_loads", lambda *_: None)
-    monkeypatch.setattr(staging, "BUILT", tmp_path / "nothing")
+    monkeypatch.setattr(folders, "BUILT", tmp_path / "nothing")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     arguments = ["all", "--namespace", "NAME", "--endpoint", hub.url]
     assert command.main([*arguments, "--dry-run"]) == 0

@@ -21,6 +21,7 @@ from publishing.staging import (
     imported,
 )
 from tests.publishing.conftest import CONFIGURATIONS, build_with_text, files_of
+from triviaqa_subset import folders
 
 ADDRESSES = {
     "metric": "spaces/NAME/ecuas",
@@ -134,7 +135,7 @@ def test_a_dataset_that_was_built_goes_with_its_text_unless_the_build_is_an_olde
     tmp_path, root, monkeypatch
 ):
     build_with_text(tmp_path / "built", root / "triviaqa_subset")
-    monkeypatch.setattr(staging, "BUILT", tmp_path / "built")
+    monkeypatch.setattr(folders, "BUILT", tmp_path / "built")
     dataset = tmp_path / "dataset"
     staging.stage(PARTS["dataset"], dataset, "NAME")
     check_tables(dataset)

@@ -10,7 +10,7 @@ from datasets import Dataset
 from tests.triviaqa_subset.dressings import rates, read_texts, systematic
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.grading import DECIDED_BY, Grades, answer_sha256, grade, judge_key
-from triviaqa_subset.matching import gold_sha256, is_refusal, normalize_answer
+from triviaqa_subset.matching import KINDS, gold_forms, is_refusal, normalize_answer, sha256
 
 DATASET = {
     "question_id": ["q1", "q2", "q3"],
@@ -48,6 +48,13 @@ MINE = {
 
 def counts(**given):
     return dict.fromkeys(DECIDED_BY, 0) | given
+
+
+def gold_sha256(question_id, aliases):
+    """Return the salted hashes of all forms of a question's gold aliases, as they are in the dataset."""
+    forms = gold_forms(aliases)
+    texts = [f"{question_id}\n{kind}\n{form}" for kind in KINDS for form in getattr(forms, kind)]
+    return sorted({sha256(text)[:16] for text in texts})
 
 
 def one(answer, question_id="q1", **options):

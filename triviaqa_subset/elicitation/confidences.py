@@ -33,17 +33,11 @@ def is_true(
             None,
             f'"True" and "False" must both be among {listed}; the confidence is from {low:.3f} to {high:.3f}',
         )
-    if not false:
-        return (
-            low,
-            f'"False" is not listed: the confidence is a lower bound, at most {high - low:.1e} off',
-        )
-    if not true:
-        return (
-            high,
-            f'"True" is not listed: the confidence is an upper bound, at most {high - low:.1e} off',
-        )
-    return true / (true + false), None
+    if true and false:
+        return true / (true + false), None
+    missing, bound, confidence = ("True", "an upper", high) if false else ("False", "a lower", low)
+    off = f"at most {high - low:.1e} off"
+    return confidence, f'"{missing}" is not listed: the confidence is {bound} bound, {off}'
 
 
 def letter_posteriors(first: Likely, letters: str) -> list[float] | None:

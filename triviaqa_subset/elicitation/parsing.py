@@ -68,6 +68,7 @@ UNREAD = "no probability can be read"
 UNKNOWN = "what is said of the number is not known to mean the probability of being right"
 SEVERAL = "several numbers are stated"
 _CUT = "the reply was cut by --max-tokens"
+Statement = re.Match[str]  # a passage that may state the probability, up to its digits
 _JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
 
 
@@ -89,26 +90,6 @@ class Number:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A passage that may state the probability, up to its digits, and its number."""
-
-    passage: re.Match[str]
-    number: Number
-
-    @property
-    def above(self) -> str:
-        """The lines above that of the number: the answer."""
-        text = self.passage.string[: self.passage.start("number")]
-        return text.rpartition("\n")[0].strip(" `\n")
-
-    @property
-    def lead(self) -> str:
-        """What stands before the number on its line, without an answer there."""
-        text = self.passage.string[: self.passage.start("number")]
-        return text.rpartition("\n")[2] if self.above else text[self.passage.start() :]
-
-
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
     """Return the answer, the first line that is not blank, and the probability that a reply states; guess nothing."""
     text = reply.strip()
@@ -127,9 +108,9 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
             missing,
         )
     stated = statements[-1]
-    answer = _first_line(text[: stated.passage.start()])
+    answer = _first_line(text[: stated.start()])
     reason = _CUT if cut and not _is_whole(stated) else _why_missing(statements, answer)
-    return Outcome(answer, None if reason else stated.number.value, reason)
+    return Outcome(answer, None if reason else read_number(stated).value, reason)
 
 
 def read_number(digits: re.Match[str]) -> Number:
@@ -183,26 +164,30 @@ def _statements(text: str) -> list[Statement]:
     """Return what may state the probability: a labelled passage, or one at the end after others; the last counts."""
     labelled = LABELLED.search(text)
     if labelled:
-        return [Statement(labelled, read_number(labelled))]
-    passages = [passage for pattern in AT_THE_END for passage in pattern.finditer(text)]
-    statements = [Statement(passage, read_number(passage)) for passage in passages]
-    statements.sort(key=lambda each: each.passage.start("number"))
-    if not statements or not CLOSING.fullmatch(text, statements[-1].number.end):
+        return [labelled]
+    statements = [passage for pattern in AT_THE_END for passage in pattern.finditer(text)]
+    statements.sort(key=lambda each: each.start("number"))
+    if not statements or not CLOSING.fullmatch(text, read_number(statements[-1]).end):
         return []
-    return [each for each in statements[:-1] if each.number.value is not None] + statements[-1:]
+    *earlier, last = statements
+    return [each for each in earlier if read_number(each).value is not None] + [last]
 
 
 def _why_missing(statements: Sequence[Statement], answer: str) -> str | None:
     """Return why the number of the last statement is not the probability that the answer is right, if it is not."""
     stated = statements[-1]
-    after, _, below = stated.passage.string[stated.number.end :].partition("\n")
+    number = read_number(stated)
+    after, _, below = stated.string[number.end :].partition("\n")
     numbers, words = _numbers(after)
-    numbers += [earlier.number for earlier in statements[:-1]]
-    if any(_differ(stated.number, number) for number in numbers):
+    numbers += map(read_number, statements[:-1])
+    if any(_differ(number, other) for other in numbers):
         return SEVERAL
-    if stated.number.value is None:
+    if number.value is None:
         return UNREAD
-    said = f"{stated.lead.removeprefix('- ')} {words}"  # of a list
+    above = _above(stated)
+    before = stated.string[: stated.start("number")]
+    lead = before.rpartition("\n")[2] if above else before[stated.start() :]
+    said = f"{lead.removeprefix('- ')} {words}"  # of a list
     is_known = _is_plain(said) and _is_of_the_answer(stated, answer) and _only_explains(below)
     return None if is_known else UNKNOWN
 
@@ -228,10 +213,19 @@ def _is_plain(text: str) -> bool:
 
 def _is_of_the_answer(stated: Statement, answer: str) -> bool:
     """Return whether a number is of the whole answer: on the next line, or beside it and set off, of one answer."""
-    if stated.above:
-        return "\n" not in stated.above
+    above = _above(stated)
+    if above:
+        return "\n" not in above
+    before = stated.string[: stated.start()].rstrip(" *_`\"'")
+    starts_so = stated[0].lower().startswith((",", ";", "(", "\n", "with"))
+    is_set_off = starts_so or before.endswith((".", ",", ";", "("))
     has_open_bracket = answer.count("(") > answer.count(")")
-    return _is_set_off(stated.passage) and not has_open_bracket and not LIST.search(answer)
+    return is_set_off and not has_open_bracket and not LIST.search(answer)
+
+
+def _above(stated: Statement) -> str:
+    """Return the lines above that of the number: the answer."""
+    return stated.string[: stated.start("number")].rpartition("\n")[0].strip(" `\n")
 
 
 def _only_explains(below: str) -> bool:
@@ -241,13 +235,6 @@ def _only_explains(below: str) -> bool:
     numbers = [float(digits["number"]) for digits in DECIMAL.finditer(text)]
     is_elsewhere = all(number > GREATEST for number in numbers)
     return is_set_off and is_elsewhere and not CORRECTION.search(text)
-
-
-def _is_set_off(passage: re.Match[str]) -> bool:
-    """Return whether a passage is no part of the words before it on its line."""
-    before = passage.string[: passage.start()].rstrip(" *_`\"'")
-    starts_so = passage[0].lower().startswith((",", ";", "(", "\n", "with"))
-    return starts_so or before.endswith((".", ",", ";", "("))
 
 
 def _differ(number: Number, other: Number) -> bool:
@@ -277,11 +264,9 @@ def _unwrap(line: str) -> str:
 
 def _is_whole(stated: Statement) -> bool:
     """Return whether a statement in a reply that was cut stands on a line of its own, which ends."""
-    text = stated.passage.string
-    before = text[: stated.passage.start()].rpartition("\n")
-    if "\n" not in text[stated.number.end :] or not before[1]:
-        return False
-    return not before[2].strip(" *_`")
+    _, newline, before = stated.string[: stated.start()].rpartition("\n")
+    ends = "\n" in stated.string[read_number(stated).end :]
+    return newline != "" and ends and not before.strip(" *_`")
 
 
 def _from_json(text: str, missing: str) -> Outcome:

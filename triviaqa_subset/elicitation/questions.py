@@ -4,12 +4,12 @@ from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
 
-import pyarrow.parquet as pq
 from inspect_ai.dataset import Sample, csv_dataset, json_dataset
 
-from ..folders import BUILT, FOLDER
-from ..labels import STRATA
+from ..folders import dataset_folder
+from ..matching import distinct_aliases
 from ..pool import RawRow
+from ..tables import table
 
 SETS = ("curated", "kept", "pool")
 
@@ -18,21 +18,15 @@ def triviaqa_samples(questions: str, dataset: str | None) -> list[Sample]:
     """Return questions of the dataset, from a folder that was built with text."""
     if questions not in SETS:
         raise ValueError(f"questions must be one of {', '.join(SETS)}; got {questions!r}.")
-    default = BUILT if BUILT.exists() else FOLDER
-    folder = Path(dataset) if dataset else default
-    rows = pq.read_table(folder / "data" / f"{questions}.parquet").to_pylist()
-    if "question" not in rows[0]:
+    folder = Path(dataset) if dataset else dataset_folder()
+    frame = table(questions, folder)
+    if "question" not in frame:
         how = "Build it with text first: python -m triviaqa_subset.build."
         raise ValueError(
             f"dataset must have the texts of its questions; got {folder} without. {how}"
         )
-    strata = list(STRATA)
-    for row in rows:
-        row["stratum"] = strata[row["stratum"]]
-        row["answer"] = list(
-            dict.fromkeys(row["answer"]["aliases"] + row["answer"]["normalized_aliases"])
-        )
-    return [own_sample(row) for row in rows]
+    rows = frame.assign(answer=frame["answer"].map(distinct_aliases))
+    return list(map(own_sample, rows.to_dict("records")))
 
 
 def mmlu_samples() -> list[Sample]:
