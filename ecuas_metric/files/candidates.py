@@ -122,11 +122,17 @@ class Candidates:
         self.words = set(re.split(r"[\W_]+", names))
         with_role = {column_in(name) for columns in roles.values() for name in columns}
         sayable = filterfalse(_NOT_IN_FLAGS.search, self.sheet.names)
-        self.free = [name for name in sayable if name not in with_role]
+        free = [name for name in sayable if name not in with_role]
+        self.free = [name for name in free if not self._has_names_of_scores(name)]
         numbers = {name: numbers_if_any(self.sheet, name) for name in self.free}
         self.numbers = {
             name: values for name, values in numbers.items() if not np.isnan(values).all()
         }
+
+    def _has_names_of_scores(self, name: str) -> bool:
+        """Return whether a column says of which score a row is: confidences are some of them."""
+        words = {text.lower() for text in distinct_texts(self.texts(name))}
+        return not words.isdisjoint(NAMES["confidence"])
 
     def named(self, role: str) -> list[str]:
         """Return the column of a role, if it has one."""

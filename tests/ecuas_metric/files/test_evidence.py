@@ -578,3 +578,13 @@ def test_an_error_says_what_would_be_asked_next_if_its_advice_was_followed(score
     assert titled.endswith(
         f"Then: {score(f'a.csv --columns {skip}')[2].removeprefix('ecuas: a.csv: ')}"
     )
+
+
+def test_a_row_for_each_score_is_no_row_for_each_answer(score):
+    sure = BASE.assign(confidence=(1 + Q) / 2)
+    table = sure.melt("id", var_name="name", value_name="value")
+    assert "=value" not in score("a.csv", table)[2]
+    assert (
+        "=value"
+        in score("a.csv", table.replace({"name": {"confidence": "no", "correct": "yes"}}))[2]
+    )
