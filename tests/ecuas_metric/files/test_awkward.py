@@ -1581,7 +1581,14 @@ def test_columns_that_are_named_after_classes_need_only_their_labels(space, scor
     assert_scores("posteriors", "a.parquet --columns label=is")
 
 
-@pytest.mark.parametrize("case", [case for case, (_, _, whose) in ASKED.items() if whose])
+KINDS_OF_ANSWERS = {  # one case of each set of roles and flags
+    tuple(re.findall(r"\w+(?==)|--[\w-]+", flags)): case
+    for case, (_, flags, whose) in ASKED.items()
+    if whose
+}
+
+
+@pytest.mark.parametrize("case", KINDS_OF_ANSWERS.values())
 def test_what_score_asks_for_read_asks_for_and_takes(case, score, capsys):
     table, flags, _ = ASKED[case]
     path = "a.json" if isinstance(table, str) and table[0] in "[{" else "a.csv"
