@@ -21,12 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from ecuas_metric import (
-    InputError,
-    decide,
-    fit_recalibration,
-    score_posteriors,
-)
+from ecuas_metric import InputError, decide, fit_recalibration, score_posteriors
 from ecuas_metric.integrations.sklearn import RejectingClassifier, ecuas_scorer
 from tests.ecuas_metric.integrations.test_plugins import classified
 

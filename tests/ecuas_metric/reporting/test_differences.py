@@ -3,11 +3,7 @@ from dataclasses import replace
 import pytest
 
 from ecuas_metric.plotting import figures
-from ecuas_metric.reporting.differences import (
-    comparison_grid,
-    explain_columns,
-    write_differences,
-)
+from ecuas_metric.reporting.differences import comparison_grid, explain_columns, write_differences
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, rows_of
 
 SIDES = "← {} is better      first - second      {} is better →"

@@ -212,10 +212,7 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     for path in logs.iterdir():  # which name their rows where no column does
         pq.write_table(pq.read_table(path).drop_columns(["model"]), path)
     assert scored(("mine", str(logs))).keys() == {"mine"}
-    assert scored(f"{logs}/0.parquet", f"{logs}/1.parquet").keys() == {
-        "0",
-        "1",
-    }
+    assert scored(f"{logs}/0.parquet", f"{logs}/1.parquet").keys() == {"0", "1"}
     assert scored(f"{logs}/*.parquet").keys() == {f"{logs}/*.parquet"}
 
 
@@ -251,10 +248,7 @@ def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
         n: packed(state_of("confidences", [q], [1], OPTIONS)) for n, q in systems
     }
     reading = Reading(columns={"system": "year+model"})
-    assert scored(logs, reading=reading).keys() == {
-        "2026 a b",
-        "2026 c",
-    }
+    assert scored(logs, reading=reading).keys() == {"2026 a b", "2026 c"}
     other = logs / "model=__HIVE_DEFAULT_PARTITION__"
     other.mkdir()
     pq.write_table(pa.table({"confidence": [0.5], "correct": [1]}), other / "0.parquet")
