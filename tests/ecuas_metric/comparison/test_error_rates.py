@@ -12,12 +12,7 @@ from sklearn.model_selection import PredefinedSplit
 from ecuas_metric import compare_systems, confidence_system
 from ecuas_metric.basis import Origin
 from ecuas_metric.recalibration import METHODS
-from ecuas_metric.recalibration.maps import (
-    Recalibration,
-    cross_validated,
-    fit_to_logs,
-    logarithms,
-)
+from ecuas_metric.recalibration.maps import Recalibration, cross_validated, fit_to_logs, logarithms
 from tests.ecuas_metric import simulated
 
 RUNS = 1000

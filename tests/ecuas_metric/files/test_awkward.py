@@ -102,30 +102,27 @@ def vector(row):
     return {"type": 1, "size": None, "indices": None, "values": row}
 
 
-TAKEN = {  # whose numbers; the file and flags, and what it holds
+TAKEN = {  # whose numbers; the file and flags, if it is not a.csv alone, and what it holds
     "confidences": {
-        "answers, the right ones and the verdict on them": (
-            "a.csv",
-            BASE.assign(y_true=np.arange(N) % 2, y_pred=(np.arange(N) + C + 1) % 2),
+        "answers, the right ones and the verdict on them": BASE.assign(
+            y_true=np.arange(N) % 2, y_pred=(np.arange(N) + C + 1) % 2
         ),
-        "with pandas' index": ("a.csv", BASE.to_csv()),
-        "header with a trailing comma": ("a.csv", TEXT.replace("\n", ",\n")),
-        "rows that end before a column that is not used": (
-            "a.csv",
-            TEXT.replace("correct\n", "correct,note\n").replace("\nq001", "\n,,,\nq001"),
-        ),
+        "with pandas' index": BASE.to_csv(),
+        "header with a trailing comma": TEXT.replace("\n", ",\n"),
+        "rows that end before a column that is not used": TEXT.replace(
+            "correct\n", "correct,note\n"
+        ).replace("\nq001", "\n,,,\nq001"),
         "tabs": ("a.tsv", BASE.to_csv(index=False, sep="\t")),
-        "bars": ("a.csv", BASE.to_csv(index=False, sep="|")),
-        "Excel's CSV": ("a.csv", COMMAS.encode("utf-8-sig")),
-        "Excel's separator": ("a.csv", f"sep=;\r\n{COMMAS}"),
-        "Parquet called CSV": ("a.csv", BASE.to_parquet()),
-        "an older encoding of what is not read": (
-            "a.csv",
-            BASE.assign(Größe="\u00e9").to_csv(index=False).encode("cp1252"),
-        ),
-        "UTF-16": ("a.csv", TEXT.encode("utf-16")),
-        "CR": ("a.csv", TEXT.replace("\n", "\r")),
-        "newlines in quotes": ("a.csv", BASE.assign(id=[f'a\n"b", {i}' for i in range(N)])),
+        "bars": BASE.to_csv(index=False, sep="|"),
+        "Excel's CSV": COMMAS.encode("utf-8-sig"),
+        "Excel's separator": f"sep=;\r\n{COMMAS}",
+        "Parquet called CSV": BASE.to_parquet(),
+        "an older encoding of what is not read": BASE.assign(Größe="\u00e9")
+        .to_csv(index=False)
+        .encode("cp1252"),
+        "UTF-16": TEXT.encode("utf-16"),
+        "CR": TEXT.replace("\n", "\r"),
+        "newlines in quotes": BASE.assign(id=[f'a\n"b", {i}' for i in range(N)]),
         "JSON lines called JSON": ("a.json", BASE.to_json(orient="records", lines=True)),
         **{
             f"JSON of {orient}": ("a.json", BASE.to_json(orient=orient))
@@ -151,9 +148,9 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv --columns correct=1-r.error,confidence=r.p",
             pd.DataFrame({"r": IN_CELLS}),
         ),
-        "R's write.csv": ("a.csv", judged("TRUE", "FALSE").to_csv(quoting=2)),
+        "R's write.csv": judged("TRUE", "FALSE").to_csv(quoting=2),
         **{
-            words: ("a.csv", judged(*words.split("/")))
+            words: judged(*words.split("/"))
             for words in (
                 "yes/no",
                 "Correct/Incorrect",
@@ -164,30 +161,14 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
                 "✅/❌",
             )
         },
-        "NumPy's numbers and truths": (
-            "a.csv",
-            BASE.assign(
-                confidence=[f"np.float64({q})" for q in Q], correct=[f"np.{c == 1}_" for c in C]
-            ),
+        "NumPy's numbers and truths": BASE.assign(
+            confidence=[f"np.float64({q})" for q in Q], correct=[f"np.{c == 1}_" for c in C]
         ),
-        "ratios": (
-            "a.csv",
-            BASE.assign(confidence=[f"{round(10_000 * q)}/10000" for q in Q]),
-        ),
-        "ratios in words": (
-            "a.csv",
-            BASE.assign(confidence=[f"{round(10_000 * q)} out of 10000" for q in Q]),
-        ),
-        "a percent sign before each number": (
-            "a.csv",
-            BASE.assign(confidence=[f"%{100 * q:.2f}" for q in Q]),
-        ),
-        "tensors, and lists of one": (
-            "a.csv",
-            BASE.assign(
-                confidence=[f"tensor({q}, device='cuda:0')" for q in Q],
-                correct=[f"[{c}]" for c in C],
-            ),
+        "ratios": BASE.assign(confidence=[f"{round(10_000 * q)}/10000" for q in Q]),
+        "ratios in words": BASE.assign(confidence=[f"{round(10_000 * q)} out of 10000" for q in Q]),
+        "a percent sign before each number": BASE.assign(confidence=[f"%{100 * q:.2f}" for q in Q]),
+        "tensors, and lists of one": BASE.assign(
+            confidence=[f"tensor({q}, device='cuda:0')" for q in Q], correct=[f"[{c}]" for c in C]
         ),
         "a word for wrong with a comma": (
             "a.csv --right='yes/no, never'",
@@ -197,10 +178,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv --right='A/B, C'",
             BASE.assign(correct=np.where(C, "A", np.where(SOME, "B", "C"))),
         ),
-        "a prompt as long as a book": (
-            "a.csv",
-            BASE.assign(prompt=["a" * 200_000, *"b" * (N - 1)]),
-        ),
+        "a prompt as long as a book": BASE.assign(prompt=["a" * 200_000, *"b" * (N - 1)]),
         "a row whose sample was not answered": (
             "a.csv --unlabelled drop",
             pd.concat([BASE, pd.DataFrame([{"id": "q200"}])]),
@@ -208,22 +186,13 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "a sign for wrong that else is nothing": ("a.csv --right=+/-", judged("+", "-")),
         "other words": ("a.csv --right wahr", judged("wahr", "falsch")),
         "codes": ("a.csv --right 1/2", BASE.assign(correct=2 - C)),
-        "a percent sign in each cell": (
-            "a.csv",
-            BASE.assign(confidence=[f"{100 * q:.2f} %" for q in Q]),
-        ),
+        "a percent sign in each cell": BASE.assign(confidence=[f"{100 * q:.2f} %" for q in Q]),
         "percentages": ("a.csv --scale 100", BASE.assign(confidence=(100 * Q).round(2))),
-        "decimal commas in quotes": (
-            "a.csv",
-            BASE.assign(confidence=[f"{q}".replace(".", ",") for q in Q]),
-        ),
+        "decimal commas in quotes": BASE.assign(confidence=[f"{q}".replace(".", ",") for q in Q]),
         "decimal commas between tabs": ("a.tsv", BASE.to_csv(index=False, sep="\t", decimal=",")),
-        "upper case": ("a.csv", BASE.rename(columns=str.upper)),
-        "classes beside them": (
-            "a.csv",
-            BASE.assign(label="x", gold="y", prediction="z", predicted="x"),
-        ),
-        "a number of each row called n": ("a.csv", BASE.drop(columns="id").assign(n=range(N))),
+        "upper case": BASE.rename(columns=str.upper),
+        "classes beside them": BASE.assign(label="x", gold="y", prediction="z", predicted="x"),
+        "a number of each row called n": BASE.drop(columns="id").assign(n=range(N)),
         "what was said of correctness, beside counts": (
             "a.csv --columns correct=correct",
             BASE.drop(columns="id").assign(n=np.arange(N) % 7),
@@ -244,31 +213,26 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         ),
     },
     "posteriors": {
-        "columns named 0, 1, .. with the index": (
-            "a.csv",
-            pd.DataFrame(FOUR).assign(label=LABEL).to_csv(),
-        ),
+        "columns named 0, 1, .. with the index": pd.DataFrame(FOUR).assign(label=LABEL).to_csv(),
         "logits": (
             "a.csv --predictions-are logits",
             pd.DataFrame(np.log(FOUR) + 1).add_prefix("logit_").assign(label=LABEL),
         ),
-        "scikit-learn's predict_proba beside predict": (
-            "a.csv",
-            POSTERIORS.rename(columns=lambda name: name.replace("prob", "proba")).assign(y_pred=0),
-        ),
+        "scikit-learn's predict_proba beside predict": POSTERIORS.rename(
+            columns=lambda name: name.replace("prob", "proba")
+        ).assign(y_pred=0),
         "numbered from 1 with labels from 0": (
             "a.csv --columns label=y,posteriors=p_1+p_2+p_3+p_4 --labels 0,1,2,3",
             FROM_1.assign(y=LABEL),
         ),
-        "counted from 1": ("a.csv", FROM_1.assign(label=LABEL + 1)),
+        "counted from 1": FROM_1.assign(label=LABEL + 1),
         "npz of logits and targets": (
             "a.npz --predictions-are logits",
             {"logits": np.log(FOUR), "targets": LABEL},
         ),
-        "columns named by class": ("a.csv", BY_NAME),
-        "in another order": ("a.csv", BY_NAME[["ship", "cat", "horse", "dog", "y_true"]]),
+        "in another order": BY_NAME[["ship", "cat", "horse", "dog", "y_true"]],
         **{
-            f"columns named by class beside {name}": ("a.csv", BY_NAME.assign(**{name: values}))
+            f"columns named by class beside {name}": BY_NAME.assign(**{name: values})
             for name, values in {
                 "entropy": -(FOUR * np.log(FOUR)).sum(axis=1),
                 "max_prob": FOUR.max(axis=1),
@@ -276,31 +240,23 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
                 "retries": 0,
             }.items()
         },
-        "prob_cat": ("a.csv", BY_NAME.rename(columns={name: f"prob_{name}" for name in CLASSES})),
+        "prob_cat": BY_NAME.rename(columns={name: f"prob_{name}" for name in CLASSES}),
         "classes after any prefix": (
             "a.csv --columns 'posteriors=s cat+s dog+s horse+s ship' --labels cat,dog,horse,ship",
             BY_NAME[CLASSES].add_prefix("s ").assign(label=CLASSES[LABEL]),
         ),
-        "classes by the names of roles": (
-            "a.csv",
-            BY_NAME.rename(columns=AS_ROLES).replace({"y_true": AS_ROLES}).assign(prob=0.5),
+        "classes by the names of roles": BY_NAME.rename(columns=AS_ROLES)
+        .replace({"y_true": AS_ROLES})
+        .assign(prob=0.5),
+        "a list as NumPy prints it": pd.DataFrame(
+            {"label": LABEL, "pred": LABEL, "probabilities": [*map(str, FOUR)]}
         ),
-        "a list as NumPy prints it": (
-            "a.csv",
-            pd.DataFrame({"label": LABEL, "pred": LABEL, "probabilities": [*map(str, FOUR)]}),
-        ),
-        "a list as JSON": (
-            "a.csv",
-            pd.DataFrame({"label": LABEL, "probs": map(json.dumps, FOUR.tolist())}),
-        ),
-        "tensors": (
-            "a.csv",
-            pd.DataFrame(
-                {
-                    "label": LABEL,
-                    "probs": [f"tensor({row}, dtype=torch.float64)" for row in FOUR.tolist()],
-                }
-            ),
+        "a list as JSON": pd.DataFrame({"label": LABEL, "probs": map(json.dumps, FOUR.tolist())}),
+        "tensors": pd.DataFrame(
+            {
+                "label": LABEL,
+                "probs": [f"tensor({row}, dtype=torch.float64)" for row in FOUR.tolist()],
+            }
         ),
         **{
             f"lists in {suffix}": (
@@ -357,10 +313,9 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.jsonl",
             pd.DataFrame({"label": CLASSES[LABEL], "probs": PROBS}),
         ),
-        "rounding beyond 0 and 1": ("a.csv", POSTERIORS.assign(prob_0=FOUR[:, 0] + 1e-9)),
-        "a predicted class called label": (
-            "a.csv",
-            POSTERIORS.assign(y_true=LABEL, label=FOUR.argmax(axis=1)),
+        "rounding beyond 0 and 1": POSTERIORS.assign(prob_0=FOUR[:, 0] + 1e-9),
+        "a predicted class called label": POSTERIORS.assign(
+            y_true=LABEL, label=FOUR.argmax(axis=1)
         ),
         "percentages": ("a.csv --scale 100", POSTERIORS * [100, 100, 100, 100, 1]),
     },
@@ -372,7 +327,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
     "rounded posteriors": {"two digits": ("a.csv --renormalize", POSTERIORS.round(2))},
     "binary": {
         **{
-            names: ("a.csv", BINARY.set_axis(names.split(), axis=1))
+            names: BINARY.set_axis(names.split(), axis=1)
             for names in ("y_true y_prob", "label prob", "label prob_1")
         },
         "the complement": ("a.csv --columns positive=1-q", pd.DataFrame({"label": Y, "q": 1 - P})),
@@ -380,7 +335,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv --labels spam,ham",
             pd.DataFrame({"label": SPAM[1 - Y], "prob": P}),
         ),
-        "with the predicted class": ("a.csv", BINARY.assign(y_pred=(P > 0.5).astype(int))),
+        "with the predicted class": BINARY.assign(y_pred=(P > 0.5).astype(int)),
         "Keras": ("a.npz", {"y_true": Y, "y_prob": P[:, None]}),
         "margins": (
             "a.csv --predictions-are logits",
@@ -392,43 +347,36 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         ),
     },
     "one of four classes": {
-        "predicted and true class": ("a.csv", CHOSEN),
-        "the numbers of predicted classes without names": (
-            "a.csv",
-            CHOSEN.assign(label=LABEL, predicted=[f"LABEL_{k}" for k in FOUR.argmax(axis=1)]),
+        "predicted and true class": CHOSEN,
+        "the numbers of predicted classes without names": CHOSEN.assign(
+            label=LABEL, predicted=[f"LABEL_{k}" for k in FOUR.argmax(axis=1)]
         ),
-        "several true classes in a row, and as many predicted ones": (
-            "a.csv",
-            CHOSEN.replace({name: f"[{k}, 1]" for k, name in enumerate(CLASSES)}),
+        "several true classes in a row, and as many predicted ones": CHOSEN.replace(
+            {name: f"[{k}, 1]" for k, name in enumerate(CLASSES)}
         ),
-        "a class called NA": ("a.csv", CHOSEN.replace({"cat": "NA"})),
+        "a class called NA": CHOSEN.replace({"cat": "NA"}),
         "a pipeline's output": (
             "a.csv --columns label=true,predicted=label,confidence=score",
             CHOSEN.set_axis(["true", "label", "score"], axis=1),
         ),
     },
     "free text": {"predicted and true text": ("a.csv --num-classes inf", CHOSEN)},
-    "confidence of two": {
-        "what was said wins": ("a.csv --columns confidence=prob", CHOSEN_OF_TWO),
-    },
+    "confidence of two": {"what was said wins": ("a.csv --columns confidence=prob", CHOSEN_OF_TWO)},
 }
-ASKED = {  # what only the user can tell: a file, flags that the refusal prints, and whose numbers they lead to
+ASKED = {  # what only the user can tell: a file, flags that the refusal prints, and other numbers that they lead to
     "doubts and mistakes": (
         pd.DataFrame({"uncertainty": 1 - Q, "error": 1 - C}),
         "--columns confidence=1-uncertainty,correct=1-error",
-        "confidences",
     ),
     "verdicts beside the texts that were judged": (
         CHOSEN_TEXTS.assign(p_true=Q, judged_ok=C),
         "--columns confidence=p_true,correct=judged_ok",
-        "confidences",
     ),
     "verdicts twice, at two depths": (
         json.dumps(
             [{"ok": c, "out": {"p": q, "ok": c}} for q, c in zip(Q, C.tolist(), strict=True)]
         ),
         "--columns confidence=out.p,correct=ok",
-        "confidences",
     ),
     "a decision that the probability makes": (
         pd.DataFrame({"churned": Y, "churn_predicted": (P > 0.5) * 1, "p": P}),
@@ -487,7 +435,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             ]
         ),
         "--columns confidence=scores.sure.value,correct=scores.ok.value",
-        "confidences",
     ),
     "logarithms beside codes of the chosen class": (
         CHOSEN.set_axis(["gold", "choice", "ln"], axis=1).assign(
@@ -552,17 +499,14 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "doubts in per cent, and mistakes": (
         pd.DataFrame({"doubt": 100 * (1 - Q), "wrong?": 1 - C}),
         '--columns "confidence=1-doubt,correct=1-wrong?,scale=100"',
-        "confidences",
     ),
     "mistakes beside percentages": (
         pd.DataFrame({"conf": 100 * Q, "failed?": 1 - C}),
         '--columns "correct=1-failed?,scale=100"',
-        "confidences",
     ),
     "shares of a word, as of answers": (
         pd.DataFrame({"p_yes": Q, "label": judged("yes", "no")["correct"]}),
         "--columns confidence=p_yes,correct=label",
-        "confidences",
     ),
     "shares of a word, as of a class": (
         pd.DataFrame({"p_true": P, "label": Y == 1}),
@@ -572,12 +516,10 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "shares beside words that are of answers alone": (
         pd.DataFrame({"p_correct": Q, "label": judged("Correct", "Incorrect")["correct"]}),
         "--columns confidence=p_correct,correct=label",
-        "confidences",
     ),
     "probabilities beside verdicts by their names": (
         pd.DataFrame({"prob": Q, "is_correct": C}),
         "--columns confidence=prob",
-        "confidences",
     ),
     "probabilities of class 0": (
         pd.DataFrame({"label": Y, "prob_0": 1 - P}),
@@ -632,17 +574,12 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "swapped columns": (
         BASE.rename(columns={"confidence": "correct", "correct": "confidence"}),
         "--columns confidence=correct,correct=confidence",
-        "confidences",
     ),
-    "codes of 1 and -1": (BASE.assign(correct=2 * C - 1), "--right=1/-1", "confidences"),
+    "codes of 1 and -1": (BASE.assign(correct=2 * C - 1), "--right=1/-1"),
     "signs": (judged("+", "\N{EM DASH}"), "--right WORD", ""),
-    "percentages": (BASE.assign(confidence=(100 * Q).round(2)), "--scale 100", "confidences"),
-    "words of another language": (
-        judged("richtig", "falsch"),
-        "--right=richtig/falsch",
-        "confidences",
-    ),
-    "an unknown column of systems": (SYSTEMS, "--columns system=method", "confidences"),
+    "percentages": (BASE.assign(confidence=(100 * Q).round(2)), "--scale 100"),
+    "words of another language": (judged("richtig", "falsch"), "--right=richtig/falsch"),
+    "an unknown column of systems": (SYSTEMS, "--columns system=method"),
     "the class that was chosen": (
         CHOSEN_OF_TWO,
         "--columns confidence=prob,predicted=pred",
@@ -672,12 +609,10 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "verdicts by their name beside probabilities and labels that contradict them": (
         pd.DataFrame({"label": np.arange(N) % 2, "prob": Q, "is_correct": C}),
         "--columns confidence=prob,correct=is_correct",
-        "confidences",
     ),
     "verdicts beside labels of more classes than have a probability": (
         pd.DataFrame({"label": CLASSES[LABEL], "prob": Q, "ok": C}),
         "--columns confidence=prob,correct=ok",
-        "confidences",
     ),
     "P(spam) as confidence": (
         pd.DataFrame({"label": SPAM[Y], "predicted": SPAM[(P > 0.5) * 1], "confidence": P}),
@@ -743,17 +678,14 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             answer=np.where(C & ~SOME, "Paris", "Lima"), gold="Paris", ok=C == 1, passed=C
         ),
         "--columns correct=ok",
-        "confidences",
     ),
     "either of two confidences": (
         pd.DataFrame({"first": Q, "second": 1 - (1 - Q) ** 2, "ok": C}),
         "--columns confidence=first,correct=ok",
-        "confidences",
     ),
     "names with points, as pandas flattens objects, beside other fractions": (
         pd.DataFrame({"out.confidence": Q, "out.share": Q[::-1], "mark.correct": C}),
         "--columns confidence=out.confidence,correct=mark.correct",
-        "confidences",
     ),
     "the one of several fractions that goes with the chosen class": (
         CHOSEN.set_axis(["gold", "guess", "sure"], axis=1).assign(other=Q),
@@ -775,32 +707,13 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns label=correct,predicted=predicted",
         "one of four classes",
     ),
-    "a third word beside verdicts": (
-        BASE.drop(columns="correct").assign(
-            grade=np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))
-        ),
-        "--columns correct=grade --right=correct/incorrect,not_attempted",
-        "confidences",
-    ),
     "predictions and references": (
         BASE.set_axis(["id", "predictions", "references"], axis=1),
         "--columns confidence=predictions,correct=references",
-        "confidences",
-    ),
-    "verdicts of another name": (
-        BASE.rename(columns={"correct": "ok"}).assign(ok=C == 1),
-        "--columns correct=ok",
-        "confidences",
     ),
     "confidences of another name": (
         BASE.rename(columns={"confidence": "p true"}).assign(entropy=1 - Q),
         '--columns "confidence=p true"',
-        "confidences",
-    ),
-    "chosen and true classes of other names": (
-        CHOSEN.set_axis(["gold", "choice", "max"], axis=1),
-        "--columns label=gold,predicted=choice,confidence=max",
-        "one of four classes",
     ),
     "a list in JSON in a list in an object": (
         json.dumps(
@@ -810,36 +723,17 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             ]
         ),
         "--columns confidence=r.choices.0.text.confidence",
-        "confidences",
     ),
-    "errors": (
-        BASE.drop(columns="correct").assign(e=1 - C),
-        "--columns correct=1-e",
-        "confidences",
-    ),
-    "doubts": (
-        BASE.drop(columns="confidence").assign(doubt=1 - Q),
-        "--columns confidence=1-doubt",
-        "confidences",
-    ),
-    "percentages, and verdicts of another name": (
-        BASE.assign(confidence=(100 * Q).round(2)).rename(columns={"correct": "ok"}),
-        "--columns correct=ok --scale 100",
-        "confidences",
-    ),
+    "errors": (BASE.drop(columns="correct").assign(e=1 - C), "--columns correct=1-e"),
+    "doubts": (BASE.drop(columns="confidence").assign(doubt=1 - Q), "--columns confidence=1-doubt"),
     "percentages and words of other names": (
         BASE.assign(sure=(100 * Q).round(2), judge=np.where(C, "CORRECT", "INCORRECT"))[
             ["id", "sure", "judge"]
         ],
         "--columns confidence=sure,correct=judge --scale 100",
-        "confidences",
     ),
     **{
-        f"{name} above the table": (
-            f"{lines}\n{text}",
-            f'--columns "a.csv:skip={rows}"',
-            "confidences",
-        )
+        f"{name} above the table": (f"{lines}\n{text}", f'--columns "a.csv:skip={rows}"')
         for name, lines, rows, text in (
             ("a title", "Results,,", "1", TEXT),
             ("titles without separators", "Results\nof 2026\n", "1+2", COMMAS.replace("\r", "")),
@@ -849,21 +743,16 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "answers that were not attempted": (
         BASE.assign(correct=np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))),
         "--right=correct/incorrect,not_attempted",
-        "confidences",
     ),
     "grades of three words": (
         named(
-            "correct",
-            "grade",
-            np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT")),
+            "correct", "grade", np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))
         ),
         "--columns correct=grade --right=correct/incorrect,not_attempted",
-        "confidences",
     ),
     "probabilities of answers, under the name of those of class 1": (
         pd.DataFrame({"id": BASE["id"], "prob": Q, "passed": C == 1}),
         "--columns confidence=prob,correct=passed",
-        "confidences",
     ),
     "columns of numbers beside one name": (
         pd.DataFrame({"y": Y, "0": 1 - P, "1": P}),
@@ -875,12 +764,10 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             {"Fall": range(N), "Konfidenz": Q, "richtig": np.where(C, "ja", "nein")}
         ).to_csv(index=False, sep=";", decimal=","),
         "--columns confidence=Konfidenz,correct=richtig --right=ja/nein",
-        "confidences",
     ),
     "a name in another language beside its words": (
         named("confidence", "confiance", Q).assign(correct=np.where(C, "vrai", "faux")),
         "--columns confidence=confiance --right=vrai/faux",
-        "confidences",
     ),
     "verdicts and confidences of any name within objects": (
         "\n".join(
@@ -888,7 +775,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             for k, (q, verdict) in enumerate(zip(Q, np.where(C, "pass", "fail"), strict=True))
         ),
         "--columns confidence=output.body.sure,correct=judge.verdict",
-        "confidences",
     ),
     "labels of another name beside lists": (
         pd.DataFrame({"gold_idx": LABEL, "probs": FOUR.tolist()}),
@@ -903,17 +789,14 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "doubts or mistakes, both without a name": (
         pd.DataFrame({"id": range(N), "doubt": 1 - Q, "accurate": C}),
         "--columns confidence=1-doubt,correct=accurate",
-        "confidences",
     ),
     "names with an equals sign, brackets and spaces": (
         BASE.set_axis(["no.", "sure [0-1]", "right (1=yes)"], axis=1),
         '--columns "confidence=sure [0-1],correct=right (1=yes)"',
-        "confidences",
     ),
     "codes within a name": (
         BASE.set_axis(["no.", "sure [0-1]", "right? 1=so, 2=not so, 9=?"], axis=1),
         '--columns "confidence=sure [0-1],correct=right? 1=so, 2=not so, 9=?"',
-        "confidences",
     ),
     "logarithms of probabilities by class": (
         np.log(BY_NAME[CLASSES]).add_prefix("log ").assign(truth=CLASSES[LABEL]),
@@ -924,17 +807,14 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "log-probabilities of answers": (
         BASE.assign(sure=np.log(Q)).drop(columns="confidence"),
         "--columns confidence=sure --scale log",
-        "confidences",
     ),
     "log-probabilities by the name of confidences": (
         BASE.assign(confidence=np.log(Q)),
         "--scale log",
-        "confidences",
     ),
     "words in quotes": (
         BASE.assign(correct=np.where(C, '"yes"', '"no"')),
         '--right=\'"yes"/"no"\'',
-        "confidences",
     ),
     "a list of each system": (
         json.dumps({"a": RECORDS, "b": RECORDS}),
@@ -961,7 +841,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             **{"conf.b": Q, "correct.b": C}
         ),
         "--columns gpt:confidence=gpt_confidence,correct=gpt_correct --columns b:confidence=conf.b,correct=correct.b",
-        "confidences",
     ),
     "posteriors of systems side by side": (
         BY_NAME[CLASSES]
@@ -1402,24 +1281,18 @@ REFUSED = {  # a file, what the refusal says, and flags
         "--columns weight=lang+id",
     ),
 }
-NOTED = {  # a file, flags, and what is said beside the number
+NOTED = {  # a file, what is said beside the number, and flags
     "the columns of two classes in the other order": (
         pd.DataFrame({"label": Y, "prob_0": P, "prob_1": 1 - P}),
-        "",
         "more often than by chance: are they in the order of the columns",
     ),
-    "logarithms": (
-        BASE.assign(confidence=np.log(Q)),
-        "--scale log",
-        "scale = natural logarithms",
-    ),
+    "logarithms": (BASE.assign(confidence=np.log(Q)), "scale = natural logarithms", "--scale log"),
     "predicted classes that are not the likeliest": (
         POSTERIORS.assign(pred=np.where(SOME, FOUR.argmin(axis=1), FOUR.argmax(axis=1))),
-        "",
         "'pred' is not the likeliest class in 8 of the first 200 rows",
     ),
     **{
-        f"{what} in another order of classes": (table, "", "of rows, more often than by chance")
+        f"{what} in another order of classes": (table, "of rows, more often than by chance")
         for what, table in (
             ("columns", POSTERIORS.set_axis([*POSTERIORS.columns[[1, 2, 3, 0]], "label"], axis=1)),
             (
@@ -1431,7 +1304,6 @@ NOTED = {  # a file, flags, and what is said beside the number
     **{
         f"{what} numbered otherwise in most rows": (
             table,
-            "",
             "of the first 200 rows; in another order they would be in 34%",
         )
         for what, table in (
@@ -1443,7 +1315,6 @@ NOTED = {  # a file, flags, and what is said beside the number
     **{
         f"verdicts that contradict {what}": (
             table.assign(correct=np.where(SOME, WRONG, ~WRONG)),
-            "",
             "'correct' does not say whether the likeliest class is the true one in 8 of the first 200",
         )
         for what, table in (
@@ -1455,89 +1326,68 @@ NOTED = {  # a file, flags, and what is said beside the number
     **{
         f"{end} for no confidence": (
             BASE.assign(confidence=np.where(ONE_IN_TEN, end, (1 - end) / 2 + Q / 2)),
-            "",
             f"Is {end} a code for no confidence?",
         )
         for end in (0, 1)
     },
-    "confidences that were divided by 100": (
-        BASE.assign(confidence=Q / 100),
-        "",
-        "divided by 100?",
-    ),
+    "confidences that were divided by 100": (BASE.assign(confidence=Q / 100), "divided by 100?"),
     "P(spam) as confidence beside verdicts": (
         pd.DataFrame({"truth": SPAM[Y], "choice": SPAM[(P > 0.5) * 1]}).assign(
             confidence=P, correct=((P > 0.5) == Y) * 1
         ),
-        "",
         "of 'spam'? If it is: --columns label=truth,positive=confidence --labels ham,spam.",
     ),
     "confidences on one side of 1/2 by a word": (
         BASE.assign(band=np.where(Q > 0.5, "high", "low")),
-        "",
         "'band' is 'low' in all rows with confidences below 1/2, and 'high' above",
     ),
     "labels beside answers": (
         pd.DataFrame({"prediction": BASE["id"], "prob": Q, "label": C}),
-        "",
         "right answers: --columns confidence=prob,correct=label; if it is the true class,",
     ),
-    "a column of weights": (BASE.assign(weight=1 + C), "", "not used: weight (2 values)"),
+    "a column of weights": (BASE.assign(weight=1 + C), "not used: weight (2 values)"),
     "several samples of a question": (
         pd.concat([BASE, BASE]),
-        "--interval 0.95",
         "200 of 400 ids in column 'id' occur more than once. Several answers to a question? They depend on each",
+        "--interval 0.95",
     ),
     "a class that some rows leave out": (
         pd.DataFrame({"label": [*"abbc" * 50], "probs": SPARSE}),
-        "",
         f"{sum(len(row) < 3 for row in SPARSE)} of 200 rows name not all classes, and sum to 1 without these",
     ),
     "inverted": (
         BASE.assign(confidence=1 - Q),
-        "",
         "Wrong answers have higher confidences than right ones",
     ),
     "the probability of the other class": (
         BINARY.assign(y_prob=1 - P),
-        "",
         "--columns positive=1-y_prob.",
     ),
-    "perfect": (BASE.assign(correct=(Q > 0.5) * 1), "", "is one column computed from the other?"),
-    "K of classes": (CHOSEN, "", "K is 4. For free text, use --num-classes inf."),
+    "perfect": (BASE.assign(correct=(Q > 0.5) * 1), "is one column computed from the other?"),
+    "K of classes": (CHOSEN, "K is 4. For free text, use --num-classes inf."),
     "a first class that never occurs": (
         POSTERIORS.assign(label=np.maximum(LABEL, 1)),
-        "",
         "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?",
     ),
     "hard posteriors": (
         POSTERIORS.assign(**dict(zip(POSTERIORS, np.eye(4)[LABEL].T, strict=False))),
-        "",
         "are 0 or 1",
     ),
     "systems without ids": (
         SYSTEMS.drop(columns="id"),
-        "",
         "200 rows each, and all rows count as one system's. Does it",
     ),
     "as many words of each utterance": (
         CHOSEN.assign(utterance=np.arange(N) // 10, word=np.arange(N) % 10),
-        "",
         "--columns system=word.",
     ),
     "systems in rows that are numbered": (
         SYSTEMS.assign(id=range(2 * N)).sample(frac=1, random_state=0).sort_values("id"),
-        "",
         "--columns system=method.",
     ),
-    "comments above the header": (
-        f"# a\n# b\n{TEXT}",
-        "",
-        "not used: # (2 lines above the header)",
-    ),
+    "comments above the header": (f"# a\n# b\n{TEXT}", "not used: # (2 lines above the header)"),
     "the likeliest class as the label": (
         POSTERIORS.assign(label=FOUR.argmax(axis=1)),
-        "",
         "The likeliest class is the true one in all 200 rows: is column 'label' computed",
     ),
     "decimal commas between commas, below one name too many": (
@@ -1545,12 +1395,10 @@ NOTED = {  # a file, flags, and what is said beside the number
         + "".join(
             f"{k},{c},0,{100 * q:02.0f}\n" for k, (c, q) in enumerate(zip(C, Q, strict=True))
         ),
-        "",
         "All 200 confidences are 0: they tell no answer from another.",
     ),
     "verdicts of another judge": (
         BASE.assign(judge=np.where(SOME, 1 - C, C)),
-        "",
         "and 'judge' those of the system? --columns label=correct,predicted=judge if it does",
     ),
 }
@@ -1560,13 +1408,21 @@ NOTED = {  # a file, flags, and what is said beside the number
     ("whose", "case"), [(whose, case) for whose, cases in TAKEN.items() for case in cases]
 )
 def test_files_give_their_numbers(whose, case, assert_scores):
-    assert len(assert_scores(whose, *TAKEN[whose][case])) == 1
+    taken = TAKEN[whose][case]
+    assert (
+        len(assert_scores(whose, *(taken if isinstance(taken, tuple) else ("a.csv", taken)))) == 1
+    )
+
+
+def asked(case):
+    """Return the path and the content of a file, the flags that are asked for, and whose numbers they lead to."""
+    table, flags, whose = (*ASKED[case], "confidences")[:3]
+    return "a.json" if isinstance(table, str) and table[0] in "[{" else "a.csv", table, flags, whose
 
 
 @pytest.mark.parametrize("case", ASKED)
 def test_what_only_the_user_knows_is_asked_for_with_the_flags_to_write(case, score, assert_scores):
-    table, flags, whose = ASKED[case]
-    path = "a.json" if isinstance(table, str) and table[0] in "[{" else "a.csv"
+    path, table, flags, whose = asked(case)
     code, _, said = score(path, table)
     assert (code, all(flag in said for flag in flags.split(" --"))) == (2, True), said
     if whose:
@@ -1581,10 +1437,16 @@ def test_columns_that_are_named_after_classes_need_only_their_labels(space, scor
     assert_scores("posteriors", "a.parquet --columns label=is")
 
 
-@pytest.mark.parametrize("case", [case for case, (_, _, whose) in ASKED.items() if whose])
+KINDS_OF_ANSWERS = {  # one case of each set of roles and flags
+    tuple(re.findall(r"\w+(?==)|--[\w-]+", asked(case)[2])): case
+    for case in ASKED
+    if asked(case)[3]
+}
+
+
+@pytest.mark.parametrize("case", KINDS_OF_ANSWERS.values())
 def test_what_score_asks_for_read_asks_for_and_takes(case, score, capsys):
-    table, flags, _ = ASKED[case]
-    path = "a.json" if isinstance(table, str) and table[0] in "[{" else "a.csv"
+    path, table, flags, _ = asked(case)
     _, _, said = score(path, table)
     code = cli.main(["read", path])
     read = capsys.readouterr().err
@@ -1615,8 +1477,8 @@ def test_what_cannot_be_read_is_refused_in_one_line(case, score):
 
 @pytest.mark.parametrize("case", NOTED)
 def test_what_a_number_is_not_is_said(case, score):
-    table, flags, note = NOTED[case]
-    code, _, said = score(f"a.csv {flags}", table)
+    table, note, *flags = NOTED[case]
+    code, _, said = score(" ".join(["a.csv", *flags]), table)
     assert code == 0
     assert note in said
 
@@ -1625,7 +1487,7 @@ def test_what_a_number_is_not_is_said(case, score):
 def test_which_of_three_columns_has_the_verdicts_is_told_by_confidences_or_asked(names):
     """Each is true where the others agree: a file whose verdicts are called otherwise is never taken without a word."""
     said = []
-    for seed in range(100):
+    for seed in range(50):
         rng = np.random.default_rng(seed)
         confidence = rng.random(N)
         verdict = rng.random(N) < 0.25 + confidence / 2  # AUROC is 0.58
@@ -1639,10 +1501,10 @@ def test_which_of_three_columns_has_the_verdicts_is_told_by_confidences_or_asked
         else:
             said.append("".join(note.id for note in recipe.notes if note.id != "like_systems"))
     if names[0] == "correct":
-        assert said.count("words_of_other") <= 2
-        assert said.count("") >= 90
+        assert said.count("words_of_other") <= 1
+        assert said.count("") >= 45
     else:
-        assert said.count("words_of_other") >= 95
+        assert said.count("words_of_other") >= 47
         assert "" not in said
 
 
@@ -1652,10 +1514,7 @@ def test_numbers_of_rows_and_fractions_are_no_counts(numbers, score):
     assert code == 0, said
 
 
-@pytest.mark.parametrize(
-    "names",
-    [("1E2", "100"), ("1.1", "1.10")],
-)
+@pytest.mark.parametrize("names", [("1E2", "100"), ("1.1", "1.10")])
 def test_classes_that_are_equal_only_as_numbers_are_others(names, tmp_path):
     table = CHOSEN.replace(dict(zip(CLASSES, (*names, "3", "4"), strict=True)))
     (tmp_path / "a.csv").write_text(table.to_csv(index=False), encoding="utf-8")
@@ -1732,7 +1591,7 @@ def test_lists_beside_the_rows_are_named_and_a_name_is_once_in_an_object(score):
 
 
 def test_every_column_is_used_or_named_and_a_recipe_is_taken_back(score, tmp_path, capsys):
-    tables = [one[1] for cases in TAKEN.values() for one in cases.values() if one[0] == "a.csv"]
+    tables = [one for cases in TAKEN.values() for one in cases.values()]
     for table in (one for one in tables if isinstance(one, pd.DataFrame)):
         path = tmp_path / "a.csv"
         path.write_bytes(content_of(table, ".csv"))

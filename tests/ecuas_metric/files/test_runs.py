@@ -253,10 +253,7 @@ def test_lm_eval_targets_are_what_acc_says_they_are(lines, scores, choices, targ
     place = scores[1].tolist().index(1)
     unknown = [*rows[:place], rows[place] | {"target": "of none"}, *rows[place + 1 :]]
     for wrong in (unknown, [row | {"acc": 1 - row["acc"]} for row in rows]):
-        refuses(
-            "targets must be the index or the text of a choice, and agree",
-            lines(wrong),
-        )
+        refuses("targets must be the index or the text of a choice, and agree", lines(wrong))
 
 
 def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(lines):

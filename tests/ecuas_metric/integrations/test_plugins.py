@@ -15,11 +15,7 @@ from sklearn.svm import LinearSVC
 
 from ecuas_metric import ecuas_score, score_posteriors
 from ecuas_metric.files.runs.lm_eval import record_of_sample
-from ecuas_metric.integrations.choices import (
-    HIGHER_IS_BETTER,
-    aggregation,
-    warn_once,
-)
+from ecuas_metric.integrations.choices import HIGHER_IS_BETTER, aggregation, warn_once
 from ecuas_metric.integrations.lighteval import metrics_of_samples
 from ecuas_metric.integrations.sklearn import ecuas_scorer
 from ecuas_metric.integrations.transformers import compute_metrics

@@ -21,12 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from ecuas_metric import (
-    InputError,
-    decide,
-    fit_recalibration,
-    score_posteriors,
-)
+from ecuas_metric import InputError, decide, fit_recalibration, score_posteriors
 from ecuas_metric.integrations.sklearn import RejectingClassifier, ecuas_scorer
 from tests.ecuas_metric.integrations.test_plugins import classified
 
@@ -50,7 +45,11 @@ FRAGILE = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "calibration",
-    [None, pytest.param("affine", marks=pytest.mark.slow), "temperature", "isotonic"],
+    [
+        None,
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("affine", "temperature")),
+        "isotonic",
+    ],
 )
 def test_scikit_learns_checks_pass(calibration):
     model = rejecting(calibration=calibration, cv=2)

@@ -3,11 +3,7 @@ from dataclasses import replace
 import pytest
 
 from ecuas_metric.plotting import figures
-from ecuas_metric.reporting.differences import (
-    comparison_grid,
-    explain_columns,
-    write_differences,
-)
+from ecuas_metric.reporting.differences import comparison_grid, explain_columns, write_differences
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, rows_of
 
 SIDES = "← {} is better      first - second      {} is better →"
@@ -27,9 +23,14 @@ def test_the_figure_has_a_panel_for_each_metric_and_says_what_is_better(count, b
     drawn = write_differences(rows, "", alpha=ALPHA)
     assert [axes.get_title() for axes in drawn.axes] == ["ER ↓", "AUROC ↑", "Cov_0.2"]
     assert [axes.get_xlabel() for axes in drawn.axes[:2]] == below
-    rows = [replace(row, comparable=row.key != AUROC) for row in rows]
+
+
+def test_the_figure_names_what_it_leaves_out(monkeypatch):
+    monkeypatch.setattr(figures, "save", lambda figure, path: figure)
+    values = {"a": 0.1, "b": 0.2}
+    rows = rows_of(values, AUROC, comparable=False) + rows_of(values, COVERAGE)
     drawn = write_differences(rows, "", alpha=ALPHA)
-    assert [axes.get_title() for axes in drawn.axes] == ["ER ↓", "Cov_0.2"]
+    assert [axes.get_title() for axes in drawn.axes] == ["Cov_0.2"]
     assert drawn.get_suptitle() == "Not drawn, since the systems' answers differ: AUROC ↑"
 
 

@@ -55,7 +55,7 @@ VALUES = {  # of each flag that takes one, another than its default; in a mappin
     "recipe": "recipe.json",
     "reject_cost": "0.3",
     "reject_costs": "0.1",
-    "resamples": "3000",
+    "resamples": "50",
     "right": "ja",
     "samples": "50",
     "scale": "100",
@@ -77,17 +77,17 @@ BESIDE = {  # flags, beside which another has to stand, or they are refused
     "weights_are": "weight",
 }
 SUBJECT = {"out_of_core": "Parquet", "engine": "Spark"}  # what a refusal names instead of the flag
-IN_MEMORY = ("score", "compare", "plan", "report", "read")
-TABLES = ("confidences", "posteriors")
-INPUTS = {  # kind of input, command -> what stands before the flag
-    **{(kind, command): "table.csv" for kind in TABLES for command in IN_MEMORY},
-    **{(kind, "threshold"): "table.csv --budget 0.25" for kind in TABLES},
-    **{(kind, "decide"): "table.csv --reject-cost 0.2" for kind in TABLES},
-    **{("run", command): "run" for command in IN_MEMORY},
-    ("run", "threshold"): "run --budget 0.2",
-    ("parquet", "score"): "table.parquet --out-of-core",
-    ("states", "merge"): "one.state two.state",
-    ("rates", "plan"): "--error-rates 0.3,0.25",
+OF_TABLE = {"confidences": "table.csv", "posteriors": "table.csv"}
+OF_FILES = OF_TABLE | {"run": "run"}
+INPUTS = {  # command, kind of input -> what stands before the flag
+    "score": OF_FILES | {"parquet": "table.parquet --out-of-core"},
+    "compare": OF_FILES,
+    "plan": OF_FILES | {"rates": "--error-rates 0.3,0.25"},
+    "report": OF_FILES,
+    "read": OF_FILES,
+    "threshold": {kind: f"{path} --budget 0.25" for kind, path in OF_FILES.items()},
+    "decide": {kind: f"{path} --reject-cost 0.2" for kind, path in OF_TABLE.items()},
+    "merge": {"states": "one.state two.state"},
 }
 # flags that say what to do about something, which an input of their own has
 OWN_INPUT = {
@@ -242,41 +242,65 @@ def test_a_flag_has_a_phrase_of_help_and_a_word_in_capitals_for_its_value(comman
         assert bool(flag.metavar or flag.choices) == (parameter.kind is not bool), name
 
 
-@pytest.mark.parametrize(("kind", "command"), INPUTS)
+def bases_of(begin, name, kind, parameters):
+    """Return what a flag is tried beside."""
+    exact = [*begin]
+    for other, value in {"digits": "12", "n": "1"}.items():  # few metrics are quick
+        if other in parameters and other != name:
+            exact += [flag_of(other), value]
+    if BESIDE.get(name) not in parameters:
+        return [exact]
+    return [exact, [*exact, *text_of(parameters[BESIDE[name]], kind)]]
+
+
+def names_to_try(command, kind, changing):
+    """Return the flags but for those that change what was tried before, of which `score` tries some on each kind."""
+    parameters = COMMANDS[command].parameters()
+    again = {}
+    if (
+        command == "score"
+    ):  # the ways to read it, which the other commands share, and all out of core
+        again = parameters if kind == "parquet" else COMMANDS["read"].parameters()
+    return {name for name in parameters if name in again or name not in changing} - {"files"}
+
+
+@pytest.mark.parametrize("command", INPUTS)
 def test_every_flag_changes_something_or_is_refused_by_its_name(
-    kind, command, quick, tmp_path, capsys, monkeypatch
+    command, quick, tmp_path, capsys, monkeypatch
 ):
     """The flags are those of the signatures: one without a row in `VALUES` is a KeyError."""
-    begin = [command, *INPUTS[kind, command].split()]
     parameters = COMMANDS[command].parameters()
-    before = {}
+    changing = set()
     idle = []
-    for name in [name for name in parameters if name != "files" and flag_of(name) not in begin]:
-        folder = tmp_path / (name if name in OWN_INPUT else "all")
-        if not folder.exists():
-            folder.mkdir()
-            monkeypatch.chdir(folder)
-            write_input(kind, name)
-            capsys.readouterr()
-        monkeypatch.chdir(folder)
-        exact = [*begin]
-        for other, value in {"digits": "12", "n": "1"}.items():  # few metrics are quick
-            if other in parameters and other != name:
-                exact += [flag_of(other), value]
-        bases = [exact]
-        if BESIDE.get(name) in parameters:
-            bases.append([*exact, *text_of(parameters[BESIDE[name]], kind)])
-        for base in bases:
+
+    def tell(kind, begin, name):
+        named = flag_of(name), SUBJECT.get(name, "\n\n")
+        for base in bases_of(begin, name, kind, parameters):
             after = effect([*base, *text_of(parameters[name], kind)], capsys)
-            named = flag_of(name), SUBJECT.get(name, "\n\n")
             if after[0] == 2 and any(text in after[2] for text in named):
                 continue
-            place = folder, *base
+            place = Path.cwd(), *base
             before[place] = before.get(place) or effect(base, capsys)
-            if base != exact and before[place][0] == 2:
+            if len(base) > len(begin) and before[place][0] == 2:
                 continue  # what stands beside it is refused
             if after[0] != 0 or before[place] == after:
                 idle.append((base, name, after[2]))
+            changing.add(name)
+
+    for kind, arguments in INPUTS[command].items():
+        begin = [command, *arguments.split()]
+        before = {}
+        for name in sorted(names_to_try(command, kind, changing)):
+            if flag_of(name) in begin:
+                continue
+            folder = tmp_path / kind / (name if name in OWN_INPUT else "all")
+            is_new = not folder.exists()
+            folder.mkdir(parents=True, exist_ok=True)
+            monkeypatch.chdir(folder)
+            if is_new:
+                write_input(kind, name)
+                capsys.readouterr()
+            tell(kind, begin, name)
     assert not idle
 
 

@@ -42,10 +42,7 @@ OF_THREE = {"p_cat": P / 2, "p_dog": P / 2, "p_eel": 1 - P}
 NAMES = np.array(["cat", "dog", "eel"])[np.arange(60) % 3]
 AS_TEXT = {  # what no engine adds up
     "words": (ANSWERS | {"correct": np.where(Y, "yes", "no")}, ""),
-    "a word for right": (
-        ANSWERS | {"correct": np.where(Y, "ja", "nein")},
-        "--right ja",
-    ),
+    "a word for right": (ANSWERS | {"correct": np.where(Y, "ja", "nein")}, "--right ja"),
     "percentages": ({"confidence": [f"{100 * p:.1f}%" for p in P], "correct": Y}, ""),
     "names of classes": (OF_THREE | {"label": NAMES}, ""),
     "classes in another order": (OF_THREE | {"label": NAMES}, "--labels eel,cat,dog"),
@@ -53,15 +50,9 @@ AS_TEXT = {  # what no engine adds up
         {"posteriors": [{"a": p, "b": 1 - p} for p in P], "label": np.where(Y, "a", "b")},
         "",
     ),
-    "nested fields": (
-        {"out": [{"p": p} for p in P], "correct": Y},
-        "--columns confidence=out.p",
-    ),
+    "nested fields": ({"out": [{"p": p} for p in P], "correct": Y}, "--columns confidence=out.p"),
     "complements": ({"doubt": P, "correct": Y}, "--columns confidence=1-doubt"),
-    "dropped answers": (
-        ANSWERS | {"correct": np.where(P < 0.2, np.nan, Y)},
-        "--unlabelled drop",
-    ),
+    "dropped answers": (ANSWERS | {"correct": np.where(P < 0.2, np.nan, Y)}, "--unlabelled drop"),
 }
 LAYOUTS = {  # columns, flags
     "class 0": ({"prob_0": P, "label": Y}, ""),
@@ -84,10 +75,7 @@ LAYOUTS = {  # columns, flags
         {"confidence": [Decimal("0.85"), Decimal("0.9")] * 30, "correct": [1, 0] * 30},
         "",
     ),
-    "counts that are no numbers of rows": (
-        ANSWERS | {"w": P},
-        "--weight w --weights-are counts",
-    ),
+    "counts that are no numbers of rows": (ANSWERS | {"w": P}, "--weight w --weights-are counts"),
     "parts by the label": ({"prob_0": 1 - P, "prob_1": P, "label": Y}, "--by label"),
     "ties on paper": ({"label": [1, 1, 1, 0], "prob_1": [0.7, 0.3, 0.8, 0.2]}, ""),
     "inverted confidences": (ANSWERS | {"confidence": np.where(Y, P / 2, (P + 1) / 2)}, ""),
@@ -107,10 +95,7 @@ LAYOUTS = {  # columns, flags
         ANSWERS | {"confidence": np.where(P < 0.2, np.nan, P)},
         "--missing-confidence 0",
     ),
-    "weights and intervals": (
-        ANSWERS | {"w": P},
-        "--weight w --interval 0.9",
-    ),
+    "weights and intervals": (ANSWERS | {"w": P}, "--weight w --interval 0.9"),
     "every variant": (
         ANSWERS | {"model": ["a", "b"] * 30},
         "--normalize --decompose --reject-costs 0.2 --interval 0.9",

@@ -91,13 +91,13 @@ def test_the_order_of_the_rows_changes_nothing(method, columns, overconfident):
     more = ["--groups", columns[-1], "--columns", "id=id", "--interval", 0.95] if columns else []
     by = "ids" if columns else "values"
     values = []
-    for seed in range(4):
+    for seed in range(2):
         rows = table.sample(frac=1, random_state=seed)[["confidence", "correct", "w", *columns]]
         rows.to_csv("a.csv", index=False)
         document = saved("score", "a.csv", "--weight=w", "--calibrate", method, *more)
         values.append(document["rows"][1]["ecuas_1"])
         assert f"recal:{method}/5/42/{by}/weights|" in document["signature"]
-    assert values == pytest.approx([values[0]] * 4, rel=1e-6)
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
 
 
 @pytest.mark.parametrize("method", ["isotonic", "affine"])
@@ -123,8 +123,10 @@ DECIDED = {
 }
 
 
-@pytest.mark.parametrize("interval", ["analytic", "percentile"])
-@pytest.mark.parametrize("method", DECIDED)
+@pytest.mark.parametrize(
+    ("method", "interval"),
+    [*((method, "analytic") for method in DECIDED), ("isotonic", "percentile --resamples 50")],
+)
 def test_what_a_fit_decides_has_neither_an_interval_nor_a_test(
     method, interval, overconfident, capsys
 ):
@@ -132,7 +134,7 @@ def test_what_a_fit_decides_has_neither_an_interval_nor_a_test(
     q, correct = overconfident
     asked = ["--reject-costs", 0.1, "--interval", 0.95]
     rows, _ = recalibrated(
-        method, *asked, "--interval-method", interval, confidence=q, correct=correct
+        method, *asked, "--interval-method", *interval.split(), confidence=q, correct=correct
     )
     untested = {
         row["key"]: row["untested"]

@@ -56,11 +56,12 @@ def of_systems(table):
 
 def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
     monkeypatch.setattr(batches, "CHUNK", 2000)
+    expected = of_systems(table)
     for tables in ([table[:100], table[100:]], *(table.to_batches(size) for size in (7, 70, 600))):
-        assert of_batches(*tables) == of_systems(table)
+        assert of_batches(*tables) == expected
     assert of_batches(table[:0]) == {}
     floats = table.set_column(2, "correct", table["correct"].cast(pa.int8()).cast(pa.float64()))
-    assert of_batches(table[:90], floats[90:200], table[200:]) == of_systems(table)
+    assert of_batches(table[:90], floats[90:200], table[200:]) == expected
 
 
 def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
@@ -199,8 +200,9 @@ def logs(table, tmp_path):
 
 
 def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tmp_path):
+    expected = of_systems(table)
     for pattern in (str(logs), f"{logs}/*.parquet", f"file://{logs}/*.parquet", f"file://{logs}"):
-        assert scored(pattern) == of_systems(table)
+        assert scored(pattern) == expected
     with pytest.raises(FileError, match="0.parquet: is named twice"):
         scored(logs, f"{logs}/0.parquet")
     singles = scored(("one", f"{logs}/0.parquet"), f"{logs}/1.parquet")
@@ -212,10 +214,7 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     for path in logs.iterdir():  # which name their rows where no column does
         pq.write_table(pq.read_table(path).drop_columns(["model"]), path)
     assert scored(("mine", str(logs))).keys() == {"mine"}
-    assert scored(f"{logs}/0.parquet", f"{logs}/1.parquet").keys() == {
-        "0",
-        "1",
-    }
+    assert scored(f"{logs}/0.parquet", f"{logs}/1.parquet").keys() == {"0", "1"}
     assert scored(f"{logs}/*.parquet").keys() == {f"{logs}/*.parquet"}
 
 
@@ -251,10 +250,7 @@ def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
         n: packed(state_of("confidences", [q], [1], OPTIONS)) for n, q in systems
     }
     reading = Reading(columns={"system": "year+model"})
-    assert scored(logs, reading=reading).keys() == {
-        "2026 a b",
-        "2026 c",
-    }
+    assert scored(logs, reading=reading).keys() == {"2026 a b", "2026 c"}
     other = logs / "model=__HIVE_DEFAULT_PARTITION__"
     other.mkdir()
     pq.write_table(pa.table({"confidence": [0.5], "correct": [1]}), other / "0.parquet")
