@@ -109,28 +109,16 @@ _NO_PAIRS = (
     "--interval."
 )
 _NO_PARTS = "Compare one part at a time: a file, or several systems in one, for each."
-
-
-def _files() -> str:
-    """Return what a file may hold."""
-    width = max(len(columns) for columns, _ in LAYOUTS)
-    layouts = "\n".join(f"  {columns:{width}}  {meaning}" for columns, meaning in LAYOUTS)
-    return _FILES.replace("{layouts}", layouts)
-
-
-def _metrics() -> str:
-    """Return the names and meanings of the metrics, and the abbreviations in tables."""
-    width = max(map(len, METRICS))
-    lines = []
-    for key, metric in METRICS.items():
-        condition = " (when named)" if metric.when == "named" else ""
-        if metric.when != "ratio":
-            lines.append(f"  {key:{width}}  {metric.title}: {metric.description}{condition}")
-    return _METRICS.replace("{metrics}", "\n".join(lines))
-
-
-FILES = _files()
-METRIC_NAMES = _metrics()
+_WIDTH = max(len(columns) for columns, _ in LAYOUTS)
+_LAYOUT_LINES = [f"  {columns:{_WIDTH}}  {meaning}" for columns, meaning in LAYOUTS]
+FILES = _FILES.replace("{layouts}", "\n".join(_LAYOUT_LINES))
+_WHEN = {"named": " (when named)"}
+_METRIC_LINES = [
+    f"  {key:{max(map(len, METRICS))}}  {metric.title}: {metric.description}{_WHEN.get(metric.when, '')}"
+    for key, metric in METRICS.items()
+    if metric.when != "ratio"
+]
+METRIC_NAMES = _METRICS.replace("{metrics}", "\n".join(_METRIC_LINES))
 COMMANDS = {
     "score": Command(
         {"": "in_memory:score_in_memory", "out_of_core": "out_of_core:score_out_of_core"},
