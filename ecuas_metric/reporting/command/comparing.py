@@ -34,7 +34,6 @@ from ..report import digits_for, not_beaten
 from ..tables import Record, screen_width
 from ..text import least_costs
 from .flags import Flag
-from .in_memory import SystemFlags, metrics_of, notes_of, require_pairs
 from .parameters import (
     BinnedOptions,
     Files,
@@ -43,10 +42,11 @@ from .parameters import (
     PairFlags,
     PoolTasks,
     Seed,
+    metrics_of,
     options_set,
     print_paths,
 )
-from .reading import Said, read_files, recipes_of
+from .reading import Said, SystemFlags, notes_of, read_files, recipes_of, require_pairs
 
 WITHIN = "within"  # the suffix of the files of differences within strata
 

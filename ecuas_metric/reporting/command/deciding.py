@@ -20,9 +20,7 @@ from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import prepare_submission, prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
 from ..thresholds import DECIMALS, chosen_costs
-from .costs import cost_of_all, cost_of_flag
 from .flags import Flag
-from .in_memory import notes_of
 from .parameters import (
     CostFlag,
     Files,
@@ -32,7 +30,7 @@ from .parameters import (
     Output,
     RowFlags,
 )
-from .reading import read_files, recipes_of, without_truth
+from .reading import cost_of_all, cost_of_flag, notes_of, read_files, recipes_of, without_truth
 
 # advice of the core -> that of these commands
 OF_MISSING = {"set_missing_confidence": "reject_missing"}

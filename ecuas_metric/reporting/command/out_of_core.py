@@ -14,7 +14,6 @@ from ...files.recipe import Recipe
 from ...metric import Key
 from ...options import checked_options
 from ..report import not_below, report_of, write_figures
-from .choice import asked_keys
 from .flags import Flag
 from .parameters import (
     BinnedOptions,
@@ -27,6 +26,7 @@ from .parameters import (
     Notes,
     ReadingFlags,
     ReportOutput,
+    asked_keys,
     options_set,
     print_paths,
 )

@@ -21,9 +21,7 @@ from ...metric import Key
 from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
 from ..differences import plan_grid
 from ..report import prepare_submissions
-from .choice import chosen_keys
 from .flags import Flag
-from .in_memory import metrics_of, notes_of, require_pairs
 from .parameters import (
     Files,
     MetricOptions,
@@ -32,9 +30,11 @@ from .parameters import (
     OrdersN,
     PairFlags,
     PoolTasks,
+    chosen_keys,
+    metrics_of,
     options_set,
 )
-from .reading import read_files, recipes_of
+from .reading import notes_of, read_files, recipes_of, require_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,20 @@
-"""The files that a command line names -> submissions, each by the name of its system."""
+"""The files that a command line names -> submissions, each by the name of its system -> systems."""
 
+import csv
 import glob
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import numpy as np
+
+from ...classes import matrix_of_classes
 from ...errors import FileError, InputError, pairs_of, quoted
+from ...files.evidence import require_ids
+from ...files.proposals import Proposal
 from ...files.read import distinct_names, read_sheet, stem
 from ...files.recipe import (
     SEVERAL,
@@ -21,9 +28,12 @@ from ...files.recipe import (
 )
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
-from ...inputs import grouped
-from .flags import flag_of
-from .parameters import ADDING, FormOptions, NewRowFlags, PairFlags, ReadingFlags
+from ...inputs import Floats, grouped
+from ...recalibration import FOLDS, METHODS
+from ...results import System
+from ..report import prepare_submissions, without_bounds
+from .flags import Flag, flag_of
+from .parameters import ADDING, CostFlag, FormOptions, NewRowFlags, Notes, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 FORMS_OF_POSTERIORS = ("posteriors", "positive")
@@ -357,3 +367,158 @@ def _distinct(
         if names.count(name) > 1:
             raise FileError(one.file, "same_name_in_other_file", advice="name_files", name=shown)
     return [replace(one, name=name) for name, one in zip(names, submissions, strict=True)]
+
+
+# ---- submissions -> systems ----
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemFlags:
+    """What systems are made of besides their rows."""
+
+    cost: CostFlag = None
+    calibrate: Annotated[
+        str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)
+    ] = None
+    folds: Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))] = (
+        FOLDS
+    )
+
+    def systems(
+        self, submissions: Sequence[Submission], options: Mapping[str, object]
+    ) -> dict[str, System]:
+        """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
+        options = {**options, **cost_of_all(self.cost, submissions)}
+        systems = prepare_submissions(submissions, **options)
+        systems, _ = self.with_recalibrated(systems, submissions, options)
+        return systems
+
+    def with_recalibrated(
+        self,
+        systems: dict[str, System],
+        submissions: Sequence[Submission],
+        options: Mapping[str, object],
+    ) -> tuple[dict[str, System], Sequence[Submission]]:
+        """Return the systems, each with its recalibrated version if that is asked for, and what they are of."""
+        if self.calibrate is None:
+            return systems, submissions
+        from ..recalibrating import add_recalibrated
+
+        return add_recalibrated(
+            systems, submissions, method=self.calibrate, folds=self.folds, **options
+        )
+
+
+def notes_of(systems: Mapping[str, System]) -> Notes:
+    """Return what is noted of systems; of unlabelled answers without bounds, which no difference and no plan has."""
+    return [
+        (name, without_bounds(note)) for name, system in systems.items() for note in system.notes
+    ]
+
+
+def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
+    """Raise InputError if systems have parts, or if there is nothing to pair them by."""
+    _require_one_task(submissions)
+    classes = {frozenset(one.recipe.classes or ()) for one in submissions}
+    if len(classes) == 1 and submissions[0].recipe.classes:
+        require_one_order("a comparison", submissions)
+    if len(submissions) == 1:
+        _require_systems(submissions[0])
+    has_ids = any(one.ids is not None for one in submissions)
+    if len(submissions) > 1 and not has_ids and not rows.by_position:
+        require_ids(recipes_of(submissions))
+
+
+def _require_one_task(submissions: Iterable[Submission]) -> None:
+    """Raise InputError if systems have parts: a comparison needs the same questions of all systems."""
+    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
+    if len(parts) > 1:
+        raise InputError(
+            "a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task"
+        )
+
+
+def _require_systems(submission: Submission) -> None:
+    """Raise InputError if a column seems to name several systems, of which all rows were taken for one."""
+    for note in submission.notes:
+        if note.advice == "name_system":
+            said: dict[str, Any] = {name: note.fields[name] for name in ("columns", "pairs")}
+            raise InputError(
+                "a comparison", "needs_two_systems", value=1, advice=note.advice, **said
+            )
+
+
+def cost_of_all(text: str | None, submissions: Sequence[Submission]) -> dict[str, object]:
+    """Return the option of a cost, if there is one, which means the same classes in all submissions."""
+    if text is None:
+        return {}
+    matrices = [cost_of_flag(text, submission)[0] for submission in submissions]
+    require_one_order("--cost", submissions)
+    return {"cost": matrices[0]}
+
+
+def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
+    """Raise InputError if systems have the classes of posteriors in several orders, by which their numbers differ."""
+    orders = {",".join(_classes_of(submission)): submission.name for submission in submissions}
+    if len(orders) > 1:
+        listed = [f"{classes} in {name}" for classes, name in orders.items()]
+        named = [one.recipe.classes for one in submissions if one.recipe.classes]
+        advice: dict[str, Any] = {"advice": "say_labels"}
+        if named:
+            advice = Proposal("say_first_order", {}, named[0]).to_fields({})
+        raise InputError(argument, "orders_of_classes", orders=listed, **advice)
+
+
+def cost_of_flag(
+    text: str | None, submission: Submission
+) -> tuple[str | Floats, Sequence[object] | None]:
+    """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
+    if submission.form != "posteriors":
+        if text is not None:
+            raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
+        return "zero_one", None
+    classes = _classes_of(submission)
+    if text is None:
+        return "zero_one", classes
+    if Path(text).suffix.lower() in (".csv", ".json"):
+        costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
+        return costs, decisions
+    matrix = _matrix_in(text)
+    return matrix, classes if matrix.shape[1] == len(classes) else None
+
+
+def _classes_of(submission: Submission) -> list[str]:
+    """Return the names of the classes of posteriors, or their numbers as text."""
+    named = submission.recipe.classes
+    return list(named or map(str, range(submission.predictions.shape[1])))
+
+
+def _matrix_in(text: str) -> Floats:
+    try:
+        rows = [row.split(",") for row in text.split(";")]
+        return np.array([list(map(float, row)) for row in rows])
+    except ValueError:
+        raise InputError("--cost", "no_matrix", value=text) from None
+
+
+def _costs_in(path: Path) -> Mapping[object, object]:
+    """Return the costs of a file by names of classes."""
+    text = path.read_text(encoding="utf-8-sig")
+    try:
+        if path.suffix.lower() == ".json":
+            return dict(json.loads(text, object_pairs_hook=_distinct_pairs))
+        header, *rows = filter(None, csv.reader(text.splitlines(), skipinitialspace=True))
+        costs = [map(float, row[1:]) for row in rows]
+        of_class = [_distinct_pairs(zip(header[1:], row, strict=True)) for row in costs]
+        return _distinct_pairs(zip((row[0] for row in rows), of_class, strict=True))
+    except (ValueError, TypeError, IndexError):
+        raise FileError(path, "no_costs") from None
+
+
+def _distinct_pairs(pairs: Iterable[tuple[str, object]]) -> dict[object, object]:
+    """Return pairs as a mapping; ValueError if a name is there twice."""
+    pairs = list(pairs)
+    mapping: dict[object, object] = dict(pairs)
+    if len(mapping) < len(pairs):
+        raise ValueError
+    return mapping
