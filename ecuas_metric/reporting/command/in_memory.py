@@ -25,6 +25,7 @@ from ..report import (
     report_records,
     write_figures,
 )
+from ..tables import screen_width, wrapped
 from ..text import explain as sentences_of
 from ..text import least_costs
 from .flags import Flag, flag_of
@@ -41,8 +42,6 @@ from .parameters import (
     metrics_of,
     option,
     options_set,
-    print_bullets,
-    print_paths,
 )
 from .reading import Said, SystemFlags, cost_of_all, read_files, recipes_of
 
@@ -85,7 +84,6 @@ def score_in_memory(
         outputs=[*output.output, *(output.beside(MACRO) if by else [])],
         beside=[made.cost],
     )
-    _refuse_pairing(submissions, rows)
     options |= cost_of_all(made.cost, submissions)
     systems, unlabelled = prepare_open(submissions, **options)
     if is_bounded(unlabelled):
@@ -103,11 +101,12 @@ def score_in_memory(
 
         notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
     if explain:
-        print_bullets(sentences_of(systems, only=asked))
+        lines = map("- {}".format, sentences_of(systems, only=asked))
+        print("", *wrapped(lines, screen_width(sys.stdout)), sep="\n")
     if figures is not None and is_bounded(unlabelled):
         notes.append(("", Note("no_figures", advice="label_or_bound")))
     elif figures is not None:
-        print_paths(write_figures(systems, figures))
+        print(*write_figures(systems, figures), sep="\n")
     return not_below(notes)
 
 
@@ -146,12 +145,6 @@ def _can_be_recalibrated(systems: Mapping[str, System]) -> bool:
         if system.basis.recalibration or counts.min() < FOLDS:
             return False
     return True
-
-
-def _refuse_pairing(submissions: Sequence[Submission], rows: PairFlags) -> None:
-    """Raise InputError about flags that pair samples if there is a single system."""
-    if len(submissions) == 1 and (rows.common or rows.by_position):
-        raise InputError("--common" if rows.common else "--by-position", "idle_of_one_system")
 
 
 def _refuse_draws(

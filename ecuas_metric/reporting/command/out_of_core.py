@@ -28,7 +28,6 @@ from .parameters import (
     ReportOutput,
     asked_keys,
     options_set,
-    print_paths,
 )
 from .reading import parse_file, readings_of, require_use
 
@@ -183,9 +182,8 @@ def _show(
         recipes=recipes,
     )
     if figures:
-        print_paths(
-            write_figures({name: system_of(collection.states[name]) for name in results}, figures)
-        )
+        systems = {name: system_of(state) for name, state in collection.states.items()}
+        print(*write_figures(systems, figures), sep="\n")
     return not_below(report.notes())
 
 

@@ -25,7 +25,7 @@ from ...metrics import place
 from ...options import DEFAULTS, OPTIONS, WEIGHTS, Options
 from ...results import System, value_keys
 from ..report import Report, main_keys, report_grid, report_records, title
-from ..tables import Grid, Record, check_suffix, screen_width, to_text, wrapped, write
+from ..tables import Grid, Record, check_suffix, screen_width, to_text, write
 from .flags import Flag, flag_of
 
 
@@ -365,18 +365,6 @@ def options_set(
     """
     names = ADDING if is_binned else (*ADDING, "n_bins")
     return [name for name in names if name in options and options[name] != getattr(DEFAULTS, name)]
-
-
-def print_bullets(sentences: Iterable[str]) -> None:
-    """Print sentences as a list."""
-    lines = (f"- {sentence}" for sentence in sentences)
-    print("", *wrapped(lines, screen_width(sys.stdout)), sep="\n")
-
-
-def print_paths(paths: Iterable[Path]) -> None:
-    """Print the paths of what was written."""
-    for path in paths:
-        print(path)
 
 
 # ---- which metrics a command shows: the names after --metrics -> keys ----

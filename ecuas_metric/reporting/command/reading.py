@@ -50,6 +50,10 @@ class File:
     name: str | None
     path: str
 
+    def is_called(self, text: str) -> bool:
+        """Return whether a text is its path, the last part of that, or the name that was given to it."""
+        return text in (self.name, self.path, Path(self.path).name)
+
 
 def read_files(
     texts: Iterable[str],
@@ -84,7 +88,7 @@ def read_files(
         unlabelled=unlabelled,
         classes=classes,
     )
-    tasks = _list_of(rows.tasks)
+    tasks = [] if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
     run = RunOptions(tasks or None, rows.filter, rows.choice_length, partial=rows.partial)
     submissions: list[Submission] = []
     stems: list[str] = []
@@ -104,16 +108,18 @@ def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
         raise InputError("--by-position", "idle_beside_common")
     if not rows.common and not rows.by_position:
         return submissions
+    if len(submissions) == 1:
+        raise InputError("--common" if rows.common else "--by-position", "idle_of_one_system")
     from ...comparison.compare import in_common, note_on_order
 
-    if rows.by_position:
-        by_position = []
-        for one in submissions:
-            note = note_on_order(submissions[0], one)
-            notes = one.notes if note is None else (*one.notes, note)
-            by_position.append(replace(one, ids=None, notes=notes))
-        return by_position
-    return in_common(submissions)
+    if rows.common:
+        return in_common(submissions)
+    by_position = []
+    for one in submissions:
+        note = note_on_order(submissions[0], one)
+        notes = one.notes if note is None else (*one.notes, note)
+        by_position.append(replace(one, ids=None, notes=notes))
+    return by_position
 
 
 def readings_of(
@@ -135,10 +141,9 @@ def readings_of(
         metric.predictions_are,
         rows.right,
     )
-    columns_of_flags = {"weight": rows.weight, **roles}
-    common = {role: column for role, column in columns_of_flags.items() if column}
+    of_flags = {"weight": rows.weight, **roles}
     readings = []
-    for columns in columns_of_files(common, rows.columns, files, others):
+    for columns in columns_of_files(of_flags, rows.columns, files, others):
         reading = said.with_columns(columns)
         if rows.recipe is not None:
             recipe = reading_in(Path(rows.recipe).read_text(encoding="utf-8"))
@@ -168,25 +173,23 @@ def parse_file(text: str) -> File:
 
 
 def columns_of_files(
-    common: Mapping[str, str],
+    of_flags: Mapping[str, str | None],
     texts: Iterable[str],
     files: Sequence[File],
     others: Sequence[File],
 ) -> Sequence[ColumnNames]:
     """Return the columns of each file by role, or by system and role; texts may also name other files.
 
-    From those of all files, and texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a
-    system in the one file.
+    From those that flags name for all files, and texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file,
+    its name, or a system in the one file.
     """
     columns: list[dict[str, Any]] = [{} for _ in files]
-    pairs = [("", role, column) for role, column in common.items()]
+    pairs = [("", role, column) for role, column in of_flags.items() if column]
     for text in texts:
         pairs += pairs_in(text, "--columns")
     _require_once(pairs)
     for of, role, column in sorted(pairs, key=lambda pair: bool(pair[0])):  # those of all first
-        is_of_another = any(_is_called(of, one) for one in others)
-        meant = _columns_meant(of, files, columns, or_none=is_of_another) if of else columns
-        for of_file in meant:
+        for of_file in _columns_meant(of, files, columns, others) if of else columns:
             of_file[role] = column
     return columns
 
@@ -206,22 +209,16 @@ def _columns_meant(
     of: str,
     files: Sequence[File],
     columns: Sequence[dict[str, Any]],
-    *,
-    or_none: bool,
+    others: Sequence[File],
 ) -> list[dict[str, Any]]:
     """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
     pairs = zip(files, columns, strict=True)
-    meant = [of_file for file, of_file in pairs if _is_called(of, file)]
-    if meant or or_none:
+    meant = [of_file for file, of_file in pairs if file.is_called(of)]
+    if meant or any(one.is_called(of) for one in others):
         return meant
     if len(files) > 1 or stem(of) != of:
         raise InputError("--columns", "unknown_file", value=of)
     return [columns[0].setdefault(of, {})]
-
-
-def _is_called(text: str, file: File) -> bool:
-    """Return whether a text is a file's path, the last part of it, or the name that was given to it."""
-    return text in (file.name, file.path, Path(file.path).name)
 
 
 def _read(
@@ -257,39 +254,36 @@ def require_use(
     pool_tasks: bool = False,
 ) -> None:
     """Raise InputError if a flag means nothing for what was read."""
-    are_set = {name for record in flags for name in _names_set(record)}
+    are_set = [name for record in flags for name in _names_set(record)]
     if pool_tasks:
-        are_set.add("pool_tasks")
-    for names, rule in _idle_flags(recipes):
-        for name in names:
-            if name in are_set:
-                raise InputError(flag_of(name), rule)
+        are_set.append("pool_tasks")
+    idle = _idle_flags(recipes)
+    for name in are_set:
+        if name in idle:
+            raise InputError(flag_of(name), idle[name])
 
 
-def _idle_flags(recipes: Sequence[Recipe]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the names of flags that mean nothing for what was read, with the rule that says so."""
+def _idle_flags(recipes: Sequence[Recipe]) -> dict[str, str]:
+    """Return the rules about flags that mean nothing for what was read, by the names of these."""
     by_format = grouped(recipes, lambda one: one.format == "run")
     runs = _have_posteriors(by_format.get(True, []))
     tables = _have_posteriors(by_format.get(False, []))
+    idle = {}
     if not any(one.of("weight") for one in recipes):
-        yield ("weights_are",), "idle_without_weight"
+        idle["weights_are"] = "idle_without_weight"
     if not any(tables):
-        yield ("labels",), "idle_of_posteriors"
-    if not runs:
-        yield OF_RUNS, "idle_of_runs"
+        idle["labels"] = "idle_of_posteriors"
     if not any(runs):
-        yield ("choice_length",), "idle_of_log_likelihoods"
-    if runs and all(runs) and not tables:  # runs of choices
-        yield NOT_OF_CHOICES, "idle_of_tables"
+        idle["choice_length"] = "idle_of_log_likelihoods"
+    if not runs:
+        idle |= dict.fromkeys(OF_RUNS, "idle_of_runs")
+    elif all(runs) and not tables:  # runs of choices
+        idle |= dict.fromkeys(NOT_OF_CHOICES, "idle_of_tables")
+    return idle
 
 
 def _have_posteriors(recipes: Iterable[Recipe]) -> list[bool]:
     return [one.form in FORMS_OF_POSTERIORS for one in recipes]
-
-
-def _list_of(text: str | None) -> list[str]:
-    """Return the parts of a text between commas; none of no text."""
-    return [] if text is None else [part.strip() for part in text.split(",")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,10 +436,9 @@ def _require_systems(submission: Submission) -> None:
     """Raise InputError if a column seems to name several systems, of which all rows were taken for one."""
     for note in submission.notes:
         if note.advice == "name_system":
-            said: dict[str, Any] = {name: note.fields[name] for name in ("columns", "pairs")}
-            raise InputError(
-                "a comparison", "needs_two_systems", value=1, advice=note.advice, **said
-            )
+            error = InputError("a comparison", "needs_two_systems", value=1, advice=note.advice)
+            error.fields.update(note.fields)
+            raise error
 
 
 def cost_of_all(text: str | None, submissions: Sequence[Submission]) -> dict[str, object]:
@@ -483,7 +476,10 @@ def cost_of_flag(
     if Path(text).suffix.lower() in (".csv", ".json"):
         costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
         return costs, decisions
-    matrix = _matrix_in(text)
+    try:
+        matrix = np.array([list(map(float, row.split(","))) for row in text.split(";")])
+    except ValueError:
+        raise InputError("--cost", "no_matrix", value=text) from None
     return matrix, classes if matrix.shape[1] == len(classes) else None
 
 
@@ -491,14 +487,6 @@ def _classes_of(submission: Submission) -> list[str]:
     """Return the names of the classes of posteriors, or their numbers as text."""
     named = submission.recipe.classes
     return list(named or map(str, range(submission.predictions.shape[1])))
-
-
-def _matrix_in(text: str) -> Floats:
-    try:
-        rows = [row.split(",") for row in text.split(";")]
-        return np.array([list(map(float, row)) for row in rows])
-    except ValueError:
-        raise InputError("--cost", "no_matrix", value=text) from None
 
 
 def _costs_in(path: Path) -> Mapping[object, object]:
