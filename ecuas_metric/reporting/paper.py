@@ -31,6 +31,7 @@ from .report import (
     Report,
     are_few,
     digits_for,
+    main_keys,
     make_report,
     meanings_of,
     numbers_to_beat,
@@ -129,18 +130,17 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     folder = Path(folder)
     former = _former_files(folder)
     report = make_report(systems)
-    keys = [
-        key for key in report.keys if key.assesses != "confidences" and not key.entry.only_in_full
-    ]
+    keys = [key for key in main_keys(report.keys) if key.assesses != "confidences"]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
     figures = _figures(systems)
     if rows:
         report = replace(report, signature=_signature(systems))
-    paragraphs = paragraphs_of(systems, report, rows, keys)
+    methods = methods_of(systems, report, rows, keys)
+    paragraphs = f"{methods}\n\n{_results(systems, report, rows, keys)}"
     grid = replace(report_grid(report, keys=keys), hints=())
-    level = _level(systems)
+    tables = _tables(grid, rows, report, _level(systems))
     texts = {
-        "results.tex": _document(_tables(grid, rows, report, level), paragraphs, figures),
+        "results.tex": _document(tables, paragraphs, figures),
         "methods.txt": paragraphs,
         "references.bib": REFERENCES,
     }
@@ -185,13 +185,11 @@ def _signature(systems: Mapping[str, System]) -> str:
     )
 
 
-def _tables(
-    grid: Grid, rows: Sequence[Comparison], report: Report, level: float
-) -> dict[str, dict[str, str]]:
-    """Return the fields of the table of results, and of that of differences unless they are too many, by label."""
+def _tables(grid: Grid, rows: Sequence[Comparison], report: Report, level: float) -> str:
+    """Return the table of results, and that of differences unless they are too many."""
     intervals = f"{100 * level:.10g}\\% intervals"
     caption = f"Costs and errors of {_subject(report)}, with {intervals}."
-    tables = {"results": {"caption": caption, "table": to_latex(grid)}}
+    tables = TABLE % {"label": "results", "caption": caption, "table": to_latex(grid)}
     if 0 < len(rows) <= MAX_ROWS:
         digits = digits_for(rows)
         tests = num_tests(rows)
@@ -201,41 +199,24 @@ def _tables(
         caption = (
             f"Differences of all pairs of systems by each metric, with {intervals} and p-values."
         )
-        tables["differences"] = {"caption": caption, "table": table}
+        tables += TABLE % {"label": "differences", "caption": caption, "table": table}
     return tables
 
 
-def _document(
-    tables: Mapping[str, Mapping[str, str]],
-    paragraphs: str,
-    figures: Iterable[str],
-) -> str:
-    """Return the text of a LaTeX document; the fields of tables by their labels."""
+def _document(tables: str, paragraphs: str, figures: Iterable[str]) -> str:
+    """Return the text of a LaTeX document."""
     shown = [
         FIGURE % {"file": name, "caption": latex_text(CAPTIONS[stem]), "label": stem}
         for name in figures
         if name.endswith(".pdf") and (stem := Path(name).stem)
     ]
-    set_tables = [TABLE % {**of_table, "label": label} for label, of_table in tables.items()]
     fields = {
-        "tables": "".join(set_tables),
+        "tables": tables,
         "figures": "".join(shown),
         # a signature is longer than a line
         "methods": latex_text(paragraphs).replace("$|$", r"$|$\allowbreak{}"),
     }
     return DOCUMENT % fields
-
-
-def paragraphs_of(
-    systems: Mapping[str, System],
-    report: Report,
-    rows: Sequence[Comparison],
-    keys: Sequence[Key],
-) -> str:
-    """Return a paragraph on methods and one on results, filled in; `keys` are of the numbers that the table shows."""
-    return "\n\n".join(
-        [methods_of(systems, report, rows, keys), _results(systems, report, rows, keys)]
-    )
 
 
 def methods_of(
@@ -244,7 +225,7 @@ def methods_of(
     rows: Sequence[Comparison],
     keys: Sequence[Key],
 ) -> str:
-    """Return the paragraph on methods."""
+    """Return the paragraph on methods; `keys` are of the numbers that the table shows."""
     first = next(iter(systems.values()))
     level = _level(systems)
     orders = ", ".join(f"{order:g}" for order in first.options.n)
