@@ -17,8 +17,13 @@ _RULES = {
     float: "takes a number",
     tuple[float, ...]: INPUT_RULES["not_numbers_and_commas"],
 }
-
-
+# of a parameter without a value, one that is repeatable, and the files
+_ACTIONS: Mapping[Any, dict[str, Any]] = {
+    bool: {"action": "store_true"},
+    Sequence[str]: {"action": "append"},
+    list[str]: {"nargs": "*"},
+}
+_UNSAID = (None, (), inspect.Parameter.empty)  # defaults that the help has not
 # of flags elsewhere, and once here -> the flag that has this meaning
 OTHER_NAMES = {"--alpha": "--interval", "--confidence-level": "--interval", "--level": "--interval"}
 OF_OTHERS = 0.8  # how near another flag is to what a flag of another command may be a slip for
@@ -59,18 +64,12 @@ class Parameter:
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add it to a parser, whose values hold it only where it is given."""
-        how: dict[str, Any] = {"help": self.flag.help + self._default()}
-        how["default"] = argparse.SUPPRESS
-        if self.kind is bool:
-            parser.add_argument(self.text, action="store_true", **how)
-            return
-        how["metavar"] = self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"
-        if self.is_required:
-            parser.add_argument(self.name, nargs="*", **how)
-        elif self.kind == Sequence[str]:
-            parser.add_argument(self.text, action="append", **how)
-        else:
-            parser.add_argument(self.text, type=self.value_of, **how)
+        how = _ACTIONS.get(self.kind, {"type": self.value_of})
+        if self.kind is not bool:
+            how = how | {"metavar": self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"}
+        name = self.name if self.is_required else self.text
+        text = self.flag.help + self._default()
+        parser.add_argument(name, help=text, default=argparse.SUPPRESS, **how)
 
     def value_of(self, text: str) -> object:
         """Return the value that a text stands for."""
@@ -88,7 +87,7 @@ class Parameter:
             raise argparse.ArgumentTypeError(f"{_RULES[kind]}; got {text!r}") from None
 
     def _default(self) -> str:
-        if self.is_required or self.default is None or self.default is False or self.default == ():
+        if self.kind is bool or self.default in _UNSAID:
             return ""
         values = self.default if isinstance(self.default, tuple) else [self.default]
         texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
@@ -189,22 +188,20 @@ def parse(
     accepted = {one.name: one for one in parameters_of(function)}
     for other in arguments.keys() - accepted.keys():
         _refuse(parameters[other], parameters.get(form), functions)
-    _require_sense(accepted, arguments, command.hints.get("FILE", f"See ecuas {name} --help."))
+    if "files" in accepted and not arguments.get("files"):
+        hint = command.hints.get("FILE", f"See ecuas {name} --help.")
+        raise UsageError(f"FILE is missing. {hint}")
+    _require_needs(accepted, arguments)
     return functools.partial(call, function, arguments)
 
 
-def _require_sense(
-    accepted: Mapping[str, Parameter], arguments: Mapping[str, object], hint: str
-) -> None:
-    """Raise UsageError if the files are missing, or a parameter is there without any of those that it needs."""
-    for parameter in accepted.values():
-        if parameter.is_required and not arguments.get(parameter.name):
-            raise UsageError(f"{parameter.text} is missing. {hint}")
-        needs = [accepted[name] for name in parameter.flag.needs if name in accepted]
-        is_idle = needs and not any(need.name in arguments or need.default for need in needs)
-        if parameter.name in arguments and is_idle:
+def _require_needs(accepted: Mapping[str, Parameter], arguments: Mapping[str, object]) -> None:
+    """Raise UsageError if a parameter is there without any of those that it needs."""
+    for name in arguments:
+        needs = [accepted[need] for need in accepted[name].flag.needs if need in accepted]
+        if needs and not any(need.name in arguments or need.default for need in needs):
             flags = " or ".join(need.text for need in needs)
-            raise UsageError(f"{parameter.text} has no effect without {flags}.")
+            raise UsageError(f"{accepted[name].text} has no effect without {flags}.")
 
 
 def _refuse(
