@@ -68,9 +68,12 @@ def _averages(
     results, first = parts[0]
     level = first.options.confidence_level
     notes = []
-    if level is not None and not are_independent:
-        notes.append(Note("groups_in_several_parts"))
-    inferences = [_inferences(*part) for part in parts] if level and are_independent else []
+    inferences = []
+    if level is not None:
+        if are_independent:
+            inferences = [_inferences(*part) for part in parts]
+        else:
+            notes.append(Note("groups_in_several_parts"))
     averages = {}
     for key in keys:
         values = [of_part.estimates[key].value for of_part, _ in parts]
