@@ -87,7 +87,7 @@ def summary(
     unequal = []
     undirected = []
     for key, pairs in pairs_by_key(rows).items():
-        if not all(row.comparable for row in pairs):
+        if _dagger(pairs):
             unequal.append(_marked_title(pairs[0]))
         elif key.entry.higher_is_better is None:
             undirected.append(title(key))
@@ -222,11 +222,10 @@ def overview(
     lines = list(grid.above)
     if grid.rows:
         significant = sum(is_significant(row, alpha) for row in rows)
-        how = (
+        lines.append(
             f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant "
             "or --metrics shows some of them; --output FILE writes all, --figures DIR draws them."
         )
-        lines.append(how)
     lines += ["", *_dagger(rows), *grid.hints, grid.signature]
     return "\n".join(wrapped(lines, width)) + "\n"
 
@@ -252,15 +251,9 @@ def comparison_grid(
     alpha = round(1 - level, 12)
     cells = []
     for row in rows:
-        texts = (
-            _marked_title(row),
-            row.first,
-            row.second,
-            f"{row.difference:{form}}",
-            interval_text(row.low, row.high, form),
-            p_text(row.p, alpha, in_cell=True),
-            p_text(row.p_adjusted, alpha, in_cell=True),
-        )
+        texts = [_marked_title(row), row.first, row.second, f"{row.difference:{form}}"]
+        texts.append(interval_text(row.low, row.high, form))
+        texts += [p_text(p, alpha, in_cell=True) for p in (row.p, row.p_adjusted)]
         cells.append(list(map(Cell, texts)))
     interval = f"{100 * level:.10g}% interval"
     notes = explain_columns(rows, tests, level) + _dagger(rows)
@@ -344,13 +337,11 @@ def plan_grid(
     digits = DIGITS if digits is None else digits
     rows = []
     for plan in plans:
-        difference = f"{plan.difference:+.{digits}f}"
-        deviation = f"{plan.deviation:.{digits}f}"
-        reach = "" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}"
-        needed = "" if plan.needed is None else str(plan.needed)
-        rows.append(
-            [Cell(text) for text in (_marked_title(plan), difference, deviation, reach, needed)]
-        )
+        texts = [_marked_title(plan), f"{plan.difference:+.{digits}f}"]
+        texts.append(f"{plan.deviation:.{digits}f}")
+        texts.append("" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}")
+        texts.append("" if plan.needed is None else str(plan.needed))
+        rows.append(list(map(Cell, texts)))
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
     header = [
         "metric",
@@ -368,10 +359,6 @@ def plan_grid(
     )
 
 
-def _are_comparable(pairs: Iterable[Comparison]) -> bool:
-    return all(row.comparable for row in pairs)
-
-
 def write_differences(
     rows: Sequence[Comparison], folder: str | Path, *, alpha: float
 ) -> list[Path]:
@@ -380,7 +367,7 @@ def write_differences(
     from ..plotting.forest import forest_figure
 
     by_key = pairs_by_key(rows)
-    unequal = [key for key, pairs in by_key.items() if not _are_comparable(pairs)]
+    unequal = [key for key, pairs in by_key.items() if _dagger(pairs)]
     drawn = [key for key in by_key if key not in unequal] or unequal
     caption = ""
     if unequal and drawn != unequal:
@@ -417,8 +404,7 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
 
 def _directions(key: Key) -> str:
     """Say on which side of 0 which system is better."""
-    better = key.entry.higher_is_better
-    if better is None:
+    if key.entry.higher_is_better is None:
         return "first - second"
-    left, right = ("second", "first") if better else ("first", "second")
+    left, right = ("second", "first") if key.entry.higher_is_better else ("first", "second")
     return f"← {left} is better      first - second      {right} is better →"

@@ -89,11 +89,9 @@ class Report:
 
     def shares_unlabelled(self) -> dict[str, Any]:
         """Return the share of each system's answers that are unlabelled, in [0, 1]; nothing if all are labelled."""
-        shares: dict[str, Any] = dict.fromkeys(self.results, 0.0)
-        noted = [(name, note) for name, note in self.notes() if note.id == UNLABELLED]
-        for name, note in noted:
-            shares[name] = note.fields["share"]
-        return shares if noted else {}
+        noted = {name: note for name, note in self.notes() if note.id == UNLABELLED}
+        shares = {name: note.fields["share"] for name, note in noted.items()}
+        return dict.fromkeys(self.results, 0.0) | shares if noted else {}
 
     def __repr__(self) -> str:
         """Return the table of the main metrics as text."""
@@ -274,10 +272,14 @@ def report_of(
     unlabelled: Mapping[str, Unlabelled] | None = None,
     bounds: Mapping[str, Mapping[Key, ValueBounds]] | None = None,
 ) -> Report:
-    """Return the report of results, however they were computed: what may be ranked is decided by their bases."""
-    keys = keys_of_table(results)
+    """Return the report of results, however they were computed: what may be ranked is decided by their bases.
+
+    InputError if the keys of their numbers differ.
+    """
+    require_same_keys({name: one.estimates for name, one in results.items()})
+    keys = sorted(next(iter(results.values())).estimates, key=place)
     by_part = [[results[name].basis for name in names] for names in names_by_part(results)]
-    reasons = dict.fromkeys(reason for bases in by_part for reason in differing(bases))
+    reasons = dict.fromkeys(chain.from_iterable(map(differing, by_part)))
     return Report(
         results=dict(results),
         keys=keys,
@@ -292,12 +294,6 @@ def report_of(
 def names_by_part(results: Mapping[str, Results]) -> list[list[str]]:
     """Return the names of the systems of each part of the data: only these may be ranked among each other."""
     return list(grouped(results, lambda name: results[name].basis.part).values())
-
-
-def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
-    """Return the keys of all systems' numbers; InputError if they differ."""
-    require_same_keys({name: one.estimates for name, one in results.items()})
-    return sorted(next(iter(results.values())).estimates, key=place)
 
 
 def main_keys(keys: Iterable[Key]) -> list[Key]:
@@ -322,7 +318,12 @@ def report_grid(
     has those that its intervals need.
     """
     shown = list(report.keys if keys is None else keys)
-    columns = _columns_of_rows(report) | dict(_column(report, key, digits) for key in shown)
+    of_rows = {"system": list(report.results), "N": list(map(str, report.sizes.values()))}
+    shares = report.shares_unlabelled()
+    if shares:
+        of_rows["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares.values()]
+    columns = {header: list(map(Cell, texts)) for header, texts in of_rows.items()}
+    columns |= dict(_column(report, key, digits) for key in shown)
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     return Grid(
         list(columns),
@@ -338,21 +339,17 @@ def report_grid(
 
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
-    hints = [at_one_confidence(report, shown)]
+    if are_few(report):
+        numbers = numbers_to_beat(report.results, shown)
+        hints = [f"to beat, {AT_ONE_CONFIDENCE}: {numbers}"] if numbers else []
+    else:
+        hints = [not_beaten(report.results, shown)]
     left_out = [
         short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown
     ]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
     return list(filter(None, hints))
-
-
-def at_one_confidence(report: Report, keys: Collection[Key]) -> str:
-    """Say what the answers of a few systems would score with one confidence for all; of many, which are no better."""
-    if not are_few(report):
-        return not_beaten(report.results, keys)
-    numbers = numbers_to_beat(report.results, keys)
-    return f"to beat, {AT_ONE_CONFIDENCE}: {numbers}" if numbers else ""
 
 
 def are_few(report: Report) -> bool:
@@ -422,18 +419,6 @@ def _at_one_confidence(
             )
             anchors[key] = float(anchor)
     return anchors
-
-
-def _columns_of_rows(report: Report) -> dict[str, list[Cell]]:
-    """Return the cells of what the rows are, by their headers."""
-    columns = {
-        "system": list(report.results),
-        "N": list(map(str, report.sizes.values())),
-    }
-    shares = report.shares_unlabelled()
-    if shares:
-        columns["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares.values()]
-    return {header: list(map(Cell, texts)) for header, texts in columns.items()}
 
 
 def _column(

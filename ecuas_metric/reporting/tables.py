@@ -112,12 +112,11 @@ def wrapped(lines: Iterable[str], width: int | None) -> list[str]:
 def to_text(grid: Grid, width: int | None = None) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
     grid = _fitted(grid, width)
-    lines = [list(map(one_line, line)) for line in _lines_of(grid)]
+    lines = _lines_of(grid)
     widths = _widths_of(lines)
     blocks = _columns_of_blocks(widths, grid.labels, width)
     table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
-    lines_below = filter(None, [*grid.below(), *grid.hints, grid.signature])
-    below = wrapped(lines_below, width)
+    below = wrapped(filter(None, [*grid.below(), *grid.hints, grid.signature]), width)
     parts = [*wrapped(grid.above, width), table]
     if below:
         parts += ["", *below]
@@ -138,9 +137,9 @@ def _room(text: str) -> int:
 def _lines_of(grid: Grid) -> list[list[str]]:
     """Return the texts of header and rows, each with the mark of the best or the room for it."""
     gap = " " if grid.marks_best else ""
-    lines = [[name + gap for name in grid.header]]
+    lines = [[one_line(name) + gap for name in grid.header]]
     for row in _group_rows(grid):
-        lines.append([cell.text + (BEST if cell.is_best else gap) for cell in row])
+        lines.append([one_line(cell.text) + (BEST if cell.is_best else gap) for cell in row])
     return lines
 
 
