@@ -32,7 +32,7 @@ from ...inputs import Floats, grouped
 from ...recalibration import FOLDS, METHODS
 from ...results import System
 from ..report import prepare_submissions, without_bounds
-from .flags import Flag, flag_of
+from .flags import COMMANDS, Flag, flag_of
 from .parameters import ADDING, CostFlag, FormOptions, NewRowFlags, Notes, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
@@ -295,8 +295,6 @@ class Said:
 
     def next_step(self, command: str, *further: str, why: str) -> str:
         """Return the line of a command that reads the same in the same way, as far as its flags say so."""
-        from .help import COMMANDS
-
         taken = COMMANDS[command].parameters().keys() - {*ADDING, "bins"}
         words = list(map(quoted, self.files))
         for record in self.flags:
