@@ -183,22 +183,14 @@ def to_latex(grid: Grid) -> str:
     notes = [
         rf"\item{{}} {latex_text(COMMANDS_NAMED.sub('', note))}" for note in grid.below(IN_BOLD)
     ]
-    table = [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        header,
-        r"\midrule",
-        *body,
-        r"\bottomrule",
-    ]
-    below = [r"\begin{tablenotes}\footnotesize", *notes, r"\end{tablenotes}"] if notes else []
-    comments = [
-        "Needs \\usepackage{booktabs,threeparttable}, and graphicx if resized.",
-        *grid.above,
-        grid.signature,
-    ]
-    lines = [r"\begin{threeparttable}", *table, r"\end{tabular}", *below, r"\end{threeparttable}"]
-    lines += [f"% {one_line(comment)}" for comment in comments if comment]
+    lines = [r"\begin{threeparttable}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header]
+    lines += [r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
+    if notes:
+        lines += [r"\begin{tablenotes}\footnotesize", *notes, r"\end{tablenotes}"]
+    lines.append(r"\end{threeparttable}")
+    needed = "Needs \\usepackage{booktabs,threeparttable}, and graphicx if resized."
+    comments = filter(None, [needed, *grid.above, grid.signature])
+    lines += [f"% {one_line(comment)}" for comment in comments]
     return "\n".join(lines) + "\n"
 
 

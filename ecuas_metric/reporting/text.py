@@ -97,21 +97,16 @@ def _useful_range(name: str, system: System) -> str:
     if not useful.any():
         return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
     low, high = curve.reject_cost[useful][[0, -1]]
+    costs = f"about {low:.2f}"
+    if low < high:
+        costs = f"between {' and '.join(_distinct([low, high]))}"
     span = np.ptp(np.flatnonzero(useful)) + 1
     missing = 1 - useful.sum() / span
     gaps = f" (but for {missing:.1%} of the costs in between)" if missing else ""
     return (
-        f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake{gaps} do better by using its "
-        "confidences than by accepting or rejecting everything."
+        f"Users of {name} to whom a rejection costs {costs} of a mistake{gaps} do better by using its confidences than "
+        "by accepting or rejecting everything."
     )
-
-
-def _between(low: float, high: float) -> str:
-    """Return a range with as few digits as distinguish its limits."""
-    if low == high:
-        return f"about {low:.2f}"
-    lowest, highest = _distinct([low, high])
-    return f"between {lowest} and {highest}"
 
 
 def _calibration(name: str, system: System) -> str:
@@ -126,11 +121,8 @@ def _calibration(name: str, system: System) -> str:
     if p > alpha:
         return f"{name}: no evidence of miscalibration ({p_text(p)}), which does not prove calibration."
     decisions = system.decisions
-    gap = float(
-        np.average(
-            decisions.candidate_cost - decisions.uncertainty, weights=system.options.sample_weight
-        )
-    )
+    gaps = decisions.candidate_cost - decisions.uncertainty
+    gap = float(np.average(gaps, weights=system.options.sample_weight))
     side = "high" if gap > 0 else "low"
     return f"{name} is miscalibrated by more than chance explains: {abs(gap):.2f} too {side} on average ({p_text(p)})."
 

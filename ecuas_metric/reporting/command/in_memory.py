@@ -93,7 +93,7 @@ def score_in_memory(
     report = make_report(systems, progress=sys.stderr.isatty(), only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     said = Said(files, [rows, metric, made])
-    hints = _hints(report, systems, said, by) if not is_bounded(unlabelled) else []
+    hints = [] if is_bounded(unlabelled) else _hints(report, systems, said, by)
     output.show_report(report, keys, hints=hints, recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
@@ -110,23 +110,17 @@ def score_in_memory(
     return not_below(notes)
 
 
-def _hints(report: Report, systems: Mapping[str, System], said: Said, by: str | None) -> list[str]:
-    """Return who costs least, if all are of one task, and what to do next."""
-    are_one_task = by is None
-    comparable = are_one_task and not report.differing
-    least = [least_costs(systems)] if comparable else []
-    return [*least, *_next_steps(report, systems, said, are_one_task=are_one_task)]
-
-
-def _next_steps(
-    report: Report, systems: Mapping[str, System], said: Said, *, are_one_task: bool
+def _hints(
+    report: Report, systems: Mapping[str, System], said: Said, by: str | None
 ) -> Iterator[str]:
-    """Yield which commands take these same files next."""
+    """Yield who costs least, if all are of one task, and which commands take these same files next."""
+    if by is None and not report.differing:
+        yield least_costs(systems)
     if "-" in said.files:
         return
     if not_beaten(report.results, report.keys) and _can_be_recalibrated(systems):
         yield said.next_step("score", "--calibrate affine", why="what recalibration gains")
-    if report.is_ranked and are_one_task:
+    if by is None and report.is_ranked:
         are_paired = all(system.ids is not None for system in systems.values())
         how = [] if are_paired else ["--by-position"]
         yield said.next_step("compare", *how, why="which differences are more than chance")

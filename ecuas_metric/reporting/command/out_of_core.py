@@ -158,7 +158,7 @@ def _show(
     added: Sequence[str],
     output: ReportOutput,
     figures: str | None,
-    recipes: Iterable[Recipe] = (),
+    recipes: Sequence[Recipe] = (),
 ) -> Notes:
     """Print the table of all systems of a collection, with the bounds of what is not exact, and draw its figures."""
     from ...summary import results_of, system_of

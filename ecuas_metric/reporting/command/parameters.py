@@ -258,23 +258,22 @@ class Output:
         grid: Grid,
         records: Sequence[Record],
         text: str | None = None,
-        recipes: Iterable[Recipe] = (),
+        recipes: Sequence[Recipe] = (),
         bases: Mapping[str, Basis] | None = None,
     ) -> None:
         """Print how files were read and a table, or the text that stands for it, and write it to all files.
 
         JSON also has the recipes, and what the numbers of each system depend on.
         """
-        of_files = list(recipes)
-        read = lines_of(of_files)
+        read = lines_of(recipes)
         for line in read:
             print(line)
         print(to_text(grid, screen_width(sys.stdout)) if text is None else text, end="")
         if not self.output:  # digests of ids take as long as a table
             return
         fields: dict[str, object] = {}
-        if of_files:
-            fields |= {"read": read, "recipes": distinct_fields(of_files)}
+        if recipes:
+            fields |= {"read": read, "recipes": distinct_fields(recipes)}
         if bases:
             fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
         for path in self.output:
@@ -337,15 +336,11 @@ class ReportOutput(MetricOutput):
         *,
         notes: Iterable[str] = (),
         hints: Iterable[str] = (),
-        recipes: Iterable[Recipe] = (),
+        recipes: Sequence[Recipe] = (),
     ) -> None:
         """Print the table of a report, with further notes and hints below it, and write it to all files."""
         grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
-        grid = replace(
-            grid,
-            notes=[*grid.notes, *notes],
-            hints=[*grid.hints, *hints],
-        )
+        grid = replace(grid, notes=[*grid.notes, *notes], hints=[*grid.hints, *hints])
         bases = {name: results.basis for name, results in report.results.items()}
         self.show(grid, report_records(report, keys=keys), recipes=recipes, bases=bases)
 

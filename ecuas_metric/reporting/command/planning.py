@@ -1,6 +1,6 @@
 """`ecuas plan`: how many samples a comparison of two systems needs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
@@ -110,7 +110,7 @@ def _show_plans(
     plans: Sequence[Plan],
     target: Target,
     output: MetricOutput,
-    recipes: Iterable[Recipe] = (),
+    recipes: Sequence[Recipe] = (),
     bases: Mapping[str, Basis] | None = None,
 ) -> None:
     if not plans:
