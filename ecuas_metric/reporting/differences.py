@@ -9,17 +9,17 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..comparison.compare import Comparison
+from ..comparison.compare import Comparison, fields_of
 from ..inputs import grouped
 from ..metric import Key
 from ..plotting.names import short_names
-from ..results import System
 from .report import (
     DAGGER,
     DIGITS,
     MOST_DIGITS,
     NO_INTERVAL,
     SAME,
+    Systems,
     digits_for,
     few_of,
     interval_text,
@@ -27,7 +27,7 @@ from .report import (
     p_text,
     title,
 )
-from .tables import Cell, Grid, to_text, wrapped
+from .tables import Cell, Grid, Record, to_text, wrapped
 
 if TYPE_CHECKING:
     from ..comparison.planning import Plan
@@ -122,7 +122,10 @@ def verdict(
 
 
 def _verdict_of_ranking(
-    rows: Sequence[Comparison], values: Mapping[str, float], alpha: float, digits: int
+    rows: Sequence[Comparison],
+    values: Mapping[str, float],
+    alpha: float,
+    digits: int,
 ) -> str:
     """Say whom the best of systems that differ beats significantly."""
     best, second, *_ = values
@@ -143,7 +146,10 @@ def _verdict_of_ranking(
 
 
 def _verdict_of_equals(
-    rows: Sequence[Comparison], values: Mapping[str, float], alpha: float, digits: int
+    rows: Sequence[Comparison],
+    values: Mapping[str, float],
+    alpha: float,
+    digits: int,
 ) -> str:
     """Say which systems have the best value, and whether all of them beat all others significantly."""
     best = next(iter(values.values()))
@@ -192,7 +198,7 @@ def _how_surely(unbeaten: Sequence[str], beaten: Sequence[str]) -> str:
 
 
 def introduction(
-    systems: Mapping[str, System],
+    systems: Systems,
     rows: Sequence[Comparison],
     *,
     alpha: float,
@@ -253,7 +259,8 @@ def comparison_grid(
     for row in rows:
         texts = [_marked_title(row), row.first, row.second, f"{row.difference:{form}}"]
         texts.append(interval_text(row.low, row.high, form))
-        texts += [p_text(p, alpha, in_cell=True) for p in (row.p, row.p_adjusted)]
+        texts.append(p_text(row.p, alpha, in_cell=True))
+        texts.append(p_text(row.p_adjusted, alpha, in_cell=True))
         cells.append(list(map(Cell, texts)))
     interval = f"{100 * level:.10g}% interval"
     notes = explain_columns(rows, tests, level) + _dagger(rows)
@@ -288,8 +295,8 @@ def within_grid(
     *,
     level: float,
     digits: int = 3,
-) -> Grid:
-    """Lay out the differences within each value of a column, metric by metric."""
+) -> tuple[Grid, list[Record]]:
+    """Lay out the differences within each value of a column, metric by metric; also return them part by part."""
     pairs = [(row, part) for part, of_part in by_part.items() for row in of_part]
     by_key = grouped(pairs, lambda pair: pair[0].key)
     rows = list(chain.from_iterable(by_key.values()))
@@ -300,10 +307,15 @@ def within_grid(
     grid.header.insert(1, column)
     for cells, (_, part) in zip(grid.rows, rows, strict=True):
         cells.insert(1, Cell(part))
-    return replace(grid, labels=grid.labels + 1, notes=[], legend=())
+    records: list[Record] = [{"within": part, **fields_of(row)} for row, part in pairs]
+    return replace(grid, labels=grid.labels + 1, notes=[], legend=()), records
 
 
-def explain_columns(rows: Iterable[Comparison], tests: int, level: float) -> list[str]:
+def explain_columns(
+    rows: Iterable[Comparison],
+    tests: int,
+    level: float,
+) -> list[str]:
     """Return one line on each column of numbers of a comparison; of intervals and p-values only if there are tests."""
     if not tests:
         return [DIFFERENCE]

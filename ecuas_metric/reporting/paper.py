@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +29,7 @@ from ..version import BIBTEX, VERSION
 from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
 from .report import (
     Report,
+    Systems,
     are_few,
     digits_for,
     main_keys,
@@ -122,7 +123,7 @@ FIGURE = r"""\begin{figure}
 """
 
 
-def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
+def write_paper(systems: Systems, folder: str | Path) -> list[Path]:
     """Write results.tex, methods.txt, references.bib, numbers.json and figures as PDF and PNG; return their paths.
 
     They replace those of a former report in the folder, and nothing else.
@@ -170,14 +171,14 @@ def _former_files(folder: Path) -> set[str]:
     return former & ours
 
 
-def _figures(systems: Mapping[str, System]) -> dict[str, bytes]:
+def _figures(systems: Systems) -> dict[str, bytes]:
     """Return the figures by the names of their files."""
     with TemporaryDirectory() as folder:
         paths = write_figures(systems, folder, suffixes=FIGURE_SUFFIXES)
         return {path.name: path.read_bytes() for path in paths}
 
 
-def _signature(systems: Mapping[str, System]) -> str:
+def _signature(systems: Systems) -> str:
     """Return what values, intervals and differences depend on: the last also on the draws of their tests."""
     return signature_of(
         replace(basis_of_pairs(system), deviates=basis_of_comparison(system).deviates)
@@ -185,7 +186,12 @@ def _signature(systems: Mapping[str, System]) -> str:
     )
 
 
-def _tables(grid: Grid, rows: Sequence[Comparison], report: Report, level: float) -> str:
+def _tables(
+    grid: Grid,
+    rows: Sequence[Comparison],
+    report: Report,
+    level: float,
+) -> str:
     """Return the table of results, and that of differences unless they are too many."""
     intervals = f"{100 * level:.10g}\\% intervals"
     caption = f"Costs and errors of {_subject(report)}, with {intervals}."
@@ -203,7 +209,11 @@ def _tables(grid: Grid, rows: Sequence[Comparison], report: Report, level: float
     return tables
 
 
-def _document(tables: str, paragraphs: str, figures: Iterable[str]) -> str:
+def _document(
+    tables: str,
+    paragraphs: str,
+    figures: Iterable[str],
+) -> str:
     """Return the text of a LaTeX document."""
     shown = [
         FIGURE % {"file": name, "caption": latex_text(CAPTIONS[stem]), "label": stem}
@@ -220,7 +230,7 @@ def _document(tables: str, paragraphs: str, figures: Iterable[str]) -> str:
 
 
 def methods_of(
-    systems: Mapping[str, System],
+    systems: Systems,
     report: Report,
     rows: Sequence[Comparison],
     keys: Sequence[Key],
@@ -269,7 +279,7 @@ def _costs(system: System) -> str:
 
 
 def _results(
-    systems: Mapping[str, System],
+    systems: Systems,
     report: Report,
     rows: Sequence[Comparison],
     keys: Sequence[Key],
@@ -323,7 +333,11 @@ def _units(options: Options) -> str:
     return f", computed over {' in '.join(named)}" if named else ""
 
 
-def _tests(paired: str, rows: Sequence[Comparison], level: float) -> list[str]:
+def _tests(
+    paired: str,
+    rows: Sequence[Comparison],
+    level: float,
+) -> list[str]:
     """Say how differences were tested, if there are any."""
     if not rows:
         return []
@@ -337,7 +351,7 @@ def _tests(paired: str, rows: Sequence[Comparison], level: float) -> list[str]:
     ]
 
 
-def _recalibrations(systems: Mapping[str, System]) -> list[str]:
+def _recalibrations(systems: Systems) -> list[str]:
     """Say how systems were recalibrated, if any were."""
     fits = dict.fromkeys(system.basis.recalibration for system in systems.values())
     parts = [fit.split("/") for fit in fits if fit]
@@ -348,5 +362,5 @@ def _recalibrations(systems: Mapping[str, System]) -> list[str]:
     ]
 
 
-def _level(systems: Mapping[str, System]) -> float:
+def _level(systems: Systems) -> float:
     return next(iter(systems.values())).options.confidence_level or LEVEL

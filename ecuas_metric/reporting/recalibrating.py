@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -28,11 +28,11 @@ from ..recalibration.maps import (
     stratified_folds,
 )
 from ..results import System
-from .report import prepare_submission
+from .report import Systems, prepare_submission
 
 
 def add_recalibrated(
-    systems: Mapping[str, System],
+    systems: Systems,
     submissions: Iterable[Submission],
     *,
     method: str,
@@ -88,7 +88,11 @@ def with_log_posteriors(
 
 
 def _recalibrate(
-    submission: Submission, system: System, groups: Array | None, method: str, folds: int
+    submission: Submission,
+    system: System,
+    groups: Array | None,
+    method: str,
+    folds: int,
 ) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions = system.decisions

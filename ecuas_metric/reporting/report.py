@@ -58,6 +58,9 @@ _VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "calibration_loss": ("cal. loss", "what that recalibration would save"),
 }
 
+Systems = Mapping[str, System]  # by their names
+Notes = list[tuple[str, Note]]  # each of a system, or of none: ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
@@ -83,7 +86,7 @@ class Report:
         are_several = any(len(names) > 1 for names in names_by_part(self.results))
         return are_several and not self.differing and not is_bounded(self.unlabelled)
 
-    def notes(self) -> list[tuple[str, Note]]:
+    def notes(self) -> Notes:
         """Return what a reader must know beside the numbers: system and note."""
         return [(name, note) for name, results in self.results.items() for note in results.notes]
 
@@ -103,7 +106,7 @@ def is_bounded(unlabelled: Mapping[str, Unlabelled]) -> bool:
     return any(answers.rule == "bounds" for answers in unlabelled.values())
 
 
-def not_below(notes: Iterable[tuple[str, Note]]) -> list[tuple[str, Note]]:
+def not_below(notes: Notes) -> Notes:
     """Return the notes of systems that their table does not show."""
     return [(name, note) for name, note in notes if note.id not in BELOW]
 
@@ -211,7 +214,7 @@ def _with_unknown_confidences(submission: Submission) -> Submission:
 
 
 def make_report(
-    systems: Mapping[str, System] | Iterable[System],
+    systems: Systems | Iterable[System],
     *,
     progress: bool = False,
     only: Iterable[Key] | None = None,
@@ -310,7 +313,10 @@ def digits_for(numbers: Iterable[Estimate | Comparison]) -> int:
 
 
 def report_grid(
-    report: Report, *, digits: int | None = None, keys: Iterable[Key] | None = None
+    report: Report,
+    *,
+    digits: int | None = None,
+    keys: Iterable[Key] | None = None,
 ) -> Grid:
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
@@ -318,7 +324,10 @@ def report_grid(
     has those that its intervals need.
     """
     shown = list(report.keys if keys is None else keys)
-    of_rows = {"system": list(report.results), "N": list(map(str, report.sizes.values()))}
+    of_rows = {
+        "system": list(report.results),
+        "N": list(map(str, report.sizes.values())),
+    }
     shares = report.shares_unlabelled()
     if shares:
         of_rows["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares.values()]
@@ -357,7 +366,10 @@ def are_few(report: Report) -> bool:
     return len(report.results) <= MOST_ANCHORS
 
 
-def not_beaten(results: Mapping[str, Results], keys: Collection[Key]) -> str:
+def not_beaten(
+    results: Mapping[str, Results],
+    keys: Collection[Key],
+) -> str:
     """Say which systems score no better than their answers with one confidence for all; nothing if all do."""
     numbers = numbers_to_beat(results, keys, are_beaten=False)
     return f"no better than {AT_ONE_CONFIDENCE}: {numbers}" if numbers else ""
@@ -371,7 +383,10 @@ def few_of(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def numbers_to_beat(
-    results: Mapping[str, Results], keys: Collection[Key], *, are_beaten: bool = True
+    results: Mapping[str, Results],
+    keys: Collection[Key],
+    *,
+    are_beaten: bool = True,
 ) -> str:
     """Return what the answers of each system would score with one confidence for all.
 
@@ -561,7 +576,12 @@ def interval_text(low: float, high: float, form: str) -> str:
     return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
 
 
-def p_text(p: float, alpha: float = 1 - LEVEL, *, in_cell: bool = False) -> str:
+def p_text(
+    p: float,
+    alpha: float = 1 - LEVEL,
+    *,
+    in_cell: bool = False,
+) -> str:
     """Return a p-value as "p = 0.012" or "p < 0.001"; in a table's cell as "0.012" or "<0.001", and nan as nothing.
 
     It has as many digits as tell on which side of alpha it lies.
@@ -579,7 +599,7 @@ def p_text(p: float, alpha: float = 1 - LEVEL, *, in_cell: bool = False) -> str:
 
 
 def write_figures(
-    systems: Mapping[str, System],
+    systems: Systems,
     folder: str | Path,
     *,
     suffixes: Sequence[str] = (".png", ".svg"),

@@ -116,7 +116,8 @@ def to_text(grid: Grid, width: int | None = None) -> str:
     widths = _widths_of(lines)
     blocks = _columns_of_blocks(widths, grid.labels, width)
     table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
-    below = wrapped(filter(None, [*grid.below(), *grid.hints, grid.signature]), width)
+    lines_below = filter(None, [*grid.below(), *grid.hints, grid.signature])
+    below = wrapped(lines_below, width)
     parts = [*wrapped(grid.above, width), table]
     if below:
         parts += ["", *below]
@@ -148,7 +149,10 @@ def _widths_of(lines: Iterable[Sequence[str]]) -> list[int]:
 
 
 def _block(
-    lines: Iterable[Sequence[str]], columns: Iterable[int], widths: Sequence[int], labels: int
+    lines: Iterable[Sequence[str]],
+    columns: Iterable[int],
+    widths: Sequence[int],
+    labels: int,
 ) -> str:
     """Return some columns, the names to the left and the numbers to the right, with a rule below the header."""
     texts = []
@@ -194,11 +198,7 @@ def to_latex(grid: Grid) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(
-    path: str | Path,
-    grid: Grid,
-    records: Sequence[Record],
-) -> None:
+def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
     """Write a table in the format of the suffix; .csv and .json hold the records with all digits."""
     check_suffix(path)
     path = Path(path)
@@ -281,7 +281,8 @@ def _fitted(grid: Grid, width: int | None) -> Grid:
     names = [cell.text for row in grid.rows for cell in row[: grid.labels]]
     for longest in range(max(map(len, names), default=0), MIN_NAME - 1, -1):
         fitted = _with_names(grid, short_names(names, longest=longest))
-        if _width_of(fitted) <= width:
+        widths = _widths_of(_lines_of(fitted))
+        if sum(widths) + 2 * (len(widths) - 1) <= width:
             return fitted
     share = max(MIN_NAME, width // (grid.labels + 2))
     return _with_names(grid, short_names(names, longest=share))
@@ -293,11 +294,6 @@ def _with_names(grid: Grid, names: Mapping[str, str]) -> Grid:
         labels = [Cell(names[cell.text]) for cell in row[: grid.labels]]
         rows.append([*labels, *row[grid.labels :]])
     return replace(grid, rows=rows)
-
-
-def _width_of(grid: Grid) -> int:
-    widths = _widths_of(_lines_of(grid))
-    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _mark_up(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import compress, groupby, pairwise
 
@@ -17,7 +17,7 @@ from ..metric import Key
 from ..options import LEVEL
 from ..plotting.curves import reject_cost_curve
 from ..results import System, all_values, compute_results
-from .report import MOST_DIGITS, SAME, p_text, short_title
+from .report import MOST_DIGITS, SAME, Systems, p_text, short_title
 
 NUM_COSTS = 2000  # of reject costs, at each of which the least expected cost is found
 MOST_STRETCHES = 6  # of reject costs, that a line lists
@@ -25,7 +25,7 @@ WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
 
 
 def explain(
-    systems: Mapping[str, System],
+    systems: Systems,
     *,
     only: Collection[Key] | None = None,
 ) -> list[str]:
@@ -43,12 +43,12 @@ def explain(
     return [sentence for sentence in sentences if sentence]
 
 
-def least_costs(systems: Mapping[str, System]) -> str:
+def least_costs(systems: Systems) -> str:
     """Say which systems have the least expected cost at which reject costs."""
     return f"least expected cost by reject cost, not tested: {who_costs_least(systems)}"
 
 
-def who_costs_least(systems: Mapping[str, System]) -> str:
+def who_costs_least(systems: Systems) -> str:
     """List which systems have the least expected cost at which reject costs, or that rejecting everything has.
 
     Nothing is tested. If the least one changes often, the share of reject costs is given at which each is.
@@ -69,7 +69,12 @@ def who_costs_least(systems: Mapping[str, System]) -> str:
     return f"{listed} of all reject costs"
 
 
-def _names_of_least(names: Sequence[str], costs: Floats, at: Floats, rounding: float) -> list[str]:
+def _names_of_least(
+    names: Sequence[str],
+    costs: Floats,
+    at: Floats,
+    rounding: float,
+) -> list[str]:
     """Return who has the least of the costs (S, M) at each reject cost (M,); those whose costs are equal together."""
     least = costs.min(axis=0)
     is_least = costs <= least + rounding

@@ -1,7 +1,7 @@
 """`ecuas compare` and `ecuas report`: systems in memory -> their differences, and what a paper needs."""
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, LEVEL
-from ...results import System, compute_results
+from ...results import compute_results
 from ..differences import (
     comparison_grid,
     introduction,
@@ -30,15 +30,14 @@ from ..differences import (
     within_grid,
     write_differences,
 )
-from ..report import digits_for, not_beaten
-from ..tables import Record, screen_width
+from ..report import Notes, Systems, digits_for, not_beaten
+from ..tables import screen_width
 from ..text import least_costs
 from .flags import Flag
 from .parameters import (
     BinnedOptions,
     Files,
     MetricOutput,
-    Notes,
     PairFlags,
     PoolTasks,
     Seed,
@@ -124,15 +123,15 @@ def compare_in_memory(
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
     if within is not None:
         by_part = _differences_within(systems, submissions[0], keys)
-        grid = within_grid(by_part, within, line, level=interval, digits=digits)
-        output.show_below(grid, _records_of_parts(by_part), WITHIN)
+        grid, records = within_grid(by_part, within, line, level=interval, digits=digits)
+        output.show_below(grid, records, WITHIN)
     if figures:
         print(*write_differences(differences, figures, alpha=alpha), sep="\n")
     return notes_of(systems) + list(compared.notes)
 
 
 def _differences_within(
-    systems: Mapping[str, System], first: Submission, keys: Iterable[Key] | None
+    systems: Systems, first: Submission, keys: Iterable[Key] | None
 ) -> dict[str, Sequence[Comparison]]:
     """Return the differences within each stratum, by the name that it has in the file of the first system."""
     strata = systems[first.name].options.strata
@@ -140,13 +139,6 @@ def _differences_within(
     names = dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
     within = compare_within(systems, only=keys)
     return {names[stratum]: rows for stratum, rows in within.items()}
-
-
-def _records_of_parts(by_part: Mapping[str, Iterable[Comparison]]) -> list[Record]:
-    records: list[Record] = []
-    for part, rows in by_part.items():
-        records += [{"within": part, **fields_of(row)} for row in rows]
-    return records
 
 
 def write_for_paper(
@@ -172,9 +164,10 @@ def write_for_paper(
     return notes_of(systems)
 
 
-def _hints(systems: Mapping[str, System], keys: Collection[Key], said: Said) -> list[str]:
+def _hints(systems: Systems, keys: Collection[Key], said: Said) -> list[str]:
     """Say which confidences are worth nothing, who costs least where, and how to compare at one reject cost."""
-    asked = [*(key for key in keys if key.entry is ECUAS_N), Key(ERROR_RATE.name)]
+    asked = [key for key in keys if key.entry is ECUAS_N]
+    asked.append(Key(ERROR_RATE.name))
     results = {}
     for name, system in systems.items():
         plain = replace(system, options=system.options.replace(confidence_level=None))

@@ -315,7 +315,10 @@ COMMANDS = {
 # ---- a command line -> a call ----
 
 
-def parse(name: str, argv: Sequence[str]) -> Callable[[], Any]:
+def parse(
+    name: str,
+    argv: Sequence[str],
+) -> Callable[[], Any]:
     """Return the call that a command line asks for; UsageError if its function does not take what is given."""
     command = COMMANDS[name]
     functions = command.functions()
@@ -348,7 +351,10 @@ def parse(name: str, argv: Sequence[str]) -> Callable[[], Any]:
     return functools.partial(call, function, arguments)
 
 
-def _require_needs(accepted: Mapping[str, Parameter], arguments: Mapping[str, object]) -> None:
+def _require_needs(
+    accepted: Mapping[str, Parameter],
+    arguments: Mapping[str, object],
+) -> None:
     """Raise UsageError if a parameter is there without any of those that it needs."""
     for name in arguments:
         needs = [accepted[need] for need in accepted[name].flag.needs if need in accepted]
@@ -388,7 +394,13 @@ def _unknown(flag: str, name: str) -> str:
     return f"there is no {flag}. {nearest or f'See ecuas {name} --help.'}"
 
 
-def _meant(flag: str, flags: Sequence[str], *, cutoff: float = 0.6, whose: str = "") -> str:
+def _meant(
+    flag: str,
+    flags: Sequence[str],
+    *,
+    cutoff: float = 0.6,
+    whose: str = "",
+) -> str:
     """Ask whether an unknown flag is the nearest of these, or the one that has its meaning; nothing if none is near."""
     near = difflib.get_close_matches(flag, flags, 1, cutoff)
     other_name = OTHER_NAMES.get(flag, "")

@@ -13,9 +13,10 @@ from ...files.submissions import Submission
 from ...metric import Key
 from ...options import DEFAULTS, INTERVAL_METHODS
 from ...recalibration import FOLDS
-from ...results import System
 from ..report import (
+    Notes,
     Report,
+    Systems,
     is_bounded,
     make_report,
     not_beaten,
@@ -35,7 +36,6 @@ from .parameters import (
     Figures,
     Files,
     Interval,
-    Notes,
     PairFlags,
     ReportOutput,
     Seed,
@@ -110,9 +110,7 @@ def score_in_memory(
     return not_below(notes)
 
 
-def _hints(
-    report: Report, systems: Mapping[str, System], said: Said, by: str | None
-) -> Iterator[str]:
+def _hints(report: Report, systems: Systems, said: Said, by: str | None) -> Iterator[str]:
     """Yield who costs least, if all are of one task, and which commands take these same files next."""
     if by is None and not report.differing:
         yield least_costs(systems)
@@ -127,7 +125,7 @@ def _hints(
     yield said.next_step("threshold", "--budget 0.2", why="the reject cost that rejects 20%")
 
 
-def _can_be_recalibrated(systems: Mapping[str, System]) -> bool:
+def _can_be_recalibrated(systems: Systems) -> bool:
     """Return whether scikit-learn is there, and each fold can have each class of answers that are as they were read."""
     if find_spec("sklearn") is None:
         return False

@@ -13,7 +13,7 @@ from ...errors import FileError, InputError, Note
 from ...files.recipe import Recipe
 from ...metric import Key
 from ...options import checked_options
-from ..report import not_below, report_of, write_figures
+from ..report import Notes, not_below, report_of, write_figures
 from .flags import Flag
 from .parameters import (
     BinnedOptions,
@@ -23,7 +23,6 @@ from .parameters import (
     Files,
     Interval,
     Normalize,
-    Notes,
     ReadingFlags,
     ReportOutput,
     asked_keys,

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from ...basis import Basis
 from ...decisions import Decisions
-from ...errors import InputError, Note
+from ...errors import InputError
 from ...expected_costs import ERROR_RATE
 from ...files.recipe import NAMES, Recipe, distinct_fields, lines_of
 from ...files.runs import LENGTHS
@@ -23,8 +23,8 @@ from ...inputs import POSTERIOR_FORMS
 from ...metric import METRICS, VARIANTS, Key
 from ...metrics import place
 from ...options import DEFAULTS, OPTIONS, WEIGHTS, Options
-from ...results import System, value_keys
-from ..report import Report, main_keys, report_grid, report_records, title
+from ...results import value_keys
+from ..report import Report, Systems, main_keys, report_grid, report_records, title
 from ..tables import Grid, Record, check_suffix, screen_width, to_text, write
 from .flags import Flag, flag_of
 
@@ -54,7 +54,6 @@ Files = Annotated[
         "FILE",
     ),
 ]
-Notes = list[tuple[str, Note]]  # each of a system, or of none: ""
 By = Annotated[
     str | None,
     Flag(
@@ -340,7 +339,11 @@ class ReportOutput(MetricOutput):
     ) -> None:
         """Print the table of a report, with further notes and hints below it, and write it to all files."""
         grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
-        grid = replace(grid, notes=[*grid.notes, *notes], hints=[*grid.hints, *hints])
+        grid = replace(
+            grid,
+            notes=[*grid.notes, *notes],
+            hints=[*grid.hints, *hints],
+        )
         bases = {name: results.basis for name, results in report.results.items()}
         self.show(grid, report_records(report, keys=keys), recipes=recipes, bases=bases)
 
@@ -365,9 +368,7 @@ def options_set(
 # ---- which metrics a command shows: the names after --metrics -> keys ----
 
 
-def metrics_of(
-    output: MetricOutput, systems: Mapping[str, System], options: Sequence[str]
-) -> list[Key] | None:
+def metrics_of(output: MetricOutput, systems: Systems, options: Sequence[str]) -> list[Key] | None:
     """Return the requested metrics, on which options that are set must have an effect; None is all."""
     first = next(iter(systems.values()))
     return asked_keys(output.metrics, first.decisions, first.options, options)

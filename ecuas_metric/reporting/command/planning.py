@@ -20,13 +20,12 @@ from ...files.recipe import Recipe
 from ...metric import Key
 from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
 from ..differences import plan_grid
-from ..report import prepare_submissions
+from ..report import Notes, prepare_submissions
 from .flags import Flag
 from .parameters import (
     Files,
     MetricOptions,
     MetricOutput,
-    Notes,
     OrdersN,
     PairFlags,
     PoolTasks,

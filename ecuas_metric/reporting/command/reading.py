@@ -31,9 +31,9 @@ from ...files.submissions import Submission, read_new_rows, read_run, submission
 from ...inputs import Floats, grouped
 from ...recalibration import FOLDS, METHODS
 from ...results import System
-from ..report import prepare_submissions, without_bounds
+from ..report import Notes, Systems, prepare_submissions, without_bounds
 from .flags import COMMANDS, Flag, flag_of
-from .parameters import ADDING, CostFlag, FormOptions, NewRowFlags, Notes, PairFlags, ReadingFlags
+from .parameters import ADDING, CostFlag, FormOptions, NewRowFlags, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 FORMS_OF_POSTERIORS = ("posteriors", "positive")
@@ -293,7 +293,12 @@ class Said:
     files: Sequence[str]
     flags: Sequence[Any]  # dataclasses of flags
 
-    def next_step(self, command: str, *further: str, why: str) -> str:
+    def next_step(
+        self,
+        command: str,
+        *further: str,
+        why: str,
+    ) -> str:
         """Return the line of a command that reads the same in the same way, as far as its flags say so."""
         taken = COMMANDS[command].parameters().keys() - {*ADDING, "bins"}
         words = list(map(quoted, self.files))
@@ -332,7 +337,10 @@ def _require_tasks(tasks: Iterable[str], submissions: Iterable[Submission]) -> N
             raise InputError("--tasks", "task_missing", value=task)
 
 
-def _named(systems: Sequence[Submission], name: str | None) -> list[Submission]:
+def _named(
+    systems: Sequence[Submission],
+    name: str | None,
+) -> list[Submission]:
     """Return the systems of a file by the name that was given to the file, if one was."""
     if name is None:
         return list(systems)
@@ -401,7 +409,7 @@ class SystemFlags:
         )
 
 
-def notes_of(systems: Mapping[str, System]) -> Notes:
+def notes_of(systems: Systems) -> Notes:
     """Return what is noted of systems; of unlabelled answers without bounds, which no difference and no plan has."""
     return [
         (name, without_bounds(note)) for name, system in systems.items() for note in system.notes
@@ -439,7 +447,10 @@ def _require_systems(submission: Submission) -> None:
             raise error
 
 
-def cost_of_all(text: str | None, submissions: Sequence[Submission]) -> dict[str, object]:
+def cost_of_all(
+    text: str | None,
+    submissions: Sequence[Submission],
+) -> dict[str, object]:
     """Return the option of a cost, if there is one, which means the same classes in all submissions."""
     if text is None:
         return {}
@@ -475,7 +486,8 @@ def cost_of_flag(
         costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
         return costs, decisions
     try:
-        matrix = np.array([list(map(float, row.split(","))) for row in text.split(";")])
+        rows = [row.split(",") for row in text.split(";")]
+        matrix = np.array([list(map(float, row)) for row in rows])
     except ValueError:
         raise InputError("--cost", "no_matrix", value=text) from None
     return matrix, classes if matrix.shape[1] == len(classes) else None
