@@ -16,7 +16,6 @@ from ..plotting.names import short_names
 from .report import (
     DAGGER,
     DIGITS,
-    MOST_DIGITS,
     NO_INTERVAL,
     SAME,
     Systems,
@@ -25,6 +24,7 @@ from .report import (
     interval_text,
     legend_of,
     p_text,
+    texts_apart,
     title,
 )
 from .tables import Cell, Grid, Record, to_text, wrapped
@@ -131,11 +131,11 @@ def _verdict_of_ranking(
     best, second, *_ = values
     if abs(values[best] - values[second]) <= SAME:
         return _verdict_of_equals(rows, values, alpha, digits)
-    digits = _digits_apart(values[best], values[second], digits)
     rivals = _rows_of_rivals(rows, best)
     unbeaten = _unbeaten(rivals, best, values, alpha)
     whose = f" for {second}" if len(values) > 2 else ""
-    numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose}"
+    texts = texts_apart([values[best], values[second]], digits)
+    numbers = f"{' against '.join(texts)}{whose}"
     untested = [row.untested for row in rivals.values() if math.isnan(row.p_adjusted)]
     if untested:
         because = WHY_UNTESTED.get(untested[0] or "", "")
@@ -165,13 +165,6 @@ def _unbeaten(
 ) -> list[str]:
     """Return which of these systems another one does not beat significantly, of its comparisons with them."""
     return [name for name in names if name in rivals and winner(rivals[name], alpha) != best]
-
-
-def _digits_apart(one: float, other: float, digits: int) -> int:
-    """Return so many digits, or as many more as tell two numbers apart."""
-    while digits < MOST_DIGITS and round(one, digits) == round(other, digits):
-        digits += 1
-    return digits
 
 
 def _rows_of_rivals(

@@ -312,6 +312,15 @@ def digits_for(numbers: Iterable[Estimate | Comparison]) -> int:
     return max(DIGITS, min(math.ceil(1 - math.log10(least)), MOST_DIGITS))
 
 
+def texts_apart(numbers: Collection[float], digits: int) -> list[str]:
+    """Return numbers with so many digits, or as many more as tell all apart."""
+    for enough in range(digits, max(digits, MOST_DIGITS) + 1):
+        texts = [f"{number:.{enough}f}" for number in numbers]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
+
+
 def report_grid(
     report: Report,
     *,

@@ -17,10 +17,11 @@ from ..metric import Key
 from ..options import LEVEL
 from ..plotting.curves import reject_cost_curve
 from ..results import System, all_values, compute_results
-from .report import MOST_DIGITS, SAME, Systems, p_text, short_title
+from .report import SAME, Systems, p_text, short_title, texts_apart
 
 NUM_COSTS = 2000  # of reject costs, at each of which the least expected cost is found
 MOST_STRETCHES = 6  # of reject costs, that a line lists
+COST_DIGITS = 2  # of a reject cost, at least
 WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
 
 
@@ -61,7 +62,7 @@ def who_costs_least(systems: Systems) -> str:
     stretches = [(name, len(list(steps))) for name, steps in groupby(least)]
     if len(stretches) <= MOST_STRETCHES:
         names, lengths = zip(*stretches, strict=True)
-        limits = _distinct(np.cumsum([0, *lengths]) / NUM_COSTS * largest)
+        limits = texts_apart(np.cumsum([0, *lengths]) / NUM_COSTS * largest, COST_DIGITS)
         between = zip(names, pairwise(limits), strict=True)
         return "; ".join(f"{name} between {low} and {high}" for name, (low, high) in between)
     shares = [f"{name} at {count / NUM_COSTS:.0%}" for name, count in Counter(least).most_common()]
@@ -86,15 +87,6 @@ def _names_of_least(
     ]
 
 
-def _distinct(limits: Collection[float]) -> list[str]:
-    """Return increasing numbers with as few digits, at least two, as tell all apart."""
-    for digits in range(2, MOST_DIGITS):
-        texts = [f"{limit:.{digits}f}" for limit in limits]
-        if len(set(texts)) == len(texts):
-            break
-    return texts
-
-
 def _useful_range(name: str, system: System) -> str:
     """Say between which reject costs users do better by the confidences than by treating all answers alike."""
     curve = reject_cost_curve(system)
@@ -104,7 +96,7 @@ def _useful_range(name: str, system: System) -> str:
     low, high = curve.reject_cost[useful][[0, -1]]
     costs = f"about {low:.2f}"
     if low < high:
-        costs = f"between {' and '.join(_distinct([low, high]))}"
+        costs = f"between {' and '.join(texts_apart([low, high], COST_DIGITS))}"
     span = np.ptp(np.flatnonzero(useful)) + 1
     missing = 1 - useful.sum() / span
     gaps = f" (but for {missing:.1%} of the costs in between)" if missing else ""
