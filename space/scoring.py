@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -137,15 +137,14 @@ class Scored:
 
     def tables(self) -> tuple[Grid, list[Record]]:
         """Return the table for people and that for programs."""
-        grid = replace(report_grid(self.report), read=self.reading)
-        return grid, report_records(self.report)
+        return report_grid(self.report), report_records(self.report)
 
     def write(self, folder: Path) -> dict[str, str]:
         """Write the table as `ecuas score --output` does; return the paths of CSV, Markdown and LaTeX."""
         paths = {name: folder / f"ecuas.{suffix}" for name, suffix in SUFFIXES_OF.items()}
         grid, records = self.tables()
         for path in paths.values():
-            write(path, grid, records)
+            write(path, grid, records, read=self.reading)
         return {name: str(path) for name, path in paths.items()}
 
 

@@ -10,7 +10,7 @@ import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 from unicodedata import combining, east_asian_width
@@ -75,8 +75,6 @@ class Grid:
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
     hints: Sequence[str] = ()  # for readers of the text only
-    read: Sequence[str] = ()  # how files were read, a line each
-    fields: Mapping[str, object] = field(default_factory=dict)  # of JSON, besides
 
     @property
     def marks_best(self) -> bool:
@@ -198,19 +196,29 @@ def to_latex(grid: Grid) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
-    """Write a table in the format of the suffix; .csv and .json hold the records with all digits."""
+def write(
+    path: str | Path,
+    grid: Grid,
+    records: Sequence[Record],
+    *,
+    read: Sequence[str] = (),
+    fields: Mapping[str, object] | None = None,
+) -> None:
+    """Write a table in the format of the suffix; .csv and .json hold the records with all digits.
+
+    `read` are lines on how files were read, `fields` those of JSON besides.
+    """
     check_suffix(path)
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        text = to_csv(records, grid.signature, "; ".join(grid.read))
+        text = to_csv(records, grid.signature, "; ".join(read))
     elif suffix == ".json":
         notes = [*grid.above, *grid.below()]
-        text = to_json(records, grid.signature, notes, grid.fields)
+        text = to_json(records, grid.signature, notes, fields)
     else:
         to_form = {".md": to_markdown, ".tex": to_latex, ".txt": to_text}[suffix]
-        text = to_form(replace(grid, above=[*grid.read, *grid.above]))
+        text = to_form(replace(grid, above=[*read, *grid.above]))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
 

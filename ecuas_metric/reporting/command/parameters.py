@@ -276,7 +276,7 @@ class Output:
         if bases:
             fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
         for path in self.output:
-            write(path, replace(grid, read=read, fields=fields), records)
+            write(path, grid, records, read=read, fields=fields)
 
     def show_below(
         self,
