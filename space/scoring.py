@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -137,13 +137,13 @@ class Scored:
     @cached_property
     def grid(self) -> Grid:
         """The table for people."""
-        return replace(report_grid(self.report), read=self.reading)
+        return report_grid(self.report)
 
     def write(self, folder: Path) -> dict[str, str]:
         """Write the table as `ecuas score --output` does; return the paths of CSV, Markdown and LaTeX."""
         paths = {name: folder / f"ecuas.{suffix}" for name, suffix in SUFFIXES_OF.items()}
         for path in paths.values():
-            write(path, self.grid, report_records(self.report))
+            write(path, self.grid, report_records(self.report), read=self.reading)
         return {name: str(path) for name, path in paths.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..basis import differing
@@ -14,11 +14,11 @@ from ..inputs import NO_LIMITS, grouped
 from ..intervals import numbers_of
 from ..metric import Key
 from ..results import Estimate, Results, System, answers_drawn
-from .report import Report, is_bounded
+from .report import Report, Systems, is_bounded
 
 
 def macro_averages(
-    report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]
+    report: Report, submissions: Sequence[Submission], systems: Systems
 ) -> Report | None:
     """Return the averages over the parts that `--by` made of each system, or None without several or of bounds only.
 
@@ -50,7 +50,7 @@ def _share_no_group(parts: Iterable[Submission]) -> bool:
     return len(distinct) == sum(map(len, groups))
 
 
-def _reasons(submissions: Sequence[Submission], systems: Mapping[str, System]) -> list[str]:
+def _reasons(submissions: Sequence[Submission], systems: Systems) -> list[str]:
     """Return what forbids to rank the systems: other parts, or what differs in any of their parts."""
     count = len({one.of for one in submissions})
     reasons: list[str] = []
@@ -68,9 +68,12 @@ def _averages(
     results, first = parts[0]
     level = first.options.confidence_level
     notes = []
-    if level is not None and not are_independent:
-        notes.append(Note("groups_in_several_parts"))
-    inferences = [_inferences(*part) for part in parts] if level and are_independent else []
+    inferences = []
+    if level is not None:
+        if are_independent:
+            inferences = [_inferences(*part) for part in parts]
+        else:
+            notes.append(Note("groups_in_several_parts"))
     averages = {}
     for key in keys:
         values = [of_part.estimates[key].value for of_part, _ in parts]
@@ -85,7 +88,11 @@ def _averages(
     return Results(averages, tuple(notes), basis)
 
 
-def _limits(known: Sequence[Inference], count: int, level: float | None) -> tuple[float, ...]:
+def _limits(
+    known: Sequence[Inference],
+    count: int,
+    level: float | None,
+) -> tuple[float, ...]:
     """Return the limits of a mean of so many parts, if limits are asked for; none that are known of fewer."""
     if level is None:
         return ()

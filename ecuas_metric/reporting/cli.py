@@ -101,8 +101,7 @@ def _instead_of(name: str, *arguments: str) -> str:
 
 
 def _run(name: str, *arguments: str) -> int:
-    from .command.flags import parse
-    from .command.help import COMMANDS
+    from .command.flags import COMMANDS, parse
     from .report import few_of
     from .words import COMMAND_WORDS
 
@@ -110,7 +109,7 @@ def _run(name: str, *arguments: str) -> int:
     flags = {one.name: one.text for one in parameters.values()}
     words = COMMAND_WORDS | flags
     try:
-        notes = parse(name, COMMANDS, arguments)()
+        notes = parse(name, arguments)()
         systems: dict[str, dict[str, None]] = {}
         for system, note in notes:
             systems.setdefault(note.render(words), {})[system] = None

@@ -9,25 +9,25 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..comparison.compare import Comparison
+from ..comparison.compare import Comparison, fields_of
 from ..inputs import grouped
 from ..metric import Key
 from ..plotting.names import short_names
-from ..results import System
 from .report import (
     DAGGER,
     DIGITS,
-    MOST_DIGITS,
     NO_INTERVAL,
     SAME,
+    Systems,
     digits_for,
     few_of,
     interval_text,
     legend_of,
     p_text,
+    texts_apart,
     title,
 )
-from .tables import Cell, Grid, to_text, wrapped
+from .tables import Cell, Grid, Record, to_text, wrapped
 
 if TYPE_CHECKING:
     from ..comparison.planning import Plan
@@ -87,7 +87,7 @@ def summary(
     unequal = []
     undirected = []
     for key, pairs in pairs_by_key(rows).items():
-        if not all(row.comparable for row in pairs):
+        if _dagger(pairs):
             unequal.append(_marked_title(pairs[0]))
         elif key.entry.higher_is_better is None:
             undirected.append(title(key))
@@ -122,17 +122,20 @@ def verdict(
 
 
 def _verdict_of_ranking(
-    rows: Sequence[Comparison], values: Mapping[str, float], alpha: float, digits: int
+    rows: Sequence[Comparison],
+    values: Mapping[str, float],
+    alpha: float,
+    digits: int,
 ) -> str:
     """Say whom the best of systems that differ beats significantly."""
     best, second, *_ = values
     if abs(values[best] - values[second]) <= SAME:
         return _verdict_of_equals(rows, values, alpha, digits)
-    digits = _digits_apart(values[best], values[second], digits)
     rivals = _rows_of_rivals(rows, best)
     unbeaten = _unbeaten(rivals, best, values, alpha)
     whose = f" for {second}" if len(values) > 2 else ""
-    numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose}"
+    texts = texts_apart([values[best], values[second]], digits)
+    numbers = f"{' against '.join(texts)}{whose}"
     untested = [row.untested for row in rivals.values() if math.isnan(row.p_adjusted)]
     if untested:
         because = WHY_UNTESTED.get(untested[0] or "", "")
@@ -143,7 +146,10 @@ def _verdict_of_ranking(
 
 
 def _verdict_of_equals(
-    rows: Sequence[Comparison], values: Mapping[str, float], alpha: float, digits: int
+    rows: Sequence[Comparison],
+    values: Mapping[str, float],
+    alpha: float,
+    digits: int,
 ) -> str:
     """Say which systems have the best value, and whether all of them beat all others significantly."""
     best = next(iter(values.values()))
@@ -159,13 +165,6 @@ def _unbeaten(
 ) -> list[str]:
     """Return which of these systems another one does not beat significantly, of its comparisons with them."""
     return [name for name in names if name in rivals and winner(rivals[name], alpha) != best]
-
-
-def _digits_apart(one: float, other: float, digits: int) -> int:
-    """Return so many digits, or as many more as tell two numbers apart."""
-    while digits < MOST_DIGITS and round(one, digits) == round(other, digits):
-        digits += 1
-    return digits
 
 
 def _rows_of_rivals(
@@ -192,7 +191,7 @@ def _how_surely(unbeaten: Sequence[str], beaten: Sequence[str]) -> str:
 
 
 def introduction(
-    systems: Mapping[str, System],
+    systems: Systems,
     rows: Sequence[Comparison],
     *,
     alpha: float,
@@ -222,11 +221,10 @@ def overview(
     lines = list(grid.above)
     if grid.rows:
         significant = sum(is_significant(row, alpha) for row in rows)
-        how = (
+        lines.append(
             f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant "
             "or --metrics shows some of them; --output FILE writes all, --figures DIR draws them."
         )
-        lines.append(how)
     lines += ["", *_dagger(rows), *grid.hints, grid.signature]
     return "\n".join(wrapped(lines, width)) + "\n"
 
@@ -252,15 +250,10 @@ def comparison_grid(
     alpha = round(1 - level, 12)
     cells = []
     for row in rows:
-        texts = (
-            _marked_title(row),
-            row.first,
-            row.second,
-            f"{row.difference:{form}}",
-            interval_text(row.low, row.high, form),
-            p_text(row.p, alpha, in_cell=True),
-            p_text(row.p_adjusted, alpha, in_cell=True),
-        )
+        texts = [_marked_title(row), row.first, row.second, f"{row.difference:{form}}"]
+        texts.append(interval_text(row.low, row.high, form))
+        texts.append(p_text(row.p, alpha, in_cell=True))
+        texts.append(p_text(row.p_adjusted, alpha, in_cell=True))
         cells.append(list(map(Cell, texts)))
     interval = f"{100 * level:.10g}% interval"
     notes = explain_columns(rows, tests, level) + _dagger(rows)
@@ -295,8 +288,8 @@ def within_grid(
     *,
     level: float,
     digits: int = 3,
-) -> Grid:
-    """Lay out the differences within each value of a column, metric by metric."""
+) -> tuple[Grid, list[Record]]:
+    """Lay out the differences within each value of a column, metric by metric; also return them part by part."""
     pairs = [(row, part) for part, of_part in by_part.items() for row in of_part]
     by_key = grouped(pairs, lambda pair: pair[0].key)
     rows = list(chain.from_iterable(by_key.values()))
@@ -307,10 +300,15 @@ def within_grid(
     grid.header.insert(1, column)
     for cells, (_, part) in zip(grid.rows, rows, strict=True):
         cells.insert(1, Cell(part))
-    return replace(grid, labels=grid.labels + 1, notes=[], legend=())
+    records: list[Record] = [{"within": part, **fields_of(row)} for row, part in pairs]
+    return replace(grid, labels=grid.labels + 1, notes=[], legend=()), records
 
 
-def explain_columns(rows: Iterable[Comparison], tests: int, level: float) -> list[str]:
+def explain_columns(
+    rows: Iterable[Comparison],
+    tests: int,
+    level: float,
+) -> list[str]:
     """Return one line on each column of numbers of a comparison; of intervals and p-values only if there are tests."""
     if not tests:
         return [DIFFERENCE]
@@ -344,13 +342,11 @@ def plan_grid(
     digits = DIGITS if digits is None else digits
     rows = []
     for plan in plans:
-        difference = f"{plan.difference:+.{digits}f}"
-        deviation = f"{plan.deviation:.{digits}f}"
-        reach = "" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}"
-        needed = "" if plan.needed is None else str(plan.needed)
-        rows.append(
-            [Cell(text) for text in (_marked_title(plan), difference, deviation, reach, needed)]
-        )
+        texts = [_marked_title(plan), f"{plan.difference:+.{digits}f}"]
+        texts.append(f"{plan.deviation:.{digits}f}")
+        texts.append("" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}")
+        texts.append("" if plan.needed is None else str(plan.needed))
+        rows.append(list(map(Cell, texts)))
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
     header = [
         "metric",
@@ -368,10 +364,6 @@ def plan_grid(
     )
 
 
-def _are_comparable(pairs: Iterable[Comparison]) -> bool:
-    return all(row.comparable for row in pairs)
-
-
 def write_differences(
     rows: Sequence[Comparison], folder: str | Path, *, alpha: float
 ) -> list[Path]:
@@ -380,7 +372,7 @@ def write_differences(
     from ..plotting.forest import forest_figure
 
     by_key = pairs_by_key(rows)
-    unequal = [key for key, pairs in by_key.items() if not _are_comparable(pairs)]
+    unequal = [key for key, pairs in by_key.items() if _dagger(pairs)]
     drawn = [key for key in by_key if key not in unequal] or unequal
     caption = ""
     if unequal and drawn != unequal:
@@ -417,8 +409,7 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
 
 def _directions(key: Key) -> str:
     """Say on which side of 0 which system is better."""
-    better = key.entry.higher_is_better
-    if better is None:
+    if key.entry.higher_is_better is None:
         return "first - second"
-    left, right = ("second", "first") if better else ("first", "second")
+    left, right = ("second", "first") if key.entry.higher_is_better else ("first", "second")
     return f"← {left} is better      first - second      {right} is better →"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,8 +29,10 @@ from ..version import BIBTEX, VERSION
 from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
 from .report import (
     Report,
+    Systems,
     are_few,
     digits_for,
+    main_keys,
     make_report,
     meanings_of,
     numbers_to_beat,
@@ -121,7 +123,7 @@ FIGURE = r"""\begin{figure}
 """
 
 
-def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
+def write_paper(systems: Systems, folder: str | Path) -> list[Path]:
     """Write results.tex, methods.txt, references.bib, numbers.json and figures as PDF and PNG; return their paths.
 
     They replace those of a former report in the folder, and nothing else.
@@ -129,18 +131,17 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     folder = Path(folder)
     former = _former_files(folder)
     report = make_report(systems)
-    keys = [
-        key for key in report.keys if key.assesses != "confidences" and not key.entry.only_in_full
-    ]
+    keys = [key for key in main_keys(report.keys) if key.assesses != "confidences"]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
     figures = _figures(systems)
     if rows:
         report = replace(report, signature=_signature(systems))
-    paragraphs = paragraphs_of(systems, report, rows, keys)
+    methods = methods_of(systems, report, rows, keys)
+    paragraphs = f"{methods}\n\n{_results(systems, report, rows, keys)}"
     grid = replace(report_grid(report, keys=keys), hints=())
-    level = _level(systems)
+    tables = _tables(grid, rows, report, _level(systems))
     texts = {
-        "results.tex": _document(_tables(grid, rows, report, level), paragraphs, figures),
+        "results.tex": _document(tables, paragraphs, figures),
         "methods.txt": paragraphs,
         "references.bib": REFERENCES,
     }
@@ -170,14 +171,14 @@ def _former_files(folder: Path) -> set[str]:
     return former & ours
 
 
-def _figures(systems: Mapping[str, System]) -> dict[str, bytes]:
+def _figures(systems: Systems) -> dict[str, bytes]:
     """Return the figures by the names of their files."""
     with TemporaryDirectory() as folder:
         paths = write_figures(systems, folder, suffixes=FIGURE_SUFFIXES)
         return {path.name: path.read_bytes() for path in paths}
 
 
-def _signature(systems: Mapping[str, System]) -> str:
+def _signature(systems: Systems) -> str:
     """Return what values, intervals and differences depend on: the last also on the draws of their tests."""
     return signature_of(
         replace(basis_of_pairs(system), deviates=basis_of_comparison(system).deviates)
@@ -186,12 +187,15 @@ def _signature(systems: Mapping[str, System]) -> str:
 
 
 def _tables(
-    grid: Grid, rows: Sequence[Comparison], report: Report, level: float
-) -> dict[str, dict[str, str]]:
-    """Return the fields of the table of results, and of that of differences unless they are too many, by label."""
+    grid: Grid,
+    rows: Sequence[Comparison],
+    report: Report,
+    level: float,
+) -> str:
+    """Return the table of results, and that of differences unless they are too many."""
     intervals = f"{100 * level:.10g}\\% intervals"
     caption = f"Costs and errors of {_subject(report)}, with {intervals}."
-    tables = {"results": {"caption": caption, "table": to_latex(grid)}}
+    tables = TABLE % {"label": "results", "caption": caption, "table": to_latex(grid)}
     if 0 < len(rows) <= MAX_ROWS:
         digits = digits_for(rows)
         tests = num_tests(rows)
@@ -201,24 +205,23 @@ def _tables(
         caption = (
             f"Differences of all pairs of systems by each metric, with {intervals} and p-values."
         )
-        tables["differences"] = {"caption": caption, "table": table}
+        tables += TABLE % {"label": "differences", "caption": caption, "table": table}
     return tables
 
 
 def _document(
-    tables: Mapping[str, Mapping[str, str]],
+    tables: str,
     paragraphs: str,
     figures: Iterable[str],
 ) -> str:
-    """Return the text of a LaTeX document; the fields of tables by their labels."""
+    """Return the text of a LaTeX document."""
     shown = [
         FIGURE % {"file": name, "caption": latex_text(CAPTIONS[stem]), "label": stem}
         for name in figures
         if name.endswith(".pdf") and (stem := Path(name).stem)
     ]
-    set_tables = [TABLE % {**of_table, "label": label} for label, of_table in tables.items()]
     fields = {
-        "tables": "".join(set_tables),
+        "tables": tables,
         "figures": "".join(shown),
         # a signature is longer than a line
         "methods": latex_text(paragraphs).replace("$|$", r"$|$\allowbreak{}"),
@@ -226,25 +229,13 @@ def _document(
     return DOCUMENT % fields
 
 
-def paragraphs_of(
-    systems: Mapping[str, System],
-    report: Report,
-    rows: Sequence[Comparison],
-    keys: Sequence[Key],
-) -> str:
-    """Return a paragraph on methods and one on results, filled in; `keys` are of the numbers that the table shows."""
-    return "\n\n".join(
-        [methods_of(systems, report, rows, keys), _results(systems, report, rows, keys)]
-    )
-
-
 def methods_of(
-    systems: Mapping[str, System],
+    systems: Systems,
     report: Report,
     rows: Sequence[Comparison],
     keys: Sequence[Key],
 ) -> str:
-    """Return the paragraph on methods."""
+    """Return the paragraph on methods; `keys` are of the numbers that the table shows."""
     first = next(iter(systems.values()))
     level = _level(systems)
     orders = ", ".join(f"{order:g}" for order in first.options.n)
@@ -288,7 +279,7 @@ def _costs(system: System) -> str:
 
 
 def _results(
-    systems: Mapping[str, System],
+    systems: Systems,
     report: Report,
     rows: Sequence[Comparison],
     keys: Sequence[Key],
@@ -342,7 +333,11 @@ def _units(options: Options) -> str:
     return f", computed over {' in '.join(named)}" if named else ""
 
 
-def _tests(paired: str, rows: Sequence[Comparison], level: float) -> list[str]:
+def _tests(
+    paired: str,
+    rows: Sequence[Comparison],
+    level: float,
+) -> list[str]:
     """Say how differences were tested, if there are any."""
     if not rows:
         return []
@@ -356,7 +351,7 @@ def _tests(paired: str, rows: Sequence[Comparison], level: float) -> list[str]:
     ]
 
 
-def _recalibrations(systems: Mapping[str, System]) -> list[str]:
+def _recalibrations(systems: Systems) -> list[str]:
     """Say how systems were recalibrated, if any were."""
     fits = dict.fromkeys(system.basis.recalibration for system in systems.values())
     parts = [fit.split("/") for fit in fits if fit]
@@ -367,5 +362,5 @@ def _recalibrations(systems: Mapping[str, System]) -> list[str]:
     ]
 
 
-def _level(systems: Mapping[str, System]) -> float:
+def _level(systems: Systems) -> float:
     return next(iter(systems.values())).options.confidence_level or LEVEL

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
 
 from ..decisions import log_softmax
 from ..errors import InputError, Note
@@ -29,11 +28,11 @@ from ..recalibration.maps import (
     stratified_folds,
 )
 from ..results import System
-from .report import prepare_submission
+from .report import Systems, prepare_submission
 
 
 def add_recalibrated(
-    systems: Mapping[str, System],
+    systems: Systems,
     submissions: Iterable[Submission],
     *,
     method: str,
@@ -58,14 +57,15 @@ def add_recalibrated(
         if name in systems:
             raise InputError(name, "name_taken")
         try:
-            values, notes = _recalibrate(submission, system, method, folds)
+            groups = _kept_together(submission, system.options)
+            values, notes = _recalibrate(submission, system, groups, method, folds)
         except InputError as error:
             raise located(error, submission.recipe, submission.file, submission.rows) from None
         again = with_log_posteriors(
             replace(changed, notes=()),
             system,
             values,
-            f"{method}/{folds}/{FOLD_SEED}/{_said_folds(submission, system.options)}",
+            f"{method}/{folds}/{FOLD_SEED}/{_said_folds(submission, system.options, groups)}",
             **options,
         )
         extended[submission.name] = system
@@ -88,7 +88,11 @@ def with_log_posteriors(
 
 
 def _recalibrate(
-    submission: Submission, system: System, method: str, folds: int
+    submission: Submission,
+    system: System,
+    groups: Array | None,
+    method: str,
+    folds: int,
 ) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions = system.decisions
@@ -99,7 +103,6 @@ def _recalibrate(
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     weight = options.sample_weight
     require_classes(truth if weight is None else truth[weight > 0], folds)
-    groups = _kept_together(submission, options)
     splitter = stratified_folds(folds, grouped=groups is not None)
     fit = partial(fit_to_logs, method=method)
     values = cross_validated(
@@ -115,10 +118,10 @@ def _recalibrate(
     return values, notes
 
 
-def _said_folds(submission: Submission, options: Options) -> str:
+def _said_folds(submission: Submission, options: Options, groups: Array | None) -> str:
     """Return what folds depend on, as a signature has it, which has the groups that were named elsewhere."""
     by = ["values" if submission.ids is None else "ids"]
-    if options.groups is None and _are_repeated(submission.ids):
+    if options.groups is None and groups is not None:
         by.append("together")
     if options.sample_weight is not None:
         by.append("weights")
@@ -127,18 +130,11 @@ def _said_folds(submission: Submission, options: Options) -> str:
 
 def _kept_together(submission: Submission, options: Options) -> Array | None:
     """Return the groups (N,) that no fold splits: those that were named, or else ids that are repeated."""
-    if options.groups is not None or not _are_repeated(submission.ids):
+    ids = submission.ids
+    if options.groups is not None or ids is None or are_unique([ids]):
         return options.groups
-    _, groups = np.unique(_texts_of(submission.ids), return_inverse=True)
+    _, groups = np.unique(list(map(str, ids.to_pylist())), return_inverse=True)
     return groups
-
-
-def _are_repeated(ids: pa.Array | None) -> bool:
-    return ids is not None and not are_unique([ids])
-
-
-def _texts_of(ids: pa.Array) -> Array:
-    return np.array([str(identifier) for identifier in ids.to_pylist()])
 
 
 def _places(submission: Submission, scores: Floats, truth: Array, options: Options) -> Array:
@@ -146,7 +142,7 @@ def _places(submission: Submission, scores: Floats, truth: Array, options: Optio
     of_equal_values = [key for key in (options.groups, options.sample_weight) if key is not None]
     keys = [*of_equal_values, truth, *log_softmax(scores).T]
     if submission.ids is not None:
-        keys.append(_texts_of(submission.ids))
+        keys.append(np.array(list(map(str, submission.ids.to_pylist()))))
     return np.argsort(np.lexsort(keys))
 
 

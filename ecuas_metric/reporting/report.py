@@ -58,6 +58,9 @@ _VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "calibration_loss": ("cal. loss", "what that recalibration would save"),
 }
 
+Systems = Mapping[str, System]  # by their names
+Notes = list[tuple[str, Note]]  # each of a system, or of none: ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
@@ -83,17 +86,15 @@ class Report:
         are_several = any(len(names) > 1 for names in names_by_part(self.results))
         return are_several and not self.differing and not is_bounded(self.unlabelled)
 
-    def notes(self) -> list[tuple[str, Note]]:
+    def notes(self) -> Notes:
         """Return what a reader must know beside the numbers: system and note."""
         return [(name, note) for name, results in self.results.items() for note in results.notes]
 
     def shares_unlabelled(self) -> dict[str, Any]:
         """Return the share of each system's answers that are unlabelled, in [0, 1]; nothing if all are labelled."""
-        shares: dict[str, Any] = dict.fromkeys(self.results, 0.0)
-        noted = [(name, note) for name, note in self.notes() if note.id == UNLABELLED]
-        for name, note in noted:
-            shares[name] = note.fields["share"]
-        return shares if noted else {}
+        noted = {name: note for name, note in self.notes() if note.id == UNLABELLED}
+        shares = {name: note.fields["share"] for name, note in noted.items()}
+        return dict.fromkeys(self.results, 0.0) | shares if noted else {}
 
     def __repr__(self) -> str:
         """Return the table of the main metrics as text."""
@@ -105,7 +106,7 @@ def is_bounded(unlabelled: Mapping[str, Unlabelled]) -> bool:
     return any(answers.rule == "bounds" for answers in unlabelled.values())
 
 
-def not_below(notes: Iterable[tuple[str, Note]]) -> list[tuple[str, Note]]:
+def not_below(notes: Notes) -> Notes:
     """Return the notes of systems that their table does not show."""
     return [(name, note) for name, note in notes if note.id not in BELOW]
 
@@ -213,7 +214,7 @@ def _with_unknown_confidences(submission: Submission) -> Submission:
 
 
 def make_report(
-    systems: Mapping[str, System] | Iterable[System],
+    systems: Systems | Iterable[System],
     *,
     progress: bool = False,
     only: Iterable[Key] | None = None,
@@ -274,10 +275,14 @@ def report_of(
     unlabelled: Mapping[str, Unlabelled] | None = None,
     bounds: Mapping[str, Mapping[Key, ValueBounds]] | None = None,
 ) -> Report:
-    """Return the report of results, however they were computed: what may be ranked is decided by their bases."""
-    keys = keys_of_table(results)
+    """Return the report of results, however they were computed: what may be ranked is decided by their bases.
+
+    InputError if the keys of their numbers differ.
+    """
+    require_same_keys({name: one.estimates for name, one in results.items()})
+    keys = sorted(next(iter(results.values())).estimates, key=place)
     by_part = [[results[name].basis for name in names] for names in names_by_part(results)]
-    reasons = dict.fromkeys(reason for bases in by_part for reason in differing(bases))
+    reasons = dict.fromkeys(chain.from_iterable(map(differing, by_part)))
     return Report(
         results=dict(results),
         keys=keys,
@@ -294,12 +299,6 @@ def names_by_part(results: Mapping[str, Results]) -> list[list[str]]:
     return list(grouped(results, lambda name: results[name].basis.part).values())
 
 
-def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
-    """Return the keys of all systems' numbers; InputError if they differ."""
-    require_same_keys({name: one.estimates for name, one in results.items()})
-    return sorted(next(iter(results.values())).estimates, key=place)
-
-
 def main_keys(keys: Iterable[Key]) -> list[Key]:
     """Return the keys of the metrics that a table shows unless more is asked for."""
     return [key for key in keys if not key.entry.only_in_full]
@@ -313,8 +312,20 @@ def digits_for(numbers: Iterable[Estimate | Comparison]) -> int:
     return max(DIGITS, min(math.ceil(1 - math.log10(least)), MOST_DIGITS))
 
 
+def texts_apart(numbers: Collection[float], digits: int) -> list[str]:
+    """Return numbers with so many digits, or as many more as tell all apart."""
+    for enough in range(digits, max(digits, MOST_DIGITS) + 1):
+        texts = [f"{number:.{enough}f}" for number in numbers]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
+
+
 def report_grid(
-    report: Report, *, digits: int | None = None, keys: Iterable[Key] | None = None
+    report: Report,
+    *,
+    digits: int | None = None,
+    keys: Iterable[Key] | None = None,
 ) -> Grid:
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
@@ -322,7 +333,15 @@ def report_grid(
     has those that its intervals need.
     """
     shown = list(report.keys if keys is None else keys)
-    columns = _columns_of_rows(report) | dict(_column(report, key, digits) for key in shown)
+    of_rows = {
+        "system": list(report.results),
+        "N": list(map(str, report.sizes.values())),
+    }
+    shares = report.shares_unlabelled()
+    if shares:
+        of_rows["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares.values()]
+    columns = {header: list(map(Cell, texts)) for header, texts in of_rows.items()}
+    columns |= dict(_column(report, key, digits) for key in shown)
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     return Grid(
         list(columns),
@@ -338,7 +357,11 @@ def report_grid(
 
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
-    hints = [at_one_confidence(report, shown)]
+    if are_few(report):
+        numbers = numbers_to_beat(report.results, shown)
+        hints = [f"to beat, {AT_ONE_CONFIDENCE}: {numbers}"] if numbers else []
+    else:
+        hints = [not_beaten(report.results, shown)]
     left_out = [
         short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown
     ]
@@ -347,20 +370,15 @@ def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     return list(filter(None, hints))
 
 
-def at_one_confidence(report: Report, keys: Collection[Key]) -> str:
-    """Say what the answers of a few systems would score with one confidence for all; of many, which are no better."""
-    if not are_few(report):
-        return not_beaten(report.results, keys)
-    numbers = numbers_to_beat(report.results, keys)
-    return f"to beat, {AT_ONE_CONFIDENCE}: {numbers}" if numbers else ""
-
-
 def are_few(report: Report) -> bool:
     """Return whether one line can say of all systems what is to beat."""
     return len(report.results) <= MOST_ANCHORS
 
 
-def not_beaten(results: Mapping[str, Results], keys: Collection[Key]) -> str:
+def not_beaten(
+    results: Mapping[str, Results],
+    keys: Collection[Key],
+) -> str:
     """Say which systems score no better than their answers with one confidence for all; nothing if all do."""
     numbers = numbers_to_beat(results, keys, are_beaten=False)
     return f"no better than {AT_ONE_CONFIDENCE}: {numbers}" if numbers else ""
@@ -374,7 +392,10 @@ def few_of(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def numbers_to_beat(
-    results: Mapping[str, Results], keys: Collection[Key], *, are_beaten: bool = True
+    results: Mapping[str, Results],
+    keys: Collection[Key],
+    *,
+    are_beaten: bool = True,
 ) -> str:
     """Return what the answers of each system would score with one confidence for all.
 
@@ -422,18 +443,6 @@ def _at_one_confidence(
             )
             anchors[key] = float(anchor)
     return anchors
-
-
-def _columns_of_rows(report: Report) -> dict[str, list[Cell]]:
-    """Return the cells of what the rows are, by their headers."""
-    columns = {
-        "system": list(report.results),
-        "N": list(map(str, report.sizes.values())),
-    }
-    shares = report.shares_unlabelled()
-    if shares:
-        columns["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares.values()]
-    return {header: list(map(Cell, texts)) for header, texts in columns.items()}
 
 
 def _column(
@@ -576,7 +585,12 @@ def interval_text(low: float, high: float, form: str) -> str:
     return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
 
 
-def p_text(p: float, alpha: float = 1 - LEVEL, *, in_cell: bool = False) -> str:
+def p_text(
+    p: float,
+    alpha: float = 1 - LEVEL,
+    *,
+    in_cell: bool = False,
+) -> str:
     """Return a p-value as "p = 0.012" or "p < 0.001"; in a table's cell as "0.012" or "<0.001", and nan as nothing.
 
     It has as many digits as tell on which side of alpha it lies.
@@ -594,7 +608,7 @@ def p_text(p: float, alpha: float = 1 - LEVEL, *, in_cell: bool = False) -> str:
 
 
 def write_figures(
-    systems: Mapping[str, System],
+    systems: Systems,
     folder: str | Path,
     *,
     suffixes: Sequence[str] = (".png", ".svg"),

@@ -10,7 +10,7 @@ import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 from unicodedata import combining, east_asian_width
@@ -75,8 +75,6 @@ class Grid:
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
     hints: Sequence[str] = ()  # for readers of the text only
-    read: Sequence[str] = ()  # how files were read, a line each
-    fields: Mapping[str, object] = field(default_factory=dict)  # of JSON, besides
 
     @property
     def marks_best(self) -> bool:
@@ -112,7 +110,7 @@ def wrapped(lines: Iterable[str], width: int | None) -> list[str]:
 def to_text(grid: Grid, width: int | None = None) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
     grid = _fitted(grid, width)
-    lines = [list(map(one_line, line)) for line in _lines_of(grid)]
+    lines = _lines_of(grid)
     widths = _widths_of(lines)
     blocks = _columns_of_blocks(widths, grid.labels, width)
     table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
@@ -138,9 +136,9 @@ def _room(text: str) -> int:
 def _lines_of(grid: Grid) -> list[list[str]]:
     """Return the texts of header and rows, each with the mark of the best or the room for it."""
     gap = " " if grid.marks_best else ""
-    lines = [[name + gap for name in grid.header]]
+    lines = [[one_line(name) + gap for name in grid.header]]
     for row in _group_rows(grid):
-        lines.append([cell.text + (BEST if cell.is_best else gap) for cell in row])
+        lines.append([one_line(cell.text) + (BEST if cell.is_best else gap) for cell in row])
     return lines
 
 
@@ -149,7 +147,10 @@ def _widths_of(lines: Iterable[Sequence[str]]) -> list[int]:
 
 
 def _block(
-    lines: Iterable[Sequence[str]], columns: Iterable[int], widths: Sequence[int], labels: int
+    lines: Iterable[Sequence[str]],
+    columns: Iterable[int],
+    widths: Sequence[int],
+    labels: int,
 ) -> str:
     """Return some columns, the names to the left and the numbers to the right, with a rule below the header."""
     texts = []
@@ -184,22 +185,14 @@ def to_latex(grid: Grid) -> str:
     notes = [
         rf"\item{{}} {latex_text(COMMANDS_NAMED.sub('', note))}" for note in grid.below(IN_BOLD)
     ]
-    table = [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        header,
-        r"\midrule",
-        *body,
-        r"\bottomrule",
-    ]
-    below = [r"\begin{tablenotes}\footnotesize", *notes, r"\end{tablenotes}"] if notes else []
-    comments = [
-        "Needs \\usepackage{booktabs,threeparttable}, and graphicx if resized.",
-        *grid.above,
-        grid.signature,
-    ]
-    lines = [r"\begin{threeparttable}", *table, r"\end{tabular}", *below, r"\end{threeparttable}"]
-    lines += [f"% {one_line(comment)}" for comment in comments if comment]
+    lines = [r"\begin{threeparttable}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header]
+    lines += [r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
+    if notes:
+        lines += [r"\begin{tablenotes}\footnotesize", *notes, r"\end{tablenotes}"]
+    lines.append(r"\end{threeparttable}")
+    needed = "Needs \\usepackage{booktabs,threeparttable}, and graphicx if resized."
+    comments = filter(None, [needed, *grid.above, grid.signature])
+    lines += [f"% {one_line(comment)}" for comment in comments]
     return "\n".join(lines) + "\n"
 
 
@@ -207,19 +200,25 @@ def write(
     path: str | Path,
     grid: Grid,
     records: Sequence[Record],
+    *,
+    read: Sequence[str] = (),
+    fields: Mapping[str, object] | None = None,
 ) -> None:
-    """Write a table in the format of the suffix; .csv and .json hold the records with all digits."""
+    """Write a table in the format of the suffix; .csv and .json hold the records with all digits.
+
+    `read` are lines on how files were read, `fields` those of JSON besides.
+    """
     check_suffix(path)
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        text = to_csv(records, grid.signature, "; ".join(grid.read))
+        text = to_csv(records, grid.signature, "; ".join(read))
     elif suffix == ".json":
         notes = [*grid.above, *grid.below()]
-        text = to_json(records, grid.signature, notes, grid.fields)
+        text = to_json(records, grid.signature, notes, fields)
     else:
         to_form = {".md": to_markdown, ".tex": to_latex, ".txt": to_text}[suffix]
-        text = to_form(replace(grid, above=[*grid.read, *grid.above]))
+        text = to_form(replace(grid, above=[*read, *grid.above]))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
 
@@ -290,7 +289,8 @@ def _fitted(grid: Grid, width: int | None) -> Grid:
     names = [cell.text for row in grid.rows for cell in row[: grid.labels]]
     for longest in range(max(map(len, names), default=0), MIN_NAME - 1, -1):
         fitted = _with_names(grid, short_names(names, longest=longest))
-        if _width_of(fitted) <= width:
+        widths = _widths_of(_lines_of(fitted))
+        if sum(widths) + 2 * (len(widths) - 1) <= width:
             return fitted
     share = max(MIN_NAME, width // (grid.labels + 2))
     return _with_names(grid, short_names(names, longest=share))
@@ -302,11 +302,6 @@ def _with_names(grid: Grid, names: Mapping[str, str]) -> Grid:
         labels = [Cell(names[cell.text]) for cell in row[: grid.labels]]
         rows.append([*labels, *row[grid.labels :]])
     return replace(grid, rows=rows)
-
-
-def _width_of(grid: Grid) -> int:
-    widths = _widths_of(_lines_of(grid))
-    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _mark_up(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import compress, groupby, pairwise
 
@@ -17,15 +17,16 @@ from ..metric import Key
 from ..options import LEVEL
 from ..plotting.curves import reject_cost_curve
 from ..results import System, all_values, compute_results
-from .report import MOST_DIGITS, SAME, p_text, short_title
+from .report import SAME, Systems, p_text, short_title, texts_apart
 
 NUM_COSTS = 2000  # of reject costs, at each of which the least expected cost is found
 MOST_STRETCHES = 6  # of reject costs, that a line lists
+COST_DIGITS = 2  # of a reject cost, at least
 WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
 
 
 def explain(
-    systems: Mapping[str, System],
+    systems: Systems,
     *,
     only: Collection[Key] | None = None,
 ) -> list[str]:
@@ -43,12 +44,12 @@ def explain(
     return [sentence for sentence in sentences if sentence]
 
 
-def least_costs(systems: Mapping[str, System]) -> str:
+def least_costs(systems: Systems) -> str:
     """Say which systems have the least expected cost at which reject costs."""
     return f"least expected cost by reject cost, not tested: {who_costs_least(systems)}"
 
 
-def who_costs_least(systems: Mapping[str, System]) -> str:
+def who_costs_least(systems: Systems) -> str:
     """List which systems have the least expected cost at which reject costs, or that rejecting everything has.
 
     Nothing is tested. If the least one changes often, the share of reject costs is given at which each is.
@@ -61,7 +62,7 @@ def who_costs_least(systems: Mapping[str, System]) -> str:
     stretches = [(name, len(list(steps))) for name, steps in groupby(least)]
     if len(stretches) <= MOST_STRETCHES:
         names, lengths = zip(*stretches, strict=True)
-        limits = _distinct(np.cumsum([0, *lengths]) / NUM_COSTS * largest)
+        limits = texts_apart(np.cumsum([0, *lengths]) / NUM_COSTS * largest, COST_DIGITS)
         between = zip(names, pairwise(limits), strict=True)
         return "; ".join(f"{name} between {low} and {high}" for name, (low, high) in between)
     shares = [f"{name} at {count / NUM_COSTS:.0%}" for name, count in Counter(least).most_common()]
@@ -69,7 +70,12 @@ def who_costs_least(systems: Mapping[str, System]) -> str:
     return f"{listed} of all reject costs"
 
 
-def _names_of_least(names: Sequence[str], costs: Floats, at: Floats, rounding: float) -> list[str]:
+def _names_of_least(
+    names: Sequence[str],
+    costs: Floats,
+    at: Floats,
+    rounding: float,
+) -> list[str]:
     """Return who has the least of the costs (S, M) at each reject cost (M,); those whose costs are equal together."""
     least = costs.min(axis=0)
     is_least = costs <= least + rounding
@@ -81,15 +87,6 @@ def _names_of_least(names: Sequence[str], costs: Floats, at: Floats, rounding: f
     ]
 
 
-def _distinct(limits: Collection[float]) -> list[str]:
-    """Return increasing numbers with as few digits, at least two, as tell all apart."""
-    for digits in range(2, MOST_DIGITS):
-        texts = [f"{limit:.{digits}f}" for limit in limits]
-        if len(set(texts)) == len(texts):
-            break
-    return texts
-
-
 def _useful_range(name: str, system: System) -> str:
     """Say between which reject costs users do better by the confidences than by treating all answers alike."""
     curve = reject_cost_curve(system)
@@ -97,21 +94,16 @@ def _useful_range(name: str, system: System) -> str:
     if not useful.any():
         return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
     low, high = curve.reject_cost[useful][[0, -1]]
+    costs = f"about {low:.2f}"
+    if low < high:
+        costs = f"between {' and '.join(texts_apart([low, high], COST_DIGITS))}"
     span = np.ptp(np.flatnonzero(useful)) + 1
     missing = 1 - useful.sum() / span
     gaps = f" (but for {missing:.1%} of the costs in between)" if missing else ""
     return (
-        f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake{gaps} do better by using its "
-        "confidences than by accepting or rejecting everything."
+        f"Users of {name} to whom a rejection costs {costs} of a mistake{gaps} do better by using its confidences than "
+        "by accepting or rejecting everything."
     )
-
-
-def _between(low: float, high: float) -> str:
-    """Return a range with as few digits as distinguish its limits."""
-    if low == high:
-        return f"about {low:.2f}"
-    lowest, highest = _distinct([low, high])
-    return f"between {lowest} and {highest}"
 
 
 def _calibration(name: str, system: System) -> str:
@@ -126,11 +118,8 @@ def _calibration(name: str, system: System) -> str:
     if p > alpha:
         return f"{name}: no evidence of miscalibration ({p_text(p)}), which does not prove calibration."
     decisions = system.decisions
-    gap = float(
-        np.average(
-            decisions.candidate_cost - decisions.uncertainty, weights=system.options.sample_weight
-        )
-    )
+    gaps = decisions.candidate_cost - decisions.uncertainty
+    gap = float(np.average(gaps, weights=system.options.sample_weight))
     side = "high" if gap > 0 else "low"
     return f"{name} is miscalibrated by more than chance explains: {abs(gap):.2f} too {side} on average ({p_text(p)})."
 

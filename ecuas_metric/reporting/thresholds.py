@@ -4,9 +4,8 @@ import math
 from collections.abc import Mapping
 
 from ..basis import signature_of
-from ..results import System
 from ..thresholds import RejectCostChoice, choose_reject_cost
-from .report import digits_for, estimate_text
+from .report import Systems, digits_for, estimate_text
 from .tables import Cell, Grid, Record
 
 LEGEND = (
@@ -20,7 +19,7 @@ ESTIMATES = {"coverage": "coverage", "risk": "risk", "expected_cost": "expected 
 
 
 def chosen_costs(
-    systems: Mapping[str, System],
+    systems: Systems,
     *,
     budget: float | None,
     max_risk: float | None,
@@ -65,7 +64,7 @@ def chosen_costs(
 
 
 def _certificates(
-    systems: Mapping[str, System],
+    systems: Systems,
     choices: Mapping[str, RejectCostChoice],
     max_risk: float,
     level: float,

@@ -1,7 +1,7 @@
 """`ecuas compare` and `ecuas report`: systems in memory -> their differences, and what a paper needs."""
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, LEVEL
-from ...results import System, compute_results
+from ...results import compute_results
 from ..differences import (
     comparison_grid,
     introduction,
@@ -30,23 +30,21 @@ from ..differences import (
     within_grid,
     write_differences,
 )
-from ..report import digits_for, not_beaten
-from ..tables import Record, screen_width
+from ..report import Notes, Systems, digits_for, not_beaten
+from ..tables import screen_width
 from ..text import least_costs
 from .flags import Flag
-from .in_memory import SystemFlags, metrics_of, notes_of, require_pairs
 from .parameters import (
     BinnedOptions,
     Files,
     MetricOutput,
-    Notes,
     PairFlags,
     PoolTasks,
     Seed,
+    metrics_of,
     options_set,
-    print_paths,
 )
-from .reading import Said, read_files, recipes_of
+from .reading import Said, SystemFlags, notes_of, read_files, recipes_of, require_pairs
 
 WITHIN = "within"  # the suffix of the files of differences within strata
 
@@ -104,11 +102,11 @@ def compare_in_memory(
         systems, differences, alpha=alpha, digits=digits, by_position=rows.by_position
     )
     shown = differences
+    tests = num_tests(differences)
     if only is not None:
         shown = [row for row in differences if is_significant(row, alpha)]
-        count = num_tests(differences)
         above.append(
-            f"Of {count} differences that are tested, {len(shown)} are significant and shown."
+            f"Of {tests} differences that are tested, {len(shown)} are significant and shown."
         )
     bases = {name: basis_of_comparison(system) for name, system in systems.items()}
     line = signature_of(bases.values())
@@ -116,7 +114,7 @@ def compare_in_memory(
         shown,
         line,
         level=interval,
-        tests=num_tests(differences),
+        tests=tests,
         digits=digits,
         above=above,
         hints=_hints(systems, pairs_by_key(differences), Said(files, [rows, metric, made])),
@@ -124,28 +122,23 @@ def compare_in_memory(
     text = overview(grid, differences, screen_width(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
     if within is not None:
-        by_part = _differences_within(systems, submissions, keys)
-        grid = within_grid(by_part, within, line, level=interval, digits=digits)
-        output.show_below(grid, _records_of_parts(by_part), WITHIN)
+        by_part = _differences_within(systems, submissions[0], keys)
+        grid, records = within_grid(by_part, within, line, level=interval, digits=digits)
+        output.show_below(grid, records, WITHIN)
     if figures:
-        print_paths(write_differences(differences, figures, alpha=alpha))
+        print(*write_differences(differences, figures, alpha=alpha), sep="\n")
     return notes_of(systems) + list(compared.notes)
 
 
 def _differences_within(
-    systems: Mapping[str, System], submissions: Sequence[Submission], keys: Iterable[Key] | None
+    systems: Systems, first: Submission, keys: Iterable[Key] | None
 ) -> dict[str, Sequence[Comparison]]:
-    """Return the differences within each stratum, by the name that it has in the files."""
-    names = _names_of_strata(systems, submissions)
+    """Return the differences within each stratum, by the name that it has in the file of the first system."""
+    strata = systems[first.name].options.strata
+    numbers = [] if strata is None else strata.tolist()
+    names = dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
     within = compare_within(systems, only=keys)
     return {names[stratum]: rows for stratum, rows in within.items()}
-
-
-def _records_of_parts(by_part: Mapping[str, Iterable[Comparison]]) -> list[Record]:
-    records: list[Record] = []
-    for part, rows in by_part.items():
-        records += [{"within": part, **fields_of(row)} for row in rows]
-    return records
 
 
 def write_for_paper(
@@ -167,21 +160,11 @@ def write_for_paper(
     print(*lines_of(recipes_of(submissions)), sep="\n")
     from ..paper import write_paper
 
-    print_paths(write_paper(systems, output))
+    print(*write_paper(systems, output), sep="\n")
     return notes_of(systems)
 
 
-def _names_of_strata(
-    systems: Mapping[str, System], submissions: Sequence[Submission]
-) -> dict[int, str]:
-    """Return what the files call the number of each stratum."""
-    first = submissions[0]
-    strata = systems[first.name].options.strata
-    numbers = [] if strata is None else strata.tolist()
-    return dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
-
-
-def _hints(systems: Mapping[str, System], keys: Collection[Key], said: Said) -> list[str]:
+def _hints(systems: Systems, keys: Collection[Key], said: Said) -> list[str]:
     """Say which confidences are worth nothing, who costs least where, and how to compare at one reject cost."""
     asked = [key for key in keys if key.entry is ECUAS_N]
     asked.append(Key(ERROR_RATE.name))

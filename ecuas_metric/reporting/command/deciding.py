@@ -13,26 +13,23 @@ from ...files.roles import class_in
 from ...files.submissions import Submission
 from ...options import LEVEL
 from ...recalibration import METHODS
-from ...recalibration.maps import Recalibration, fit_to_logs
+from ...recalibration.maps import fit_to_logs
 from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
 from ...results import System
 from ..recalibrating import log_posteriors_of, with_log_posteriors
-from ..report import prepare_submission, prepare_submissions
+from ..report import Notes, prepare_submission, prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
 from ..thresholds import DECIMALS, chosen_costs
-from .costs import cost_of_all, cost_of_flag
 from .flags import Flag
-from .in_memory import notes_of
 from .parameters import (
     CostFlag,
     Files,
     FormOptions,
     NewRowFlags,
-    Notes,
     Output,
     RowFlags,
 )
-from .reading import read_files, recipes_of, without_truth
+from .reading import cost_of_all, cost_of_flag, notes_of, read_files, recipes_of, without_truth
 
 # advice of the core -> that of these commands
 OF_MISSING = {"set_missing_confidence": "reject_missing"}
@@ -66,7 +63,7 @@ def decide_rows(
     options = asdict(form)
     if calibrate_on is None:
         submissions = read(files, are_new=True, beside=[cost])
-        fits = {}
+        labelled_of = {}
     else:
         with in_words({"label_or_bound": "leave_rows_out"}):
             labelled = read([calibrate_on], beside=files)
@@ -74,13 +71,13 @@ def decide_rows(
         submissions = read(files, are_new=True, classes=classes, beside=[calibrate_on, cost])
         if rows.labels is None and rows.recipe is None:
             _require_named(submissions, classes)
-        fits = _fits(submissions, labelled, calibrate, options)
+        labelled_of = _labelled_of(submissions, labelled)
     records: list[Record] = []
     systems = {}
     for submission in submissions:
         matrix, names = cost_of_flag(cost, submission)
-        of_cost = {**options, "cost": matrix, "reject_costs": reject_cost}
-        system = _system(submission, fits.get(submission.name), of_cost)
+        options |= {"cost": matrix, "reject_costs": reject_cost}
+        system = _system(submission, labelled_of.get(submission.name), calibrate, options)
         records += _records(submission, decisions_on_rows(system, names))
         systems[submission.name] = system
     signature = signature_of(system.basis for system in systems.values())
@@ -102,46 +99,40 @@ def _require_named(submissions: Iterable[Submission], classes: Sequence[str] | N
             )
 
 
-def _fits(
-    submissions: Sequence[Submission],
-    labelled: Sequence[Submission],
-    method: str,
-    options: Mapping[str, object],
-) -> dict[str, Recalibration]:
-    """Return the recalibration of each system, fitted on the labelled one of its name; one and one need no names."""
+def _labelled_of(
+    submissions: Sequence[Submission], labelled: Sequence[Submission]
+) -> dict[str, Submission]:
+    """Return the labelled one of each system by its name; one and one need no names."""
     forms = {submission.form for submission in (*submissions, *labelled)}
     if len(forms) > 1:
         raise InputError("--calibrate-on", "forms_differ", forms=" and ".join(sorted(forms)))
-    by_name = {submission.name: submission for submission in labelled}
     if len(submissions) == len(labelled) == 1:
-        by_name = {submissions[0].name: labelled[0]}
-    fits = {}
+        return {submissions[0].name: labelled[0]}
+    by_name = {submission.name: submission for submission in labelled}
     for submission in submissions:
-        name = submission.name
-        if name not in by_name:
-            raise InputError("--calibrate-on", "system_not_in_file", value=name)
-        with in_words(OF_MISSING):
-            system = prepare_submission(by_name[name], options)
-        logs = log_posteriors_of(by_name[name], system)
-        fits[name] = fit_to_logs(
-            logs,
-            by_name[name].references,
-            method=method,
-            sample_weight=system.options.sample_weight,
-        )
-    return fits
+        if submission.name not in by_name:
+            raise InputError("--calibrate-on", "system_not_in_file", value=submission.name)
+    return by_name
 
 
 def _system(
-    submission: Submission, fit: Recalibration | None, options: Mapping[str, object]
+    submission: Submission,
+    labelled: Submission | None,
+    method: str,
+    options: Mapping[str, object],
 ) -> System:
-    """Return the system of new rows, recalibrated if there is a fit."""
+    """Return the system of new rows, recalibrated by a fit on labelled ones if there are any."""
     with in_words({**OF_REJECT_COST, **OF_MISSING}):
         system = prepare_submission(submission, options)
-    if fit is None:
+    if labelled is None:
         return system
+    with in_words(OF_MISSING):
+        of_labelled = prepare_submission(labelled, options)
+    weight = of_labelled.options.sample_weight
+    logs = log_posteriors_of(labelled, of_labelled)
+    fit = fit_to_logs(logs, labelled.references, method=method, sample_weight=weight)
     values = fit.apply_to_logs(log_posteriors_of(submission, system))
-    return with_log_posteriors(submission, system, values, fit.method, **options)
+    return with_log_posteriors(submission, system, values, method, **options)
 
 
 def _show_rows(

@@ -1,95 +1,51 @@
-"""`ecuas score` in memory: files -> systems -> one table, figures and notes; and what other commands share with it."""
+"""`ecuas score` in memory: files -> systems -> one table, figures and notes."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from ...errors import InputError, Note
-from ...files.evidence import require_ids
 from ...files.submissions import Submission
 from ...metric import Key
 from ...options import DEFAULTS, INTERVAL_METHODS
-from ...recalibration import FOLDS, METHODS
-from ...results import System
+from ...recalibration import FOLDS
 from ..report import (
+    Notes,
     Report,
+    Systems,
     is_bounded,
     make_report,
     not_beaten,
     not_below,
     prepare_open,
-    prepare_submissions,
     report_grid,
     report_records,
-    without_bounds,
     write_figures,
 )
+from ..tables import screen_width, wrapped
 from ..text import explain as sentences_of
 from ..text import least_costs
-from .choice import asked_keys
-from .costs import cost_of_all, require_one_order
 from .flags import Flag, flag_of
 from .parameters import (
     BinnedOptions,
     By,
-    CostFlag,
     Figures,
     Files,
     Interval,
-    MetricOutput,
-    Notes,
     PairFlags,
     ReportOutput,
     Seed,
+    metrics_of,
     option,
     options_set,
-    print_bullets,
-    print_paths,
 )
-from .reading import Said, read_files, recipes_of
+from .reading import Said, SystemFlags, cost_of_all, read_files, recipes_of
 
 MACRO = "macro"  # the suffix of the files of averages
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemFlags:
-    """What systems are made of besides their rows."""
-
-    cost: CostFlag = None
-    calibrate: Annotated[
-        str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)
-    ] = None
-    folds: Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))] = (
-        FOLDS
-    )
-
-    def systems(
-        self, submissions: Sequence[Submission], options: Mapping[str, object]
-    ) -> dict[str, System]:
-        """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
-        options = {**options, **cost_of_all(self.cost, submissions)}
-        systems = prepare_submissions(submissions, **options)
-        systems, _ = self.with_recalibrated(systems, submissions, options)
-        return systems
-
-    def with_recalibrated(
-        self,
-        systems: dict[str, System],
-        submissions: Sequence[Submission],
-        options: Mapping[str, object],
-    ) -> tuple[dict[str, System], Sequence[Submission]]:
-        """Return the systems, each with its recalibrated version if that is asked for, and what they are of."""
-        if self.calibrate is None:
-            return systems, submissions
-        from ..recalibrating import add_recalibrated
-
-        return add_recalibrated(
-            systems, submissions, method=self.calibrate, folds=self.folds, **options
-        )
 
 
 def score_in_memory(
@@ -128,7 +84,6 @@ def score_in_memory(
         outputs=[*output.output, *(output.beside(MACRO) if by else [])],
         beside=[made.cost],
     )
-    _refuse_pairing(submissions, rows)
     options |= cost_of_all(made.cost, submissions)
     systems, unlabelled = prepare_open(submissions, **options)
     if is_bounded(unlabelled):
@@ -138,7 +93,7 @@ def score_in_memory(
     report = make_report(systems, progress=sys.stderr.isatty(), only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     said = Said(files, [rows, metric, made])
-    hints = _hints(report, systems, said, by) if not is_bounded(unlabelled) else []
+    hints = [] if is_bounded(unlabelled) else _hints(report, systems, said, by)
     output.show_report(report, keys, hints=hints, recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
@@ -146,38 +101,31 @@ def score_in_memory(
 
         notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
     if explain:
-        print_bullets(sentences_of(systems, only=asked))
+        lines = map("- {}".format, sentences_of(systems, only=asked))
+        print("", *wrapped(lines, screen_width(sys.stdout)), sep="\n")
     if figures is not None and is_bounded(unlabelled):
         notes.append(("", Note("no_figures", advice="label_or_bound")))
     elif figures is not None:
-        print_paths(write_figures(systems, figures))
+        print(*write_figures(systems, figures), sep="\n")
     return not_below(notes)
 
 
-def _hints(report: Report, systems: Mapping[str, System], said: Said, by: str | None) -> list[str]:
-    """Return who costs least, if all are of one task, and what to do next."""
-    are_one_task = by is None
-    comparable = are_one_task and not report.differing
-    least = [least_costs(systems)] if comparable else []
-    return [*least, *_next_steps(report, systems, said, are_one_task=are_one_task)]
-
-
-def _next_steps(
-    report: Report, systems: Mapping[str, System], said: Said, *, are_one_task: bool
-) -> Iterator[str]:
-    """Yield which commands take these same files next."""
+def _hints(report: Report, systems: Systems, said: Said, by: str | None) -> Iterator[str]:
+    """Yield who costs least, if all are of one task, and which commands take these same files next."""
+    if by is None and not report.differing:
+        yield least_costs(systems)
     if "-" in said.files:
         return
     if not_beaten(report.results, report.keys) and _can_be_recalibrated(systems):
         yield said.next_step("score", "--calibrate affine", why="what recalibration gains")
-    if report.is_ranked and are_one_task:
+    if by is None and report.is_ranked:
         are_paired = all(system.ids is not None for system in systems.values())
         how = [] if are_paired else ["--by-position"]
         yield said.next_step("compare", *how, why="which differences are more than chance")
     yield said.next_step("threshold", "--budget 0.2", why="the reject cost that rejects 20%")
 
 
-def _can_be_recalibrated(systems: Mapping[str, System]) -> bool:
+def _can_be_recalibrated(systems: Systems) -> bool:
     """Return whether scikit-learn is there, and each fold can have each class of answers that are as they were read."""
     if find_spec("sklearn") is None:
         return False
@@ -189,59 +137,6 @@ def _can_be_recalibrated(systems: Mapping[str, System]) -> bool:
         if system.basis.recalibration or counts.min() < FOLDS:
             return False
     return True
-
-
-def metrics_of(
-    output: MetricOutput, systems: Mapping[str, System], options: Sequence[str]
-) -> list[Key] | None:
-    """Return the requested metrics, on which options that are set must have an effect; None is all."""
-    first = next(iter(systems.values()))
-    return asked_keys(output.metrics, first.decisions, first.options, options)
-
-
-def notes_of(systems: Mapping[str, System]) -> Notes:
-    """Return what is noted of systems; of unlabelled answers without bounds, which no difference and no plan has."""
-    return [
-        (name, without_bounds(note)) for name, system in systems.items() for note in system.notes
-    ]
-
-
-def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
-    """Raise InputError if systems have parts, or if there is nothing to pair them by."""
-    _require_one_task(submissions)
-    classes = {frozenset(one.recipe.classes or ()) for one in submissions}
-    if len(classes) == 1 and submissions[0].recipe.classes:
-        require_one_order("a comparison", submissions)
-    if len(submissions) == 1:
-        _require_systems(submissions[0])
-    has_ids = any(one.ids is not None for one in submissions)
-    if len(submissions) > 1 and not has_ids and not rows.by_position:
-        require_ids(recipes_of(submissions))
-
-
-def _refuse_pairing(submissions: Sequence[Submission], rows: PairFlags) -> None:
-    """Raise InputError about flags that pair samples if there is a single system."""
-    if len(submissions) == 1 and (rows.common or rows.by_position):
-        raise InputError("--common" if rows.common else "--by-position", "idle_of_one_system")
-
-
-def _require_one_task(submissions: Iterable[Submission]) -> None:
-    """Raise InputError if systems have parts: a comparison needs the same questions of all systems."""
-    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
-    if len(parts) > 1:
-        raise InputError(
-            "a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task"
-        )
-
-
-def _require_systems(submission: Submission) -> None:
-    """Raise InputError if a column seems to name several systems, of which all rows were taken for one."""
-    for note in submission.notes:
-        if note.advice == "name_system":
-            said: dict[str, Any] = {name: note.fields[name] for name in ("columns", "pairs")}
-            raise InputError(
-                "a comparison", "needs_two_systems", value=1, advice=note.advice, **said
-            )
 
 
 def _refuse_draws(

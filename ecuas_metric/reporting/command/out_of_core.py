@@ -13,8 +13,7 @@ from ...errors import FileError, InputError, Note
 from ...files.recipe import Recipe
 from ...metric import Key
 from ...options import checked_options
-from ..report import not_below, report_of, write_figures
-from .choice import asked_keys
+from ..report import Notes, not_below, report_of, write_figures
 from .flags import Flag
 from .parameters import (
     BinnedOptions,
@@ -24,11 +23,10 @@ from .parameters import (
     Files,
     Interval,
     Normalize,
-    Notes,
     ReadingFlags,
     ReportOutput,
+    asked_keys,
     options_set,
-    print_paths,
 )
 from .reading import parse_file, readings_of, require_use
 
@@ -159,7 +157,7 @@ def _show(
     added: Sequence[str],
     output: ReportOutput,
     figures: str | None,
-    recipes: Iterable[Recipe] = (),
+    recipes: Sequence[Recipe] = (),
 ) -> Notes:
     """Print the table of all systems of a collection, with the bounds of what is not exact, and draw its figures."""
     from ...summary import results_of, system_of
@@ -183,9 +181,8 @@ def _show(
         recipes=recipes,
     )
     if figures:
-        print_paths(
-            write_figures({name: system_of(collection.states[name]) for name in results}, figures)
-        )
+        systems = {name: system_of(state) for name, state in collection.states.items()}
+        print(*write_figures(systems, figures), sep="\n")
     return not_below(report.notes())
 
 

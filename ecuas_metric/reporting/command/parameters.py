@@ -1,23 +1,32 @@
-"""The flags that several commands share, each declared once; what a command takes together is a dataclass."""
+"""The flags that several commands share, each declared once, and what they say of the metrics that are shown.
+
+What a command takes together is a dataclass.
+"""
 
 import dataclasses
+import difflib
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 from ...basis import Basis
-from ...errors import InputError, Note
+from ...decisions import Decisions
+from ...errors import InputError
+from ...expected_costs import ERROR_RATE
 from ...files.recipe import NAMES, Recipe, distinct_fields, lines_of
 from ...files.runs import LENGTHS
 from ...files.submissions import RULES
 from ...inputs import POSTERIOR_FORMS
-from ...metric import Key
-from ...options import DEFAULTS, OPTIONS, WEIGHTS
-from ..report import Report, main_keys, report_grid, report_records
-from ..tables import Grid, Record, check_suffix, screen_width, to_text, wrapped, write
-from .flags import Flag
+from ...metric import METRICS, VARIANTS, Key
+from ...metrics import place
+from ...options import DEFAULTS, OPTIONS, WEIGHTS, Options
+from ...results import value_keys
+from ..report import Report, Systems, main_keys, report_grid, report_records, title
+from ..tables import Grid, Record, check_suffix, screen_width, to_text, write
+from .flags import Flag, flag_of
 
 
 def option(
@@ -34,6 +43,9 @@ def option(
 
 _NAMES = {"bins": "n_bins"}  # of flags -> of options
 ADDING = ("normalize", "decompose", "calibration", "reject_costs", "n")  # options that add numbers
+_LIKE = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depends on it
+# the parameter in the name of a number
+_NUMBER = re.compile(r"_(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf)(?=_|\s|$)")
 Files = Annotated[
     list[str],
     Flag(
@@ -42,7 +54,6 @@ Files = Annotated[
         "FILE",
     ),
 ]
-Notes = list[tuple[str, Note]]  # each of a system, or of none: ""
 By = Annotated[
     str | None,
     Flag(
@@ -246,27 +257,26 @@ class Output:
         grid: Grid,
         records: Sequence[Record],
         text: str | None = None,
-        recipes: Iterable[Recipe] = (),
+        recipes: Sequence[Recipe] = (),
         bases: Mapping[str, Basis] | None = None,
     ) -> None:
         """Print how files were read and a table, or the text that stands for it, and write it to all files.
 
         JSON also has the recipes, and what the numbers of each system depend on.
         """
-        of_files = list(recipes)
-        read = lines_of(of_files)
+        read = lines_of(recipes)
         for line in read:
             print(line)
         print(to_text(grid, screen_width(sys.stdout)) if text is None else text, end="")
         if not self.output:  # digests of ids take as long as a table
             return
         fields: dict[str, object] = {}
-        if of_files:
-            fields |= {"read": read, "recipes": distinct_fields(of_files)}
+        if recipes:
+            fields |= {"read": read, "recipes": distinct_fields(recipes)}
         if bases:
             fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
         for path in self.output:
-            write(path, replace(grid, read=read, fields=fields), records)
+            write(path, grid, records, read=read, fields=fields)
 
     def show_below(
         self,
@@ -325,7 +335,7 @@ class ReportOutput(MetricOutput):
         *,
         notes: Iterable[str] = (),
         hints: Iterable[str] = (),
-        recipes: Iterable[Recipe] = (),
+        recipes: Sequence[Recipe] = (),
     ) -> None:
         """Print the table of a report, with further notes and hints below it, and write it to all files."""
         grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
@@ -355,13 +365,124 @@ def options_set(
     return [name for name in names if name in options and options[name] != getattr(DEFAULTS, name)]
 
 
-def print_bullets(sentences: Iterable[str]) -> None:
-    """Print sentences as a list."""
-    lines = (f"- {sentence}" for sentence in sentences)
-    print("", *wrapped(lines, screen_width(sys.stdout)), sep="\n")
+# ---- which metrics a command shows: the names after --metrics -> keys ----
 
 
-def print_paths(paths: Iterable[Path]) -> None:
-    """Print the paths of what was written."""
-    for path in paths:
-        print(path)
+def metrics_of(output: MetricOutput, systems: Systems, options: Sequence[str]) -> list[Key] | None:
+    """Return the requested metrics, on which options that are set must have an effect; None is all."""
+    first = next(iter(systems.values()))
+    return asked_keys(output.metrics, first.decisions, first.options, options)
+
+
+def asked_keys(
+    text: str | None, decisions: Decisions, options: Options, flags: Collection[str]
+) -> list[Key] | None:
+    """Return the metrics of a system that a text names, on which flags that are set have an effect; None is all."""
+    if text is None:
+        return None
+    named = [
+        Key(name)
+        for name, metric in METRICS.items()
+        if metric.when == "named" and metric.applies(decisions)
+    ]
+    return chosen_keys(text, [*value_keys(decisions, options), *named], flags)
+
+
+def chosen_keys(
+    text: str | None,
+    keys: Sequence[Key],
+    options: Collection[str] = (),
+) -> list[Key]:
+    """Return those of the keys that a text names by keys or titles, separated by commas; None is all.
+
+    InputError names what cannot be chosen, and which of the `options` that are set changes nothing that is chosen.
+    """
+    if text is None:
+        return list(keys)
+    names = _names_of(keys)
+    words = [word for word in map(str.strip, text.split(",")) if word]
+    chosen: dict[Key, None] = {}
+    for word in words or [text]:
+        meant = list(_keys_of_word(_simple(word), names))
+        if not meant:
+            raise _unknown(word, keys)
+        chosen |= dict.fromkeys(meant)
+    for name in options:
+        if not any(_LIKE.get(name, name) in key.options for key in chosen):
+            raise InputError(name, "idle_flag", got=", ".join(map(str, chosen)))
+    return list(chosen)
+
+
+def _keys_of_word(
+    word: str,
+    names: Mapping[str, Sequence[Key]],
+) -> Iterator[Key]:
+    """Yield the keys that a word names; metrics of which any number may be asked for are named with it."""
+    for key in names.get(word, []):
+        if key.parameter is not None or not key.entry.parameter:
+            yield key
+    number = _NUMBER.search(word)
+    if number:
+        for key in names.get(_NUMBER.sub("", word), []):
+            if key.parameter is None and key.entry.parameter:
+                yield Key(key.metric, float(number[1]))
+
+
+def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
+    """Return what each name stands for: a number, or a metric for all n or all reject costs."""
+    names: dict[str, list[Key]] = {}
+    for key in keys:
+        if not key.variant:
+            for name in (key.metric, key.entry.title):
+                names.setdefault(_simple(name), []).append(key)
+    for key in keys:
+        names[str(key)] = [key]
+        names[_simple(title(key))] = [key]
+    return names
+
+
+def _unknown(name: str, keys: Sequence[Key]) -> InputError:
+    """Return the error of a name that is not there, with what adds the number that it may mean."""
+    error = InputError("--metrics", "unknown_metric", value=name, keys=sorted(keys, key=place))
+    meant = _meant(name)
+    number = _NUMBER.search(_simple(name))
+    flag = _adding_flag(meant, number[1] if number else "")
+    if flag:
+        error.advice = "add_flag"
+        error.fields["flag"] = flag
+    elif number is None and any(key.entry.parameter == "any" for key in meant):
+        error.advice = "metric_needs_number"
+        error.fields["example"] = f"{name}_0.1"
+    elif meant:
+        error.advice = "metric_does_not_exist"
+    elif near := _near(_simple(name), _names_of(keys)):
+        error.advice = "near_metric"
+        error.fields["near"] = near
+    return error
+
+
+def _near(word: str, names: Collection[str]) -> list[str]:
+    """Return which names are spelled nearly as a word, or contain it, or measure what it is the complement of."""
+    if word in ("acc", "accuracy"):
+        return [ERROR_RATE.name]
+    containing = [name for name in names if word in name]
+    return difflib.get_close_matches(word, names) or containing[:3]
+
+
+def _adding_flag(meant: Sequence[Key], number: str) -> str:
+    """Return the flag that adds one of some numbers, or nothing if none does."""
+    for option in ADDING:
+        if any(option in key.options for key in meant):
+            has_value = number and option in ("n", "reject_costs")
+            return f"{flag_of(option)} {number}" if has_value else flag_of(option)
+    return ""
+
+
+def _meant(name: str) -> Sequence[Key]:
+    """Return the numbers that a name may mean, whatever its parameter."""
+    keys = [Key(metric, None, variant) for metric in METRICS for variant in VARIANTS]
+    return _names_of(keys).get(_NUMBER.sub("", _simple(name)), [])
+
+
+def _simple(text: str) -> str:
+    return re.sub(r"[\s↑↓†]+", " ", text).strip().lower().replace("∞", "inf")

@@ -1,6 +1,6 @@
 """`ecuas plan`: how many samples a comparison of two systems needs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
@@ -20,21 +20,20 @@ from ...files.recipe import Recipe
 from ...metric import Key
 from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
 from ..differences import plan_grid
-from ..report import prepare_submissions
-from .choice import chosen_keys
+from ..report import Notes, prepare_submissions
 from .flags import Flag
-from .in_memory import metrics_of, notes_of, require_pairs
 from .parameters import (
     Files,
     MetricOptions,
     MetricOutput,
-    Notes,
     OrdersN,
     PairFlags,
     PoolTasks,
+    chosen_keys,
+    metrics_of,
     options_set,
 )
-from .reading import read_files, recipes_of
+from .reading import notes_of, read_files, recipes_of, require_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +109,7 @@ def _show_plans(
     plans: Sequence[Plan],
     target: Target,
     output: MetricOutput,
-    recipes: Iterable[Recipe] = (),
+    recipes: Sequence[Recipe] = (),
     bases: Mapping[str, Basis] | None = None,
 ) -> None:
     if not plans:

@@ -1,13 +1,20 @@
-"""The files that a command line names -> submissions, each by the name of its system."""
+"""The files that a command line names -> submissions, each by the name of its system -> systems."""
 
+import csv
 import glob
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import numpy as np
+
+from ...classes import matrix_of_classes
 from ...errors import FileError, InputError, pairs_of, quoted
+from ...files.evidence import require_ids
+from ...files.proposals import Proposal
 from ...files.read import distinct_names, stem
 from ...files.recipe import (
     SEVERAL,
@@ -21,9 +28,12 @@ from ...files.recipe import (
 )
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, read_tables
-from ...inputs import grouped
-from .flags import flag_of
-from .parameters import ADDING, FormOptions, NewRowFlags, PairFlags, ReadingFlags
+from ...inputs import Floats, grouped
+from ...recalibration import FOLDS, METHODS
+from ...results import System
+from ..report import Notes, Systems, prepare_submissions, without_bounds
+from .flags import COMMANDS, Flag, flag_of
+from .parameters import ADDING, CostFlag, FormOptions, NewRowFlags, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 FORMS_OF_POSTERIORS = ("posteriors", "positive")
@@ -39,6 +49,10 @@ class File:
 
     name: str | None
     path: str
+
+    def is_called(self, text: str) -> bool:
+        """Return whether a text is its path, the last part of that, or the name that was given to it."""
+        return text in (self.name, self.path, Path(self.path).name)
 
 
 def read_files(
@@ -74,7 +88,7 @@ def read_files(
         unlabelled=unlabelled,
         classes=classes,
     )
-    tasks = _list_of(rows.tasks)
+    tasks = [] if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
     run = RunOptions(tasks or None, rows.filter, rows.choice_length, partial=rows.partial)
     submissions: list[Submission] = []
     stems: list[str] = []
@@ -94,16 +108,18 @@ def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
         raise InputError("--by-position", "idle_beside_common")
     if not rows.common and not rows.by_position:
         return submissions
+    if len(submissions) == 1:
+        raise InputError("--common" if rows.common else "--by-position", "idle_of_one_system")
     from ...comparison.compare import in_common, note_on_order
 
-    if rows.by_position:
-        by_position = []
-        for one in submissions:
-            note = note_on_order(submissions[0], one)
-            notes = one.notes if note is None else (*one.notes, note)
-            by_position.append(replace(one, ids=None, notes=notes))
-        return by_position
-    return in_common(submissions)
+    if rows.common:
+        return in_common(submissions)
+    by_position = []
+    for one in submissions:
+        note = note_on_order(submissions[0], one)
+        notes = one.notes if note is None else (*one.notes, note)
+        by_position.append(replace(one, ids=None, notes=notes))
+    return by_position
 
 
 def readings_of(
@@ -125,10 +141,9 @@ def readings_of(
         metric.predictions_are,
         rows.right,
     )
-    columns_of_flags = {"weight": rows.weight, **roles}
-    common = {role: column for role, column in columns_of_flags.items() if column}
+    of_flags = {"weight": rows.weight, **roles}
     readings = []
-    for columns in columns_of_files(common, rows.columns, files, others):
+    for columns in columns_of_files(of_flags, rows.columns, files, others):
         reading = said.with_columns(columns)
         if rows.recipe is not None:
             recipe = reading_in(Path(rows.recipe).read_text(encoding="utf-8"))
@@ -158,25 +173,23 @@ def parse_file(text: str) -> File:
 
 
 def columns_of_files(
-    common: Mapping[str, str],
+    of_flags: Mapping[str, str | None],
     texts: Iterable[str],
     files: Sequence[File],
     others: Sequence[File],
 ) -> Sequence[ColumnNames]:
     """Return the columns of each file by role, or by system and role; texts may also name other files.
 
-    From those of all files, and texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a
-    system in the one file.
+    From those that flags name for all files, and texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file,
+    its name, or a system in the one file.
     """
     columns: list[dict[str, Any]] = [{} for _ in files]
-    pairs = [("", role, column) for role, column in common.items()]
+    pairs = [("", role, column) for role, column in of_flags.items() if column]
     for text in texts:
         pairs += pairs_in(text, "--columns")
     _require_once(pairs)
     for of, role, column in sorted(pairs, key=lambda pair: bool(pair[0])):  # those of all first
-        is_of_another = any(_is_called(of, one) for one in others)
-        meant = _columns_meant(of, files, columns, or_none=is_of_another) if of else columns
-        for of_file in meant:
+        for of_file in _columns_meant(of, files, columns, others) if of else columns:
             of_file[role] = column
     return columns
 
@@ -196,22 +209,16 @@ def _columns_meant(
     of: str,
     files: Sequence[File],
     columns: Sequence[dict[str, Any]],
-    *,
-    or_none: bool,
+    others: Sequence[File],
 ) -> list[dict[str, Any]]:
     """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
     pairs = zip(files, columns, strict=True)
-    meant = [of_file for file, of_file in pairs if _is_called(of, file)]
-    if meant or or_none:
+    meant = [of_file for file, of_file in pairs if file.is_called(of)]
+    if meant or any(one.is_called(of) for one in others):
         return meant
     if len(files) > 1 or stem(of) != of:
         raise InputError("--columns", "unknown_file", value=of)
     return [columns[0].setdefault(of, {})]
-
-
-def _is_called(text: str, file: File) -> bool:
-    """Return whether a text is a file's path, the last part of it, or the name that was given to it."""
-    return text in (file.name, file.path, Path(file.path).name)
 
 
 def _read(
@@ -246,39 +253,36 @@ def require_use(
     pool_tasks: bool = False,
 ) -> None:
     """Raise InputError if a flag means nothing for what was read."""
-    are_set = {name for record in flags for name in _names_set(record)}
+    are_set = [name for record in flags for name in _names_set(record)]
     if pool_tasks:
-        are_set.add("pool_tasks")
-    for names, rule in _idle_flags(recipes):
-        for name in names:
-            if name in are_set:
-                raise InputError(flag_of(name), rule)
+        are_set.append("pool_tasks")
+    idle = _idle_flags(recipes)
+    for name in are_set:
+        if name in idle:
+            raise InputError(flag_of(name), idle[name])
 
 
-def _idle_flags(recipes: Sequence[Recipe]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the names of flags that mean nothing for what was read, with the rule that says so."""
+def _idle_flags(recipes: Sequence[Recipe]) -> dict[str, str]:
+    """Return the rules about flags that mean nothing for what was read, by the names of these."""
     by_format = grouped(recipes, lambda one: one.format == "run")
     runs = _have_posteriors(by_format.get(True, []))
     tables = _have_posteriors(by_format.get(False, []))
+    idle = {}
     if not any(one.of("weight") for one in recipes):
-        yield ("weights_are",), "idle_without_weight"
+        idle["weights_are"] = "idle_without_weight"
     if not any(tables):
-        yield ("labels",), "idle_of_posteriors"
-    if not runs:
-        yield OF_RUNS, "idle_of_runs"
+        idle["labels"] = "idle_of_posteriors"
     if not any(runs):
-        yield ("choice_length",), "idle_of_log_likelihoods"
-    if runs and all(runs) and not tables:  # runs of choices
-        yield NOT_OF_CHOICES, "idle_of_tables"
+        idle["choice_length"] = "idle_of_log_likelihoods"
+    if not runs:
+        idle |= dict.fromkeys(OF_RUNS, "idle_of_runs")
+    elif all(runs) and not tables:  # runs of choices
+        idle |= dict.fromkeys(NOT_OF_CHOICES, "idle_of_tables")
+    return idle
 
 
 def _have_posteriors(recipes: Iterable[Recipe]) -> list[bool]:
     return [one.form in FORMS_OF_POSTERIORS for one in recipes]
-
-
-def _list_of(text: str | None) -> list[str]:
-    """Return the parts of a text between commas; none of no text."""
-    return [] if text is None else [part.strip() for part in text.split(",")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,10 +292,13 @@ class Said:
     files: Sequence[str]
     flags: Sequence[Any]  # dataclasses of flags
 
-    def next_step(self, command: str, *further: str, why: str) -> str:
+    def next_step(
+        self,
+        command: str,
+        *further: str,
+        why: str,
+    ) -> str:
         """Return the line of a command that reads the same in the same way, as far as its flags say so."""
-        from .help import COMMANDS
-
         taken = COMMANDS[command].parameters().keys() - {*ADDING, "bins"}
         words = list(map(quoted, self.files))
         for record in self.flags:
@@ -329,7 +336,10 @@ def _require_tasks(tasks: Iterable[str], submissions: Iterable[Submission]) -> N
             raise InputError("--tasks", "task_missing", value=task)
 
 
-def _named(systems: Sequence[Submission], name: str | None) -> list[Submission]:
+def _named(
+    systems: Sequence[Submission],
+    name: str | None,
+) -> list[Submission]:
     """Return the systems of a file by the name that was given to the file, if one was."""
     if name is None:
         return list(systems)
@@ -356,3 +366,156 @@ def _distinct(
         if names.count(name) > 1:
             raise FileError(one.file, "same_name_in_other_file", advice="name_files", name=shown)
     return [replace(one, name=name) for name, one in zip(names, submissions, strict=True)]
+
+
+# ---- submissions -> systems ----
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemFlags:
+    """What systems are made of besides their rows."""
+
+    cost: CostFlag = None
+    calibrate: Annotated[
+        str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)
+    ] = None
+    folds: Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))] = (
+        FOLDS
+    )
+
+    def systems(
+        self, submissions: Sequence[Submission], options: Mapping[str, object]
+    ) -> dict[str, System]:
+        """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
+        options = {**options, **cost_of_all(self.cost, submissions)}
+        systems = prepare_submissions(submissions, **options)
+        systems, _ = self.with_recalibrated(systems, submissions, options)
+        return systems
+
+    def with_recalibrated(
+        self,
+        systems: dict[str, System],
+        submissions: Sequence[Submission],
+        options: Mapping[str, object],
+    ) -> tuple[dict[str, System], Sequence[Submission]]:
+        """Return the systems, each with its recalibrated version if that is asked for, and what they are of."""
+        if self.calibrate is None:
+            return systems, submissions
+        from ..recalibrating import add_recalibrated
+
+        return add_recalibrated(
+            systems, submissions, method=self.calibrate, folds=self.folds, **options
+        )
+
+
+def notes_of(systems: Systems) -> Notes:
+    """Return what is noted of systems; of unlabelled answers without bounds, which no difference and no plan has."""
+    return [
+        (name, without_bounds(note)) for name, system in systems.items() for note in system.notes
+    ]
+
+
+def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
+    """Raise InputError if systems have parts, or if there is nothing to pair them by."""
+    _require_one_task(submissions)
+    classes = {frozenset(one.recipe.classes or ()) for one in submissions}
+    if len(classes) == 1 and submissions[0].recipe.classes:
+        require_one_order("a comparison", submissions)
+    if len(submissions) == 1:
+        _require_systems(submissions[0])
+    has_ids = any(one.ids is not None for one in submissions)
+    if len(submissions) > 1 and not has_ids and not rows.by_position:
+        require_ids(recipes_of(submissions))
+
+
+def _require_one_task(submissions: Iterable[Submission]) -> None:
+    """Raise InputError if systems have parts: a comparison needs the same questions of all systems."""
+    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
+    if len(parts) > 1:
+        raise InputError(
+            "a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task"
+        )
+
+
+def _require_systems(submission: Submission) -> None:
+    """Raise InputError if a column seems to name several systems, of which all rows were taken for one."""
+    for note in submission.notes:
+        if note.advice == "name_system":
+            error = InputError("a comparison", "needs_two_systems", value=1, advice=note.advice)
+            error.fields.update(note.fields)
+            raise error
+
+
+def cost_of_all(
+    text: str | None,
+    submissions: Sequence[Submission],
+) -> dict[str, object]:
+    """Return the option of a cost, if there is one, which means the same classes in all submissions."""
+    if text is None:
+        return {}
+    matrices = [cost_of_flag(text, submission)[0] for submission in submissions]
+    require_one_order("--cost", submissions)
+    return {"cost": matrices[0]}
+
+
+def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
+    """Raise InputError if systems have the classes of posteriors in several orders, by which their numbers differ."""
+    orders = {",".join(_classes_of(submission)): submission.name for submission in submissions}
+    if len(orders) > 1:
+        listed = [f"{classes} in {name}" for classes, name in orders.items()]
+        named = [one.recipe.classes for one in submissions if one.recipe.classes]
+        advice: dict[str, Any] = {"advice": "say_labels"}
+        if named:
+            advice = Proposal("say_first_order", {}, named[0]).to_fields({})
+        raise InputError(argument, "orders_of_classes", orders=listed, **advice)
+
+
+def cost_of_flag(
+    text: str | None, submission: Submission
+) -> tuple[str | Floats, Sequence[object] | None]:
+    """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
+    if submission.form != "posteriors":
+        if text is not None:
+            raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
+        return "zero_one", None
+    classes = _classes_of(submission)
+    if text is None:
+        return "zero_one", classes
+    if Path(text).suffix.lower() in (".csv", ".json"):
+        costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
+        return costs, decisions
+    try:
+        rows = [row.split(",") for row in text.split(";")]
+        matrix = np.array([list(map(float, row)) for row in rows])
+    except ValueError:
+        raise InputError("--cost", "no_matrix", value=text) from None
+    return matrix, classes if matrix.shape[1] == len(classes) else None
+
+
+def _classes_of(submission: Submission) -> list[str]:
+    """Return the names of the classes of posteriors, or their numbers as text."""
+    named = submission.recipe.classes
+    return list(named or map(str, range(submission.predictions.shape[1])))
+
+
+def _costs_in(path: Path) -> Mapping[object, object]:
+    """Return the costs of a file by names of classes."""
+    text = path.read_text(encoding="utf-8-sig")
+    try:
+        if path.suffix.lower() == ".json":
+            return dict(json.loads(text, object_pairs_hook=_distinct_pairs))
+        header, *rows = filter(None, csv.reader(text.splitlines(), skipinitialspace=True))
+        costs = [map(float, row[1:]) for row in rows]
+        of_class = [_distinct_pairs(zip(header[1:], row, strict=True)) for row in costs]
+        return _distinct_pairs(zip((row[0] for row in rows), of_class, strict=True))
+    except (ValueError, TypeError, IndexError):
+        raise FileError(path, "no_costs") from None
+
+
+def _distinct_pairs(pairs: Iterable[tuple[str, object]]) -> dict[object, object]:
+    """Return pairs as a mapping; ValueError if a name is there twice."""
+    pairs = list(pairs)
+    mapping: dict[object, object] = dict(pairs)
+    if len(mapping) < len(pairs):
+        raise ValueError
+    return mapping

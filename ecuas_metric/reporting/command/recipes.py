@@ -10,9 +10,9 @@ from ...files.read import read_sheet
 from ...files.recipe import Recipe, json_of, lines_of
 from ...files.roles import describe
 from ...files.submissions import Submission
-from ..report import prepare_open
+from ..report import Notes, prepare_open
 from .flags import Flag
-from .parameters import Files, MetricOptions, Notes, PredictionsAre, Renormalize, RowFlags
+from .parameters import Files, MetricOptions, PredictionsAre, Renormalize, RowFlags
 from .reading import read_files, recipes_of, without_truth
 
 NO_TRUTH = ("one_role_missing", "roles_missing")  # rules that rows without labels break

@@ -15,7 +15,7 @@ from ecuas_metric.metric import METRICS
 from ecuas_metric.options import OPTIONS, checked_options
 from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.command import in_memory
-from ecuas_metric.reporting.command.help import COMMANDS
+from ecuas_metric.reporting.command.flags import COMMANDS
 from ecuas_metric.reporting.tables import BEST
 from ecuas_metric.reporting.words import COMMAND_WORDS
 from tests.ecuas_metric.reporting.commanded import answers, by_name, content, saved

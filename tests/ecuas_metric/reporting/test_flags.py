@@ -14,8 +14,7 @@ from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.command import comparing, in_memory, out_of_core, parameters
-from ecuas_metric.reporting.command.flags import flag_of
-from ecuas_metric.reporting.command.help import COMMANDS
+from ecuas_metric.reporting.command.flags import COMMANDS, flag_of
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
 from tests.ecuas_metric.reporting.commanded import answers
 

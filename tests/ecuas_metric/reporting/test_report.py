@@ -14,7 +14,7 @@ from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.metrics import place
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import figures
-from ecuas_metric.reporting.command.choice import chosen_keys
+from ecuas_metric.reporting.command.parameters import chosen_keys
 from ecuas_metric.reporting.report import (
     digits_for,
     main_keys,

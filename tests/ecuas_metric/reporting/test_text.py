@@ -10,7 +10,7 @@ from ecuas_metric.metric import Key
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting import text
 from ecuas_metric.reporting.differences import summary
-from ecuas_metric.reporting.report import p_text, prepare_submissions
+from ecuas_metric.reporting.report import p_text, prepare_submissions, texts_apart
 from ecuas_metric.results import compute_results
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, rows_of
 
@@ -109,9 +109,10 @@ def test_confidences_that_are_too_high_or_too_low_are_called_so(confidence, side
     assert any(f": {side} on average (p < 0.001)" in line for line in text.explain({"a": system}))
 
 
-def test_the_limits_of_a_range_are_distinct():
-    ranges = [text._between(*limits) for limits in ((0.1, 0.9), (0.991, 0.994), (0.5, 0.5))]
-    assert ranges == ["between 0.10 and 0.90", "between 0.991 and 0.994", "about 0.50"]
+def test_numbers_have_as_many_digits_as_tell_them_apart():
+    assert texts_apart((0.1, 0.9), 2) == ["0.10", "0.90"]
+    assert texts_apart((0.991, 0.994), 2) == ["0.991", "0.994"]
+    assert texts_apart((0.5, 0.5 + 1e-15), 2) == ["0.500000000000"] * 2
 
 
 def test_the_command_prints_the_sentences_below_the_table(files, submissions, ran):
