@@ -389,11 +389,22 @@ def distinct_fields(recipes: Iterable[Recipe]) -> list[dict[str, Any]]:
     return distinct
 
 
+def _recipes_in(text: str) -> list[Recipe]:
+    """Return the recipes in JSON; InputError if it has none."""
+    try:
+        document = json.loads(text)
+        records = document.get("recipes", [document]) if isinstance(document, dict) else document
+        recipes = [Recipe.from_fields(record) for record in records]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        recipes = []
+    if not recipes:
+        raise InputError("recipe", "no_recipe")
+    return recipes
+
+
 def reading_in(text: str) -> Reading:
     """Return what the JSON of `json_of` says of a file, or that of a table that the command wrote."""
-    document = json.loads(text)
-    records = document.get("recipes", [document]) if isinstance(document, dict) else document
-    recipes = [Recipe.from_fields(record) for record in records]
+    recipes = _recipes_in(text)
     if len(recipes) > 1 and not all(recipe.system for recipe in recipes):
         raise InputError(
             "recipe", "several_recipes", got=", ".join(recipe.source for recipe in recipes)
