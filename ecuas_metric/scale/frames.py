@@ -265,11 +265,10 @@ def _grouped(
 
 def _columns(rows: Any, recipe: Recipe, options: Options, systems: Mapping[str, str]) -> Any:
     """Return the systems of rows, what these are grouped by, and what is added up of them, under names of ours."""
-    types = rows.collect_schema()
     cells = {"cell": recipe.predictions[0], "y": recipe.truth}
     if recipe.of("weight"):
         cells["w"] = recipe.of("weight")[0]
-    numbers = {ours: _number(_theirs(name, rows), types[name]) for ours, name in cells.items()}
+    numbers = {ours: _number(_theirs(name, rows)) for ours, name in cells.items()}
     names = {ours: _theirs(name, rows) for ours, name in systems.items()}
     rows = rows.select(**names, **numbers)
     # Each in a column of its own: engines compute an expression as often as it is written.
@@ -352,13 +351,11 @@ def _quotient(column: Any, divisor: float) -> Any:
     return column / (column * 0 + divisor)
 
 
-def _number(column: Any, type: Any) -> Any:
+def _number(column: Any) -> Any:
     """Return a column as numbers, nothing where it is not a number."""
     import narwhals as nw
 
     numbers = column.cast(nw.Float64)
-    if not type.is_float():
-        return numbers
     return nw.when(~numbers.is_nan()).then(numbers)
 
 
