@@ -78,14 +78,17 @@ def states_of_batches(
         for system, rows in _systems(sheet, recipe, name, prefix):
             counted = _counted(rows, recipe)
             state = _state(counted, recipe, options, part=_part_of(rows, recipe))
-            first, last = rows.rows[[0, -1]].tolist()
-            with fitting(source, "rows_do_not_fit", first=first, last=last):
+            start, end = rows.rows[[0, -1]].tolist()
+            with fitting(source, "rows_do_not_fit", first=start, last=end):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
-                on_scale[system] = on_scale.get(system, 0) + _counts_on_scale(counted, recipe)
+                values = numbers(_values_of(counted, recipe), "")
+                counts = scale_counts(values, _of_groups(counted, "count"))
+                on_scale[system] = on_scale.get(system, 0) + counts
         first += len(table)
-    for counts in on_scale.values():
-        _require_one_scale(counts, recipe, source)
+    if recipe is not None:
+        for counts in on_scale.values():
+            _require_one_scale(counts, recipe, source)
     return systems
 
 
@@ -382,15 +385,9 @@ def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     )
 
 
-def _counts_on_scale(sheet: Sheet, recipe: Recipe) -> Ints:
-    """Return where the confidences of rows lie on their scale."""
-    values = numbers(_values_of(sheet, recipe), "")
-    return scale_counts(values, _of_groups(sheet, "count"))
-
-
-def _require_one_scale(on_scale: Ints, recipe: Recipe | None, source: str) -> None:
+def _require_one_scale(on_scale: Ints, recipe: Recipe, source: str) -> None:
     """Raise FileError if some confidences, by their `scale_counts`, look divided already."""
-    if recipe is None or not are_mixed(on_scale, recipe.scale):
+    if not are_mixed(on_scale, recipe.scale):
         return
     size, within = on_scale[:2].tolist()
     raise FileError(

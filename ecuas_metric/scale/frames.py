@@ -265,12 +265,10 @@ def _grouped(
 
 def _columns(rows: Any, recipe: Recipe, options: Options, systems: Mapping[str, str]) -> Any:
     """Return the systems of rows, what these are grouped by, and what is added up of them, under names of ours."""
-    types = rows.collect_schema()
     cells = {"cell": recipe.predictions[0], "y": recipe.truth}
     if recipe.of("weight"):
         cells["w"] = recipe.of("weight")[0]
-    theirs = {ours: _theirs(name, rows) for ours, name in cells.items()}
-    numbers = {ours: _number(theirs[ours], types[name]) for ours, name in cells.items()}
+    numbers = {ours: _number(_theirs(name, rows)) for ours, name in cells.items()}
     names = {ours: _theirs(name, rows) for ours, name in systems.items()}
     rows = rows.select(**names, **numbers)
     # Each in a column of its own: engines compute an expression as often as it is written.
@@ -285,12 +283,13 @@ def _steps(recipe: Recipe, options: Options) -> Iterator[dict[str, Any]]:
 
     q = nw.col("q")
     within = nw.col("within")
-    near = nw.col("near")
+    root = nw.col("root")
     yield {"q": _on_unit_scale(nw.col("cell"), recipe.scale)}
     yield {"wu": 1 - q, "within": q.clip(-1, 2)}  # what is far outside has no whole number of steps
     yield {"near": nw.when(within >= 0.5).then(1 - within).otherwise(within)}
-    root = near.clip(0).sqrt().sqrt().sqrt()
-    yield {"root": root, "place": (within * options.n_bins).floor()}
+    yield {"root": nw.col("near").clip(0), "place": (within * options.n_bins).floor()}
+    for _ in range(3):  # the eighth root
+        yield {"root": root.sqrt()}
     yield {"bin": _bin(recipe, options)}
     if recipe.correct_from is not None:
         y = nw.col("y")
@@ -344,23 +343,19 @@ def _on_unit_scale(cell: Any, scale: float | str) -> Any:
     if scale == LOG:
         return on_unit_scale(cell, scale)
     low, high = limits_of(scale)
-    return _quotient(cell - low, high - low)
+    return cell if scale == 1 else _quotient(cell - low, high - low)
 
 
 def _quotient(column: Any, divisor: float) -> Any:
     """Return a column divided by a number as in memory: Polars multiplies by the inverse of what is no column."""
-    import narwhals as nw
-
-    return column / (column.is_null().cast(nw.Float64) * 0 + divisor)
+    return column / (column * 0 + divisor)
 
 
-def _number(column: Any, type: Any) -> Any:
+def _number(column: Any) -> Any:
     """Return a column as numbers, nothing where it is not a number."""
     import narwhals as nw
 
     numbers = column.cast(nw.Float64)
-    if not type.is_float():
-        return numbers
     return nw.when(~numbers.is_nan()).then(numbers)
 
 

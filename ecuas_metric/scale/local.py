@@ -17,7 +17,7 @@ from ..errors import FileError, missing_package
 from ..files.recipe import Reading, Recipe
 from ..inputs import grouped
 from ..options import Options
-from .batches import AS_SAID, check_reading, collected
+from .batches import AS_SAID, collected
 from .frames import lazy_rows, states_of_frame
 from .parts import Part, digest_of_part, parts_of_patterns, readable, recipe_of_part
 from .storage import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_SAVES = 30.0
 MEMORY_LIMIT = "256MB"  # beyond it groups go to disk
-FrameOf = Callable[[Sequence[Part]], Any]
+FrameOf = Callable[[Sequence[Part], Recipe], Any]
 
 
 def score_files(
@@ -54,7 +54,6 @@ def score_files(
     FileError names file, column, row and value; the files before it are in `state_file`. All files of one name are one
     frame of Spark, for which they must be read in the same way.
     """
-    check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     parts = parts_of_patterns(patterns)
     addresses = {part.address for part in parts}
@@ -132,9 +131,11 @@ def _with_parts(
     source = parts[0].source if len(parts) == 1 else "the files"
     with readable(source):
         if new:
-            rows = frame_of([part for part in parts if part.address in new])
+            rows = frame_of([part for part in parts if part.address in new], recipe)
         else:
-            rows = lazy_rows(frame_of(parts[:1])).head(1)  # whether it is read as it was then
+            rows = lazy_rows(frame_of(parts[:1], recipe)).head(
+                1
+            )  # whether it is read as it was then
         states = states_of_frame(
             rows,
             options,
@@ -172,7 +173,7 @@ def _new_among(
     return new
 
 
-def _relation(connection: DuckDBPyConnection, parts: Sequence[Part]) -> Any:
+def _relation(connection: DuckDBPyConnection, parts: Sequence[Part], _recipe: Recipe) -> Any:
     """Return the rows of a file as a lazy frame, with the columns in its path."""
     import narwhals as nw
 

@@ -80,14 +80,14 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
 
 def _names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
     """Return the name of the rows of each (name, pattern) where no column has one."""
-    paths = [path for _, path in pairs]
-    stems = ["" if name or _is_pattern(path) else stem(path.rstrip("/")) for name, path in pairs]
-    names = [name or own or path for (name, path), own in zip(pairs, stems, strict=True)]
-    return distinct_names(names, paths, stems)
-
-
-def _is_pattern(path: str) -> bool:
-    return glob.has_magic(path) and not os.path.exists(path)
+    names = []
+    stems = []
+    for name, path in pairs:
+        is_pattern = glob.has_magic(path) and not os.path.exists(path)
+        of_path = "" if name or is_pattern else stem(path.rstrip("/"))
+        names.append(name or of_path or path)
+        stems.append(of_path)
+    return distinct_names(names, [path for _, path in pairs], stems)
 
 
 def parts_of(

@@ -110,13 +110,16 @@ def merge_states(
 
     if state and Path(state).exists():
         raise FileError(state, "file_is_there", advice="name_another")
-    reading = {"normalize": normalize, "decompose": decompose}
-    checked_options(**reading, confidence_level=interval)
+    reading = {
+        "normalize": normalize,
+        "decompose": decompose,
+        "confidence_level": interval,
+    }
+    checked_options(**reading)
     collection = merge_collections(map(read_collection, files), names=files)
     if state:
         write_collection(state, collection)
-    added = options_set(reading)
-    return _show(collection, {**reading, "confidence_level": interval}, added, output, figures)
+    return _show(collection, reading, options_set(reading), output, figures)
 
 
 def _collect(

@@ -138,6 +138,7 @@ HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
 
 NOT_READ = [  # columns, and what is said
     (OF_TWO | {"confidence": [0.9, 3.5, 0.5]}, "'confidence' must lie in .* got 3.5 in row 2"),
+    (OF_TWO | {"confidence": [0.9, 0.4, 3.5]}, "'confidence' must lie in .* got 3.5 in row 3"),
     (THREE | {"confidence": [0.9, None, 0.5]}, "'confidence' must not be NaN; got nan in row 2"),
     (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 3"),
     (OF_TWO | {"correct": [1, None, 1]}, "'correct' has no value in row 2"),
@@ -149,11 +150,11 @@ NOT_READ = [  # columns, and what is said
 
 @pytest.mark.parametrize(("columns", "message"), NOT_READ)
 def test_what_is_wrong_is_named_with_part_column_and_row(columns, message, monkeypatch):
-    """Rows are scored together or one by one."""
-    for chunk in (batches.CHUNK, 1):
+    """Rows are scored together, one by one or two by two."""
+    for chunk, size in ((batches.CHUNK, 1), (1, 1), (1, 2)):
         monkeypatch.setattr(batches, "CHUNK", chunk)
         with pytest.raises(FileError, match=f"part 7: column {message}"):
-            states_of_batches(pa.table(columns).to_batches(1), OPTIONS, source="part 7")
+            states_of_batches(pa.table(columns).to_batches(size), OPTIONS, source="part 7")
 
 
 def test_a_class_that_is_not_known_is_no_wrong_one(rng):
