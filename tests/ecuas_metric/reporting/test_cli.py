@@ -516,7 +516,7 @@ def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, ra
 
 
 @pytest.mark.parametrize("text", ["", "no", "[]", "[1]", '{"x": 1}', '{"recipes": [{}]}'])
-def test_what_is_no_recipe_is_refused(text, folder, capsys):
-    Path("r.json").write_text(text)
-    assert main(["score", "a.csv", "--recipe", "r.json"]) == 2
-    assert capsys.readouterr().err.startswith("ecuas: --recipe takes what `ecuas read`")
+def test_what_is_no_recipe_is_refused(text, folder, ran):
+    (folder / "r.json").write_text(text)
+    said = ran("score runs.csv --recipe r.json", 2).err
+    assert said.startswith("ecuas: --recipe takes what `ecuas read`")
