@@ -229,7 +229,8 @@ def _labels_beside(
         for posteriors in source(table)
         for label in table.may_be_labels(posteriors.count)
     ]
-    predicted = {label for one, label in pairs if _are_likeliest(table, label, one)}
+    free = [] if table.named("label") else pairs
+    predicted = {label for one, label in free if _are_likeliest(table.texts(label), one)}
     proposals: list[Proposal] = []
     for posteriors, label in pairs:
         is_field = label.startswith(f"{posteriors.columns.get('posteriors')}.")  # of theirs
@@ -238,13 +239,10 @@ def _labels_beside(
     yield from [one for one in proposals if one.predictions_are != "logits"] or proposals
 
 
-def _are_likeliest(table: Candidates, label: str, posteriors: _Posteriors) -> bool:
-    """Return whether a column without a name of labels has the likeliest class in all rows."""
-    labels = table.texts(label)
+def _are_likeliest(labels: Array, posteriors: _Posteriors) -> bool:
+    """Return whether labels (N,) are those of the likeliest class in all rows."""
     _, names = _names_beside(labels, posteriors)
-    if not names or table.named("label"):
-        return False
-    return bool((labels == posteriors.chosen_among(names)).all())
+    return bool(names) and bool((labels == posteriors.chosen_among(names)).all())
 
 
 def _with_labels(table: Candidates, label: str, posteriors: _Posteriors) -> Iterator[Proposal]:

@@ -22,7 +22,10 @@ def read_parts(
     path: str | Path,
     options: RunOptions | None = None,
 ) -> list[RunPart] | None:
-    """Read a tool's run, a file of samples or a folder: a part for each system and task, or None for other content."""
+    """Read a tool's run, a file of samples or a folder: a part for each system and task, or None for other content.
+
+    FileError if a file is a tool's results without samples.
+    """
     place = Path(path)
     if not place.exists():
         return None
@@ -30,7 +33,10 @@ def read_parts(
         files = [file for file in files_in(place, FILE_NAMES[name]) if reader.recognises(file)]
         if files:
             return _note_settings(reader.parts(files, options or RunOptions()))
-    _refuse_totals(place)
+    for file in files_in(place, r".*\.json"):
+        for tool, (keys, advice) in _TOTALS.items():
+            if starts_with(file, keys, size=-1):
+                raise FileError(file, "results_without_samples", advice=advice, tool=tool)
     return None
 
 
@@ -43,11 +49,3 @@ def _note_settings(parts: Sequence[RunPart]) -> list[RunPart]:
         note = Note("run_settings_differ", {"task": part.task, "names": silent})
         noted.append(replace(part, notes=(*part.notes, note)) if silent else part)
     return noted
-
-
-def _refuse_totals(path: Path) -> None:
-    """Raise FileError if a file, or one in a folder, is a tool's results without samples."""
-    for file in files_in(path, r".*\.json"):
-        for tool, (keys, advice) in _TOTALS.items():
-            if starts_with(file, keys, size=-1):
-                raise FileError(file, "results_without_samples", advice=advice, tool=tool)
