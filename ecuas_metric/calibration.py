@@ -1,4 +1,4 @@
-"""How far confidences are from what they promise: ECE, the same without bias, a test, and their per-sample scores."""
+"""How far confidences are from what they promise: ECE, the same without bias, and a test."""
 
 from __future__ import annotations
 
@@ -22,20 +22,6 @@ _ENOUGH = 1000.0  # if the variance of the number of errors is at least this
 _DRAWN = 2**20  # numbers at a time
 _SMALLEST = 1e-300  # mean square gap, which is divided by
 _ALONE = 1e-9  # from 1, of the weight of a bin that is in one unit
-
-
-def confidence_cross_entropy_cost(
-    uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7
-) -> Floats:
-    """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (N,) (nats), q_e in [epsilon, 1 - epsilon]."""
-    # the complement where correct, itself where incorrect
-    of_truth = np.abs(1.0 - incorrect - uncertainty)
-    return np.asarray(-np.log(np.clip(of_truth, epsilon, 1 - epsilon)))
-
-
-def confidence_brier_cost(uncertainty: Floats, incorrect: Floats) -> Floats:
-    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
-    return np.square(uncertainty - incorrect)
 
 
 def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .costs import EXPECTED_COST
 from .decisions import Decisions, one_of_each_class, right_and_wrong
 from .designs import SIMPLE, Design, design_of_options, ratio, totals
 from .errors import Note
-from .expected_costs import EXPECTED_COST
 from .inference import (
     HALF,
     Groups,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from .calibration import CALIBRATION_METRICS, sums_in_bins
+from .costs import COST_METRICS, entropy
 from .decisions import Decisions, select_rows
-from .expected_costs import COST_METRICS
 from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner
 from .metric import METRICS as METRICS
 from .metric import Data, Frequencies, Key, Line, at_parameter
@@ -19,7 +19,6 @@ from .options import Options
 from .order import ORDER_METRICS
 from .peer_metrics import PEER_METRICS
 from .ranking import TieGroups, or_1
-from .scores import SCORES, entropy
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
@@ -27,7 +26,7 @@ _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root o
 _NOISE = 1e-7
 _MOST_PARTS = 256  # runs of groups with a derivative of their own: two values each
 
-_ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *SCORES, *PEER_METRICS]
+_ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *PEER_METRICS]
 for _metric in sorted(_ENTRIES, key=lambda metric: metric.column):
     add_metric(_metric)
 

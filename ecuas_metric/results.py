@@ -12,7 +12,7 @@ import numpy as np
 
 from .basis import UNKNOWN, Basis, Origin, basis_of
 from .calibration import ECE_DEBIASED, limits_of_gap
-from .costs import note_above
+from .costs import ECUAS_N, note_above
 from .decisions import (
     Decisions,
     confidence_decisions,
@@ -22,7 +22,6 @@ from .decisions import (
 )
 from .designs import design_of_options
 from .errors import InputError, Note
-from .expected_costs import ECUAS_N
 from .inputs import (
     NO_LIMITS,
     Array,

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .costs import accepted
+from .costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK, accepted
 from .decisions import Decisions
 from .errors import InputError
-from .expected_costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK
 from .inputs import Bools, Floats
 from .metric import Key
 from .options import LEVEL, Options, check_level, check_number

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..calibration import confidence_bins
-from ..expected_costs import ECUAS_N, EXPECTED_COST
+from ..costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Floats, Limits
 from ..intervals import analytic_intervals, in_few_groups, limits_of_selected
 from ..metric import Key, Metric

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..calibration import confidence_bins, sums_in_bins
-from ..costs import ROUNDING, above, ecuas_cost
+from ..costs import ECUAS_N, ROUNDING, above, ecuas_cost
 from ..errors import InputError
-from ..expected_costs import ECUAS_N
 from ..inputs import Floats, Ints
 from ..metric import Key
 from ..metrics import metric_values

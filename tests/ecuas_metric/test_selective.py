@@ -12,11 +12,8 @@ from scipy.special import digamma
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from ecuas_metric import confidence_ecuas_score
-from ecuas_metric.calibration import (
-    confidence_bins,
-    confidence_brier_cost,
-    confidence_cross_entropy_cost,
-)
+from ecuas_metric.calibration import confidence_bins
+from ecuas_metric.costs import confidence_brier_cost, confidence_cross_entropy_cost
 from ecuas_metric.metric import Data
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import AUGRC, augrc, aurc, auroc

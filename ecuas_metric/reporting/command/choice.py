@@ -4,9 +4,9 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from ...costs import ERROR_RATE
 from ...decisions import Decisions
 from ...errors import InputError
-from ...expected_costs import ERROR_RATE
 from ...metric import METRICS, VARIANTS, Key
 from ...metrics import place
 from ...options import Options
