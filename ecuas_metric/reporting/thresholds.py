@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 
 from ..basis import signature_of
+from ..rejection import RejectCostChoice, choose_reject_cost
 from ..results import System
-from ..thresholds import RejectCostChoice, choose_reject_cost
 from .report import digits_for, estimate_text
 from .tables import Cell, Grid, Record
 

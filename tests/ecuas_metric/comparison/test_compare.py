@@ -7,8 +7,13 @@ from scipy import stats
 
 from ecuas_metric import confidence_system
 from ecuas_metric.basis import differing
-from ecuas_metric.comparison.compare import compare_systems, compare_within, in_common, order_of
-from ecuas_metric.comparison.family import Family
+from ecuas_metric.comparison.compare import (
+    Family,
+    compare_systems,
+    compare_within,
+    in_common,
+    order_of,
+)
 from ecuas_metric.designs import design_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import read_submissions
