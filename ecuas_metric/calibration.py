@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .decisions import confidence_at
-from .designs import design_effect, effective_size
+from .designs import design_effect, effective_size, totals
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Metric, Unjudged, attainable_sums
 from .options import Options
-from .ranking import TieGroups, run_starts, tie_groups
+from .ranking import TieGroups, run_starts
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
 # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
@@ -32,18 +32,6 @@ def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
     return np.minimum(bins, n_bins - 1)
 
 
-def ece(
-    confidence: Floats,
-    incorrect: Floats,
-    *,
-    n_bins: int = 10,
-    sample_weight: Floats | None = None,
-) -> float:
-    """Return the expected calibration error of confidences (N,); see `api.ece_score`."""
-    groups = tie_groups(-confidence, incorrect, sample_weight=sample_weight)
-    return _ece_of_groups(groups, n_bins)
-
-
 def _ece_of_groups(groups: TieGroups, n_bins: int) -> float:
     """Return the `ece` of groups of equal confidences q_e, ranked by -q_e, so that bins are slices."""
     edges = -np.arange(n_bins - 1, 0, -1) / n_bins
@@ -52,11 +40,6 @@ def _ece_of_groups(groups: TieGroups, n_bins: int) -> float:
     first = sorted({0, *inner.tolist()} - {len(groups.rank)})
     gaps = np.add.reduceat(signed_gaps(groups), first)
     return float(np.abs(gaps).sum() / groups.weight.sum())
-
-
-def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int = 0) -> Floats:
-    """Sum values (N,) over bins: shape (B,), at least (n_bins,)."""
-    return np.asarray(np.bincount(bins, values, minlength=n_bins), np.float64)
 
 
 def signed_gaps(groups: TieGroups) -> Floats:
@@ -109,7 +92,7 @@ def _weights(data: Data) -> Floats:
     return np.ones(len(data.confidence)) if weight is None else weight
 
 
-def _squares_of_samples(weight: Floats, options: Options) -> Floats:
+def squares_of_samples(weight: Floats, options: Options) -> Floats:
     """Return the sum of w^2 over the samples that each weight (N,) stands for: one, or as many as it counts."""
     return weight if options.weights_are == "counts" else np.square(weight)
 
@@ -125,10 +108,10 @@ class _PairSums:
 def _pair_sums(values: Floats, bins: Ints, data: Data) -> _PairSums:
     options = data.options
     weight = _weights(data)
-    every = np.square(sums_in_bins(weight * values, bins))
+    every = np.square(totals(bins, weight * values))
     if options.groups is None:
-        squares = _squares_of_samples(weight, options)
-        return _PairSums(every, sums_in_bins(squares * np.square(values), bins))
+        squares = squares_of_samples(weight, options)
+        return _PairSums(every, totals(bins, squares * np.square(values)))
     of_groups = _sums_of_groups(weight * values, bins, options.groups)
     return _PairSums(every, np.square(of_groups).sum(axis=0))
 
@@ -175,7 +158,7 @@ def _gaps_of_bins(data: Data) -> _BinGaps:
     weight = weight / weight.sum()
     bins = _bins_with_samples(data)
     gap = _gaps(data)
-    share = sums_in_bins(weight, bins)
+    share = totals(bins, weight)
     # of a correctness that is as likely as the confidence says, but no surer than one more answer of all leaves it
     rare = 1 / (effective_size(weight) + 2)
     variance = np.maximum(confidence * (1 - confidence), rare * (1 - rare))
@@ -222,7 +205,7 @@ def _sums_of_groups(values: Floats, bins: Ints, groups: Ints) -> Floats:
     num_groups = int(groups.max()) + 1
     num_bins = int(bins.max()) + 1
     cells = groups * num_bins + bins
-    sums = sums_in_bins(values, cells, n_bins=num_groups * num_bins)
+    sums = totals(cells, values, num_groups * num_bins)
     return sums.reshape(num_groups, num_bins)
 
 
@@ -239,7 +222,7 @@ def calibration_test(data: Data) -> float:
     weight = weight[order]
     effect = 1.0
     if options.groups is not None:
-        squares = _squares_of_samples(weight, options)
+        squares = squares_of_samples(weight, options)
         effect = _design_effect(q, correct, weight, squares, options.groups[order])
     if math.isnan(effect):
         return math.nan

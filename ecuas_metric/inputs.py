@@ -86,27 +86,15 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     confidence = vector(predictions, "predictions").astype(np.float64, copy=False)
     correct = vector(references, "references")
     same_length(predictions=confidence, references=correct)
-    _require_unit_interval(confidence, correct)
-    _require_truth(correct, confidence)
-    return confidence, correct.astype(np.int64, copy=False)
-
-
-def _require_unit_interval(confidence: Floats, correct: Array) -> None:
-    if _all_within(confidence, -RANGE_TOLERANCE, 1 + RANGE_TOLERANCE):
-        return
     ok = np.isnan(confidence) | _in_unit_interval(confidence)
     if not ok.all():
         advice = _scale_advice(confidence, correct)
         require(ok, confidence, "predictions", "out_of_unit_interval", advice)
-
-
-def _require_truth(correct: Array, confidence: Floats) -> None:
-    if correct.dtype.kind != "f" and _all_within(correct, 0, 1):
-        return
     ok = (correct == 0) | (correct == 1)
     if not ok.all():
         advice = _truth_advice(correct, confidence)
         require(ok, correct, "references", "not_0_or_1", advice)
+    return confidence, correct.astype(np.int64, copy=False)
 
 
 def fill_missing(

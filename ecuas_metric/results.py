@@ -20,7 +20,7 @@ from .decisions import (
     posterior_decisions,
     select_rows,
 )
-from .designs import design_of_options
+from .designs import design_of
 from .errors import InputError, Note
 from .inputs import (
     NO_LIMITS,
@@ -356,7 +356,7 @@ def _intervals(
     samples = _drawn(system)
     # Stable: which of tied samples are drawn must not depend on the machine.
     samples = reordered(samples, samples.decisions.order)
-    design = design_of_options(samples.options, samples.num_samples)
+    design = design_of(samples.num_samples, samples.options)
     if not design.tells_errors:
         return dict.fromkeys(values, NO_LIMITS), (NO_UNITS,)
     limits, notes = intervals(
@@ -393,7 +393,7 @@ def _resample(system: System, counts: Array) -> System:
 
 def _limits_of_gap(system: System) -> Limits:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
-    design = design_of_options(system.options, system.num_samples)
+    design = design_of(system.num_samples, system.options)
     if not design.tells_errors:
         return NO_LIMITS
     return limits_of_gap(Data(system.decisions, system.options), design.freedom)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..calibration import confidence_bins, sums_in_bins
+from ..calibration import confidence_bins
 from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, above, ecuas_cost
+from ..designs import totals
 from ..errors import InputError
 from ..inputs import Floats, Ints, Limits
 from ..intervals import analytic_intervals, in_few_groups, limits_of_selected
@@ -109,7 +110,7 @@ def reliability(system: System) -> Reliability:
     each = np.ones(len(bins)) if sample_weight is None else sample_weight
 
     def sums(values: Floats) -> Floats:
-        return sums_in_bins(each * values, bins, n_bins=n_bins)
+        return totals(bins, each * values, n_bins)
 
     weight = sums(np.ones(len(bins)))
     divisor = np.where(weight > 0, weight, np.nan)

@@ -162,7 +162,7 @@ def test_one_wrong_answer_each_is_no_evidence_on_auroc():
 
 
 def test_an_interval_is_about_the_bootstraps(outputs):
-    counts = np.vstack(list(bootstrap_weights(design_of(400), Options())))
+    counts = np.vstack(list(bootstrap_weights(design_of(400, Options()), Options())))
     values = {
         name: resampled_values(system, counts) for name, system in systems_of(outputs, n=1).items()
     }
