@@ -87,11 +87,6 @@ def _gaps(data: Data) -> Floats:
     return data.confidence - (1 - data.decisions.candidate_cost)
 
 
-def _weights(data: Data) -> Floats:
-    weight = data.options.sample_weight
-    return np.ones(len(data.confidence)) if weight is None else weight
-
-
 def squares_of_samples(weight: Floats, options: Options) -> Floats:
     """Return the sum of w^2 over the samples that each weight (N,) stands for: one, or as many as it counts."""
     return weight if options.weights_are == "counts" else np.square(weight)
@@ -107,7 +102,7 @@ class _PairSums:
 
 def _pair_sums(values: Floats, bins: Ints, data: Data) -> _PairSums:
     options = data.options
-    weight = _weights(data)
+    weight = data.options.weights(len(data.confidence))
     every = np.square(totals(bins, weight * values))
     if options.groups is None:
         squares = squares_of_samples(weight, options)
@@ -154,7 +149,7 @@ class _BinGaps:
 
 def _gaps_of_bins(data: Data) -> _BinGaps:
     confidence = data.confidence
-    weight = _weights(data)
+    weight = data.options.weights(len(data.confidence))
     weight = weight / weight.sum()
     bins = _bins_with_samples(data)
     gap = _gaps(data)
@@ -214,7 +209,7 @@ def calibration_test(data: Data) -> float:
     options = data.options
     confidence = data.confidence
     incorrect = data.decisions.candidate_cost
-    weight = _weights(data)
+    weight = data.options.weights(len(data.confidence))
     order = np.lexsort((incorrect, weight, confidence))
     order = order[weight[order] > 0]
     q = confidence[order]

@@ -388,25 +388,18 @@ def _risks_if_all_right_or_wrong(unjudged: Unjudged) -> Limits:
     return ends[0], ends[1]
 
 
-def confidence_cross_entropy_cost(
-    uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7
-) -> Floats:
+def _confidence_cross_entropy(data: Data) -> Floats:
     """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (N,) (nats), q_e in [epsilon, 1 - epsilon]."""
+    decisions = data.decisions
+    epsilon = data.options.epsilon
     # the complement where correct, itself where incorrect
-    of_truth = np.abs(1.0 - incorrect - uncertainty)
+    of_truth = np.abs(1.0 - decisions.candidate_cost - decisions.uncertainty)
     return np.asarray(-np.log(np.clip(of_truth, epsilon, 1 - epsilon)))
 
 
-def confidence_brier_cost(uncertainty: Floats, incorrect: Floats) -> Floats:
+def _confidence_brier_score(data: Data) -> Floats:
     """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
-    return np.square(uncertainty - incorrect)
-
-
-def _confidence_cross_entropy(data: Data) -> Floats:
-    decisions = data.decisions
-    return confidence_cross_entropy_cost(
-        decisions.uncertainty, decisions.candidate_cost, epsilon=data.options.epsilon
-    )
+    return np.square(data.decisions.uncertainty - data.decisions.candidate_cost)
 
 
 def _cross_entropy(data: Data) -> Floats:
@@ -529,9 +522,7 @@ CONFIDENCE_BRIER_SCORE = Metric(
     assesses="confidences",
     higher_is_better=False,
     needs="confidences",
-    cost=lambda data: confidence_brier_cost(
-        data.decisions.uncertainty, data.decisions.candidate_cost
-    ),
+    cost=_confidence_brier_score,
     naive_confidence=lambda naive: naive.share.prod(axis=-1),  # p (1 - p)
     only_in_full=True,
     column=6,

@@ -179,8 +179,7 @@ def totals(part: Ints, values: Floats, count: int = 0) -> Floats:
 
 def design_of(num_samples: int, options: Options) -> Design:
     """Return the design that the options describe; InputError if a group lies in two strata."""
-    weight = options.sample_weight
-    weight = np.broadcast_to(1.0, num_samples) if weight is None else weight
+    weight = options.weights(num_samples)
     stratum = None
     if options.strata is not None:
         stratum = np.unique(options.strata, return_inverse=True)[1]

@@ -161,7 +161,7 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
     """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
     if predictions_are == "probabilities":
         return _check_probabilities(array)
-    _require_rows(array, _below_infinity, "infinite_logits")
+    _require_rows(array, lambda block: block < np.inf, "infinite_logits")
     if predictions_are == "log_probabilities":
         with np.errstate(over="ignore"):
             sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
@@ -379,10 +379,6 @@ def _all_within(values: Array, low: float, high: float) -> bool:
 
 def _in_unit_interval(block: Array) -> Bools:
     return np.asarray((block >= -RANGE_TOLERANCE) & (block <= 1 + RANGE_TOLERANCE))
-
-
-def _below_infinity(block: Array) -> Bools:
-    return np.asarray(block < np.inf)
 
 
 def _are_whole(values: Array) -> bool:

@@ -445,7 +445,7 @@ class _Naive:
     options: Options
 
     def value(self, share: Floats) -> float:
-        values = naive_values(self.one_each, self.options, sample_weight=share)
+        values = naive_values(self.one_each, self.options, share)
         return float(values[self.key])
 
     def slope(self, share: Floats) -> Floats:

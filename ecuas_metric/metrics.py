@@ -176,11 +176,8 @@ def _mean_costs(
 # ---- the naive system ----------------------------------------------------------------------------------------------
 
 
-def naive_values(
-    decisions: Decisions, options: Options, *, sample_weight: Floats | None = None
-) -> dict[Key, float]:
+def naive_values(decisions: Decisions, options: Options, weight: Floats) -> dict[Key, float]:
     """Return the naive system's value of every metric that has one, for weights (N,)."""
-    weight = np.ones(len(decisions.uncertainty)) if sample_weight is None else sample_weight
     values: dict[Key, float] = {}
     if decisions.confidence is not None:
         # each summed for itself: one that is missing is exactly 0

@@ -446,13 +446,16 @@ def _samples_needed(
     Answers of a group, of this `size`, may all be alike; half of one more is counted as wrong, unless that alone is
     more than the risk: then the count is the least that may do. It is infinite where all means are at least the risk.
     """
+    from scipy.special import rel_entr
+
     needed = math.inf
     for accepted_costs, share in zip(costs, shares, strict=True):
         mean = accepted_costs.mean()
         if mean >= risk:
             continue
         with_half = (accepted_costs.sum() + size / 2) / (len(accepted_costs) + size)
-        divergence = _divergence(with_half if with_half < risk else mean, risk)
+        chance = with_half if with_half < risk else mean
+        divergence = float(rel_entr(chance, risk) + rel_entr(1 - chance, 1 - risk))
         needed = min(needed, -math.log(level) / divergence * size / share)
     return needed
 
@@ -479,10 +482,3 @@ def _p_of_risk(
 def _group_size(options: Options) -> int:
     """Return the number of answers in the largest group."""
     return 1 if options.groups is None else int(np.bincount(options.groups).max())
-
-
-def _divergence(mean: float, risk: float) -> float:
-    """Return the relative entropy of two chances, in nats."""
-    from scipy.special import rel_entr
-
-    return float(rel_entr(mean, risk) + rel_entr(1 - mean, 1 - risk))

@@ -218,7 +218,9 @@ def prepare(
     system = ranked(decisions, options, notes=notes, ids=ids)
     if form != "confidences":
         return system
-    return replace(system, notes=system.notes + _note_inverted(system))
+    wrong = int(np.count_nonzero(decisions.candidate_cost))
+    inverted = note_inverted(system.ties, wrong, system.num_samples - wrong)
+    return replace(system, notes=notes + inverted)
 
 
 def named_systems(
@@ -340,7 +342,7 @@ def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
     return values_of_keys(
         keys,
         metric_values(decisions, system.ties, options, keys=applicable),
-        naive=lambda: naive_values(decisions, options, sample_weight=options.sample_weight),
+        naive=lambda: naive_values(decisions, options, options.weights(system.num_samples)),
         ties=system.ties,
         form=decisions,
         options=options,
@@ -464,19 +466,12 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
     rows = np.flatnonzero(is_at_floor & (decisions.candidate_cost > 0))
     if not len(rows):
         return ()
-    weight = system.options.sample_weight
-    if weight is None:
-        weight = np.ones(system.num_samples)
+    weight = system.options.weights(system.num_samples)
     cost = cost_of(key, select_rows(decisions, rows), system.options)
     share = inner(weight[rows], cost) / (value * float(weight.sum()))
     if share < MUCH:
         return ()
     return (Note("mistakes_at_epsilon", {"share": share}, "take_n_1"),)
-
-
-def _note_inverted(system: System) -> tuple[Note, ...]:
-    wrong = int(np.count_nonzero(system.decisions.candidate_cost))
-    return note_inverted(system.ties, wrong, len(system.decisions.candidate_cost) - wrong)
 
 
 def note_inverted(

@@ -608,7 +608,7 @@ def _values(
     total = float(summary.groups.sums["weight"].sum())
     losses = {key: sums.value / total for key, sums in summary.own.items()}
     plain = [key.of("") for key in keys]
-    of_groups = [key for key in plain if key not in losses and not _needs_own(key, summary)]
+    of_groups = [key for key in plain if losses.keys().isdisjoint([key, *ratio_keys(key)])]
     return values_of_keys(
         keys,
         metric_values(system.decisions, system.ties, system.options, keys=of_groups) | losses,
@@ -619,20 +619,16 @@ def _values(
     )
 
 
-def _needs_own(key: Key, summary: Summary) -> bool:
-    return any(part in summary.own for part in ratio_keys(key))
-
-
 def _naive_values(summary: Summary, system: System) -> Mapping[Key, float]:
     """Return the values of the system that ignores its input, of the shares of right answers and of classes."""
     none = summary.none
     values: dict[Key, float] = {}
     if none.confidence is not None:
         answers = replace(system.decisions, labels=None)
-        values |= naive_values(answers, summary.options, sample_weight=system.options.sample_weight)
+        values |= naive_values(answers, summary.options, system.options.weights(system.num_samples))
     if summary.classes is not None:
         one_each = one_of_each_class(len(summary.classes), none.max_uncertainty)
-        values |= naive_values(one_each, summary.options, sample_weight=summary.classes)
+        values |= naive_values(one_each, summary.options, summary.classes)
     return values
 
 

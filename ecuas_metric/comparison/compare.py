@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -173,28 +173,23 @@ class Family:
             return [("", NO_UNITS)]
         hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
         for test in self.tests:
-            kind = self._unseen(test, level)
+            if test.inference is None:
+                continue
+            kind = unseen(test.numbers, test.inference, level, self.design)
             if kind is not None:
                 name = (test.first, test.second)[kind.number]
                 hidden[name].setdefault(test.key, kind)
         first = next(iter(self.answers.values()))
         notes = [("", note) for note in note_few_units(first)]
         for name, kinds in hidden.items():
-            of_system = notes_unseen(self.answers[name], kinds) + self._note_on_fit(name)
+            answers = self.answers[name]
+            fit = answers.recalibration
+            decided = [
+                key for key in self.values[name] if why_no_inference(key, fit) == "decided_by_fit"
+            ]
+            of_system = notes_unseen(answers, kinds) + note_on("decided_by_fit", decided)
             notes += [(name, note) for note in of_system]
         return notes
-
-    def _unseen(self, test: Difference, level: float) -> Unseen | None:
-        """Return what the interval of a difference rests on that was not seen."""
-        if test.inference is None:
-            return None
-        return unseen(test.numbers, test.inference, level, self.design)
-
-    def _note_on_fit(self, name: str) -> tuple[Note, ...]:
-        """Return a note on what the fit of a system's recalibration decides, if there is anything."""
-        fit = self.answers[name].recalibration
-        keys = [key for key in self.values[name] if why_no_inference(key, fit) == "decided_by_fit"]
-        return note_on("decided_by_fit", keys)
 
     def may_rank(self, test: Difference) -> bool:
         """Return whether a metric may rank two systems."""
@@ -592,16 +587,14 @@ def _shared_by_part(
     num_systems = max(map(len, by_part.values()))
     shared = {}
     for part, of_part in by_part.items():
-        shared[part] = reduce(_shared, [of_system for _, of_system in of_part])
-        if len(of_part) < num_systems or not len(shared[part]):
+        (_, common), *following = of_part
+        for _, of_system in following:
+            common = common.filter(from_numpy(positions_in(common, of_system) >= 0))
+        shared[part] = common
+        if len(of_part) < num_systems or not len(common):
             got = f"none in {part}" if part else "none"
             raise InputError("in_common", "no_common_id", got=got, advice="name_other_ids")
     return shared
-
-
-def _shared(one: pa.Array, other: pa.Array) -> pa.Array:
-    """Return the ids of one that the other has too."""
-    return one.filter(from_numpy(positions_in(one, other) >= 0))
 
 
 def _comparisons(family: Family) -> list[Comparison]:

@@ -106,8 +106,7 @@ def reliability(system: System) -> Reliability:
         raise InputError("a reliability diagram", "needs_confidences")
     bins = confidence_bins(confidence, n_bins=n_bins)
 
-    sample_weight = system.options.sample_weight
-    each = np.ones(len(bins)) if sample_weight is None else sample_weight
+    each = system.options.weights(len(bins))
 
     def sums(values: Floats) -> Floats:
         return totals(bins, each * values, n_bins)
