@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from .recalibration.maps import fit_isotonic as fit_isotonic
     from .recalibration.maps import fit_recalibration as fit_recalibration
     from .recalibration.maps import fit_temperature as fit_temperature
+    from .rejection import RejectCostChoice as RejectCostChoice
     from .rejection import RowDecisions as RowDecisions
+    from .rejection import choose_reject_cost as choose_reject_cost
     from .rejection import decide as decide
     from .rejection import decide_confidences as decide_confidences
     from .reporting.report import make_report as make_report
     from .reporting.report import prepare_submissions as prepare_submissions
     from .scale.frames import score_frame as score_frame
-    from .thresholds import RejectCostChoice as RejectCostChoice
-    from .thresholds import choose_reject_cost as choose_reject_cost
 
     __version__: str
 
@@ -55,8 +55,7 @@ _NAMES = {
         "score_posteriors score_confidences score_costs posterior_system confidence_system"
     ),
     "costs": "ecuas_cost fixed_reject_cost weighted_cost",
-    "rejection": "decide decide_confidences RowDecisions",
-    "thresholds": "choose_reject_cost RejectCostChoice",
+    "rejection": "decide decide_confidences RowDecisions choose_reject_cost RejectCostChoice",
     "recalibration.maps": (
         "fit_recalibration Recalibration cross_validated "
         "fit_affine fit_temperature apply_affine fit_isotonic apply_isotonic"

@@ -23,8 +23,8 @@ from .classes import (
     refuse_exchanged,
     two_columns,
 )
+from .costs import ECUAS_N
 from .errors import Note, warn_of
-from .expected_costs import ECUAS_N
 from .inputs import Array, confidences, costs, numbers, posteriors, require_named, same_length
 from .metric import Key, Metric
 from .options import check_number, checked_options

@@ -1,4 +1,4 @@
-"""How far confidences are from what they promise: ECE, the same without bias, a test, and their per-sample scores."""
+"""How far confidences are from what they promise: ECE, the same without bias, and a test."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .decisions import confidence_at
-from .designs import design_effect, effective_size
+from .designs import design_effect, effective_size, totals
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Metric, Unjudged, attainable_sums
 from .options import Options
-from .ranking import TieGroups, run_starts, tie_groups
+from .ranking import TieGroups, run_starts
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
 # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
@@ -24,38 +24,12 @@ _SMALLEST = 1e-300  # mean square gap, which is divided by
 _ALONE = 1e-9  # from 1, of the weight of a bin that is in one unit
 
 
-def confidence_cross_entropy_cost(
-    uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7
-) -> Floats:
-    """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (N,) (nats), q_e in [epsilon, 1 - epsilon]."""
-    # the complement where correct, itself where incorrect
-    of_truth = np.abs(1.0 - incorrect - uncertainty)
-    return np.asarray(-np.log(np.clip(of_truth, epsilon, 1 - epsilon)))
-
-
-def confidence_brier_cost(uncertainty: Floats, incorrect: Floats) -> Floats:
-    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
-    return np.square(uncertainty - incorrect)
-
-
 def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
     """Return the index (N,) of each confidence's bin: exactly [k / n_bins, (k + 1) / n_bins), the last one closed."""
     bins = (confidence * n_bins).astype(np.int64)
     bins += confidence >= (bins + 1) / n_bins
     bins -= confidence < bins / n_bins
     return np.minimum(bins, n_bins - 1)
-
-
-def ece(
-    confidence: Floats,
-    incorrect: Floats,
-    *,
-    n_bins: int = 10,
-    sample_weight: Floats | None = None,
-) -> float:
-    """Return the expected calibration error of confidences (N,); see `api.ece_score`."""
-    groups = tie_groups(-confidence, incorrect, sample_weight=sample_weight)
-    return _ece_of_groups(groups, n_bins)
 
 
 def _ece_of_groups(groups: TieGroups, n_bins: int) -> float:
@@ -66,11 +40,6 @@ def _ece_of_groups(groups: TieGroups, n_bins: int) -> float:
     first = sorted({0, *inner.tolist()} - {len(groups.rank)})
     gaps = np.add.reduceat(signed_gaps(groups), first)
     return float(np.abs(gaps).sum() / groups.weight.sum())
-
-
-def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int = 0) -> Floats:
-    """Sum values (N,) over bins: shape (B,), at least (n_bins,)."""
-    return np.asarray(np.bincount(bins, values, minlength=n_bins), np.float64)
 
 
 def signed_gaps(groups: TieGroups) -> Floats:
@@ -118,12 +87,7 @@ def _gaps(data: Data) -> Floats:
     return data.confidence - (1 - data.decisions.candidate_cost)
 
 
-def _weights(data: Data) -> Floats:
-    weight = data.options.sample_weight
-    return np.ones(len(data.confidence)) if weight is None else weight
-
-
-def _squares_of_samples(weight: Floats, options: Options) -> Floats:
+def squares_of_samples(weight: Floats, options: Options) -> Floats:
     """Return the sum of w^2 over the samples that each weight (N,) stands for: one, or as many as it counts."""
     return weight if options.weights_are == "counts" else np.square(weight)
 
@@ -138,11 +102,11 @@ class _PairSums:
 
 def _pair_sums(values: Floats, bins: Ints, data: Data) -> _PairSums:
     options = data.options
-    weight = _weights(data)
-    every = np.square(sums_in_bins(weight * values, bins))
+    weight = data.options.weights(len(data.confidence))
+    every = np.square(totals(bins, weight * values))
     if options.groups is None:
-        squares = _squares_of_samples(weight, options)
-        return _PairSums(every, sums_in_bins(squares * np.square(values), bins))
+        squares = squares_of_samples(weight, options)
+        return _PairSums(every, totals(bins, squares * np.square(values)))
     of_groups = _sums_of_groups(weight * values, bins, options.groups)
     return _PairSums(every, np.square(of_groups).sum(axis=0))
 
@@ -185,11 +149,11 @@ class _BinGaps:
 
 def _gaps_of_bins(data: Data) -> _BinGaps:
     confidence = data.confidence
-    weight = _weights(data)
+    weight = data.options.weights(len(data.confidence))
     weight = weight / weight.sum()
     bins = _bins_with_samples(data)
     gap = _gaps(data)
-    share = sums_in_bins(weight, bins)
+    share = totals(bins, weight)
     # of a correctness that is as likely as the confidence says, but no surer than one more answer of all leaves it
     rare = 1 / (effective_size(weight) + 2)
     variance = np.maximum(confidence * (1 - confidence), rare * (1 - rare))
@@ -236,7 +200,7 @@ def _sums_of_groups(values: Floats, bins: Ints, groups: Ints) -> Floats:
     num_groups = int(groups.max()) + 1
     num_bins = int(bins.max()) + 1
     cells = groups * num_bins + bins
-    sums = sums_in_bins(values, cells, n_bins=num_groups * num_bins)
+    sums = totals(cells, values, num_groups * num_bins)
     return sums.reshape(num_groups, num_bins)
 
 
@@ -245,7 +209,7 @@ def calibration_test(data: Data) -> float:
     options = data.options
     confidence = data.confidence
     incorrect = data.decisions.candidate_cost
-    weight = _weights(data)
+    weight = data.options.weights(len(data.confidence))
     order = np.lexsort((incorrect, weight, confidence))
     order = order[weight[order] > 0]
     q = confidence[order]
@@ -253,7 +217,7 @@ def calibration_test(data: Data) -> float:
     weight = weight[order]
     effect = 1.0
     if options.groups is not None:
-        squares = _squares_of_samples(weight, options)
+        squares = squares_of_samples(weight, options)
         effect = _design_effect(q, correct, weight, squares, options.groups[order])
     if math.isnan(effect):
         return math.nan

@@ -1,16 +1,16 @@
-"""Per-sample costs of a candidate decision that may be rejected. A metric is the mean of such an array."""
+"""Per-sample costs of a candidate decision that may be rejected, and the metrics that are their means."""
 
 import itertools
 import math
 import warnings
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .errors import InputError, Note, warn_of
-from .inputs import Array, Bools, Floats, Ints, non_negative, require
+from .inputs import Bools, FloatOrFloats, Floats, Limits, inner, non_negative, require
+from .metric import Data, Frequencies, Metric, Unjudged
 
 # 1 - 0.7 is 0.30000000000000004: what is equal on paper must compare as equal. Uncertainties have 14 digits.
 ROUNDING = 1e-13
@@ -19,10 +19,6 @@ LARGEST_SQUARED = 1024  # the largest n whose powers are taken by squaring, ten 
 PARTS = 1000  # of [0, u_M] that are integrated apart, so that no peak of that width is missed
 # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
 ABOVE_TOLERANCE = 1e-6
-Integers = NDArray[np.object_]  # Python's, of any size
-# bits of all costs as integers, up to which the programme is solved in integers
-LARGEST_EXACT = 40_000
-GAP = 1e-9  # between primal and dual, relative, up to which a larger programme counts as solved
 
 
 def ecuas_cost(
@@ -157,20 +153,8 @@ def fixed_reject_cost(
     if not max_uncertainty > 0:
         raise InputError("max_uncertainty", "not_positive", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
-    return fixed_of_checked(u, c, reject_cost=reject_cost, max_uncertainty=max_uncertainty)
-
-
-def fixed_of_checked(
-    u: Floats,
-    c: Floats,
-    *,
-    reject_cost: float,
-    max_uncertainty: float,
-) -> Floats:
-    """Return `fixed_reject_cost` of checked arrays (N,)."""
-    return np.where(
-        accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty), c, reject_cost
-    )
+    accepts = accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty)
+    return np.where(accepts, c, reject_cost)
 
 
 def accepted(
@@ -338,139 +322,249 @@ def _integrals(
     return values
 
 
-def largest_uncertainty(matrix: Floats) -> float:
-    r"""Return u_M of a cost matrix (K, D) >= 0, the worst-case uncertainty of a system that knows nothing.
-
-    .. math:: u_M = \max_q \min_d \sum_k q_k C_{kd} = \min_y \max_k \sum_d C_{kd} y_d
-
-    over distributions q of classes and y of decisions (Equation dB_final; von Neumann 1928): a linear programme and its
-    dual, solved in integers and rounded once. A float64 solver, even with scaled costs and verified duals, was up to
-    92 % too low where costs span 1e24 (4 of 376 matrices); it serves matrices of more than about 20 classes and
-    decisions only, and both sides must agree to 1e-9.
-    """
-    free = (matrix == 0).all(axis=0)
-    if free.any():
-        first = int(free.argmax())
-        got = f"decision {first}, which costs nothing for any"
-        count = int(np.count_nonzero(free))
-        raise InputError(
-            "cost", "decision_costs_nothing", value=first, got=got, count=count, total=len(free)
-        )
-    exponents = np.frexp(matrix[matrix > 0])[1]
-    if matrix.size * (53 + int(np.ptp(exponents))) <= LARGEST_EXACT:
-        costs, unit = _integers(matrix, int(exponents.min()) - 53)
-        low, high = (bound * unit for bound in _bounds(costs, *_simplex(costs)))
-    else:
-        low, high = _bounds(matrix, *_strategies(matrix))
-    largest = float(low)
-    if high - low > GAP * high or largest < np.finfo(np.float64).tiny:
-        got = f"one between {float(low):g} and {float(high):g}"
-        raise InputError(
-            "cost", "largest_uncertainty_unverified", got=got, advice="leave_extreme_costs_out"
-        )
-    return largest
+# ---- the metrics that are means of costs ----------------------------------------------------------------------------
 
 
-def _bounds(
-    costs: Array,
-    q: Array,
-    y: Array,
-) -> tuple[Fraction | float, Fraction | float]:
-    """Return the lower bound of u_M from class weights q and the upper bound from decision weights y."""
-    low = (q @ costs).min()
-    high = (costs @ y).max()
-    if costs.dtype == object:
-        return Fraction(low, q.sum()), Fraction(high, y.sum())
-    return low / q.sum(), high / y.sum()
-
-
-def _integers(matrix: Floats, exponent: int) -> tuple[Integers, Fraction]:
-    """Return integers and the power of 2 whose product is the matrix, exactly."""
-    unit = Fraction(2) ** exponent
-    wholes = [int(Fraction(cost) / unit) for cost in matrix.ravel().tolist()]
-    return np.array(wholes, object).reshape(matrix.shape), unit
-
-
-def _simplex(costs: Integers) -> tuple[Integers, Integers]:
-    """Return weights of classes and of decisions that solve the programme: the sum of y >= 0 where costs @ y <= 1."""
-    num_classes, num_decisions = costs.shape
-    table = np.zeros((num_classes + 1, num_decisions + 1), object)
-    table[:-1, :-1] = costs
-    table[:-1, -1] = 1
-    table[-1, :-1] = -1
-    rows = np.arange(num_classes) + num_decisions
-    columns = np.arange(num_decisions)
-    denominator = 1  # of all entries, the last pivot: every division is exact (Edmonds)
-    entering = np.arange(num_decisions)
-    while entering.size:
-        column = entering[columns[entering].argmin()]  # the first, so that it ends (Bland)
-        row = _leaving_row(table, column, rows)
-        pivot = table[row, column]
-        pivot_row = table[row].copy()
-        pivot_column = table[:, column].copy()
-        table = (table * pivot - np.multiply.outer(pivot_column, pivot_row)) // denominator
-        table[row] = pivot_row
-        table[:, column] = -pivot_column
-        table[row, column] = denominator
-        rows[row], columns[column] = columns[column], rows[row]
-        denominator = pivot
-        entering = np.flatnonzero(table[-1, :-1] < 0)
-    solution = np.zeros(num_decisions + num_classes, object)
-    solution[rows] = table[:-1, -1]
-    prices = np.zeros(num_decisions + num_classes, object)
-    prices[columns] = table[-1, :-1]
-    return prices[num_decisions:], solution[:num_decisions]
-
-
-def _leaving_row(table: Integers, column: int, rows: Ints) -> int:
-    """Return the row whose ratio limits a column of the table most; of several, that of the first variable."""
-    candidates = np.flatnonzero(table[:-1, column] > 0)
-    return int(
-        min(
-            candidates,
-            key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row]),
-        )
+def _ecuas_cost(data: Data) -> Floats:
+    decisions = data.decisions
+    return ecuas_of_checked(
+        decisions.uncertainty,
+        decisions.candidate_cost,
+        n=data.parameter,
+        max_uncertainty=decisions.max_uncertainty,
+        epsilon=data.options.floor,
     )
 
 
-def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return weights of classes and of decisions that solve the programme up to rounding."""
-    from scipy.optimize import linprog
+def ecuas_if_calibrated(
+    u: FloatOrFloats, *, n: float, max_uncertainty: float, epsilon: float
+) -> FloatOrFloats:
+    """Return ECUAS_n of answers that all have one uncertainty u, which is their mean cost."""
+    return ecuas_of_checked(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)
 
-    num_classes, num_decisions = matrix.shape
-    unit = np.exp2(np.log2(matrix[matrix > 0]).mean().round())  # the solver drops costs below 1e-9
-    solution = linprog(
-        c=np.full(num_decisions, -1.0),  # maximise the sum of y where matrix @ y <= 1
-        A_ub=matrix / unit,
-        b_ub=np.ones(num_classes),
-        method="highs-ds",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+
+def _naive_ecuas(naive: Frequencies) -> FloatOrFloats:
+    return ecuas_if_calibrated(
+        naive.uncertainty,
+        n=naive.parameter,
+        max_uncertainty=naive.max_uncertainty,
+        epsilon=naive.options.floor,
     )
-    if solution.x is None:
-        raise InputError("cost", "no_largest_uncertainty", got=str(solution.message))
-    q = np.maximum(-solution.ineqlin.marginals, 0)
-    y = np.maximum(solution.x, 0)
-    return _polish(matrix, q, y)
 
 
-def _polish(
-    matrix: Floats,
-    q: Floats,
-    y: Floats,
-) -> tuple[Floats, Floats]:
-    """Solve the linear equations for the positive weights exactly, if there are as many of classes as of decisions."""
-    classes = np.flatnonzero(q)
-    decisions = np.flatnonzero(y)
-    if len(classes) != len(decisions):
-        return q, y
-    square = matrix[np.ix_(classes, decisions)]
-    ones = np.ones(len(classes))
-    try:
-        exact_q = np.linalg.solve(square.T, ones)
-        exact_y = np.linalg.solve(square, ones)
-    except np.linalg.LinAlgError:
-        return q, y
-    if min(exact_q.min(), exact_y.min()) >= 0:
-        q[classes] = exact_q
-        y[decisions] = exact_y
-    return q, y
+def _candidate_cost(data: Data) -> Floats:
+    return data.decisions.candidate_cost
+
+
+def _naive_uncertainty(naive: Frequencies) -> FloatOrFloats:
+    return naive.uncertainty
+
+
+def _accepts(data: Data) -> Bools:
+    decisions = data.decisions
+    return accepted(
+        decisions.uncertainty, reject_cost=data.parameter, max_uncertainty=decisions.max_uncertainty
+    )
+
+
+def _cost_at(data: Data) -> Floats:
+    return np.where(_accepts(data), data.decisions.candidate_cost, data.parameter)
+
+
+def _naive_cost_at(naive: Frequencies) -> FloatOrFloats:
+    u = naive.uncertainty
+    accepts = accepted(u, reject_cost=naive.parameter, max_uncertainty=naive.max_uncertainty)
+    return np.where(accepts, u, naive.parameter)
+
+
+def _risks_if_all_right_or_wrong(unjudged: Unjudged) -> Limits:
+    """Return the bounds of the selective risk, a mean over accepted samples, which the answers do not decide."""
+    ends = []
+    for data in (unjudged.all_right, unjudged.all_wrong):
+        accepts = unjudged.weight * _accepts(data)
+        share = float(accepts.sum())
+        risk = inner(accepts, data.decisions.candidate_cost) / share if share else np.nan
+        ends.append(risk)
+    return ends[0], ends[1]
+
+
+def _confidence_cross_entropy(data: Data) -> Floats:
+    """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (N,) (nats), q_e in [epsilon, 1 - epsilon]."""
+    decisions = data.decisions
+    epsilon = data.options.epsilon
+    # the complement where correct, itself where incorrect
+    of_truth = np.abs(1.0 - decisions.candidate_cost - decisions.uncertainty)
+    return np.asarray(-np.log(np.clip(of_truth, epsilon, 1 - epsilon)))
+
+
+def _confidence_brier_score(data: Data) -> Floats:
+    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
+    return np.square(data.decisions.uncertainty - data.decisions.candidate_cost)
+
+
+def _cross_entropy(data: Data) -> Floats:
+    assert data.decisions.cross_entropy is not None
+    return data.decisions.cross_entropy
+
+
+def _brier_score(data: Data) -> Floats:
+    assert data.decisions.brier_score is not None
+    return data.decisions.brier_score
+
+
+def entropy(share: Floats) -> FloatOrFloats:
+    """Return the entropy (...) of shares (..., K), in nats."""
+    log = np.log(np.where(share > 0, share, 1.0))
+    return -(share * log).sum(axis=-1)
+
+
+def _naive_cross_entropy(naive: Frequencies) -> FloatOrFloats:
+    return entropy(naive.share)
+
+
+ECUAS_N = Metric(
+    name="ecuas",
+    title="ECUAS",
+    description="Expected cost over all reject costs: 0 perfect, 1 as rejecting everything, more is worse; the smaller "
+    "n, the dearer a confident mistake",
+    assesses="both",
+    higher_is_better=False,
+    parameter="n",
+    cost=_ecuas_cost,
+    naive_posterior=_naive_ecuas,
+    has_recalibrated=True,
+    column=11,
+)
+ERROR_RATE = Metric(
+    name="error_rate",
+    title="ER",
+    description="Share of incorrect decisions",
+    assesses="decisions",
+    higher_is_better=False,
+    needs="confidences",
+    cost=_candidate_cost,
+    naive_posterior=_naive_uncertainty,
+    is_share=True,
+    column=1,
+)
+RISK = Metric(
+    name="risk",
+    title="Risk",
+    description="Mean cost of the decisions",
+    assesses="decisions",
+    higher_is_better=False,
+    needs="costs",
+    cost=_candidate_cost,
+    naive_posterior=_naive_uncertainty,
+    column=2,
+)
+EXPECTED_COST = Metric(
+    name="expected_cost",
+    title="EC",
+    description="Mean cost for a user with this reject cost",
+    assesses="both",
+    higher_is_better=False,
+    parameter="reject_costs",
+    cost=_cost_at,
+    naive_posterior=_naive_cost_at,
+    column=12,
+)
+COVERAGE = Metric(
+    name="coverage",
+    title="Cov",
+    description="Share of samples that a user with this reject cost accepts",
+    assesses="confidences",
+    higher_is_better=None,
+    parameter="reject_costs",
+    cost=_accepts,
+    is_share=True,
+    column=13,
+)
+ACCEPTED_COST = Metric(
+    name="accepted_cost",
+    title="AC",
+    description="Cost of what a user with this reject cost accepts, divided by the number of all samples",
+    assesses="both",
+    higher_is_better=False,
+    parameter="reject_costs",
+    cost=lambda data: _accepts(data) * data.decisions.candidate_cost,
+    when="ratio",
+    column=14,
+)
+SELECTIVE_RISK = Metric(
+    name="selective_risk",
+    title="SR",
+    description="Mean cost of what a user with this reject cost accepts",
+    assesses="both",
+    # which is least where hardly anything is accepted
+    higher_is_better=None,
+    parameter="reject_costs",
+    ratio=(ACCEPTED_COST.name, COVERAGE.name),
+    unjudged=_risks_if_all_right_or_wrong,
+    column=15,
+)
+CONFIDENCE_CROSS_ENTROPY = Metric(
+    name="confidence_cross_entropy",
+    title="CE conf",
+    description="Cross-entropy of the confidences (nats)",
+    assesses="confidences",
+    higher_is_better=False,
+    needs="confidences",
+    cost=_confidence_cross_entropy,
+    naive_confidence=_naive_cross_entropy,
+    only_in_full=True,
+    column=5,
+)
+CONFIDENCE_BRIER_SCORE = Metric(
+    name="confidence_brier_score",
+    title="BS conf",
+    description="Squared error of the confidences",
+    assesses="confidences",
+    higher_is_better=False,
+    needs="confidences",
+    cost=_confidence_brier_score,
+    naive_confidence=lambda naive: naive.share.prod(axis=-1),  # p (1 - p)
+    only_in_full=True,
+    column=6,
+)
+CROSS_ENTROPY = Metric(
+    name="cross_entropy",
+    title="CE",
+    description="Cross-entropy of the posteriors (nats)",
+    assesses="posteriors",
+    higher_is_better=False,
+    needs="posteriors",
+    cost=_cross_entropy,
+    range=(0.0, math.inf),
+    naive_posterior=_naive_cross_entropy,
+    two_classes=(CONFIDENCE_CROSS_ENTROPY.name, 1.0),
+    only_in_full=True,
+    column=7,
+)
+BRIER_SCORE = Metric(
+    name="brier_score",
+    title="BS",
+    description="Squared error of the posteriors",
+    assesses="posteriors",
+    higher_is_better=False,
+    needs="posteriors",
+    cost=_brier_score,
+    range=(0.0, 2.0),
+    naive_posterior=lambda naive: 1 - np.square(naive.share).sum(axis=-1),
+    two_classes=(CONFIDENCE_BRIER_SCORE.name, 2.0),
+    only_in_full=True,
+    column=8,
+)
+COST_METRICS = (
+    ECUAS_N,
+    ERROR_RATE,
+    RISK,
+    EXPECTED_COST,
+    COVERAGE,
+    ACCEPTED_COST,
+    SELECTIVE_RISK,
+    CONFIDENCE_CROSS_ENTROPY,
+    CONFIDENCE_BRIER_SCORE,
+    CROSS_ENTROPY,
+    BRIER_SCORE,
+)

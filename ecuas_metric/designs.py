@@ -170,26 +170,22 @@ def design_effect(together: Floats, alone: Floats, one_more: Floats, size: Float
     return ratio(together + size * one_more, alone + one_more, 1.0)
 
 
-def totals(part: Ints, values: Floats) -> Floats:
-    """Return the sums (H,) or (H, M) of values (N,) or (N, M) over parts."""
+def totals(part: Ints, values: Floats, count: int = 0) -> Floats:
+    """Return the sums (H,) or (H, M) of values (N,) or (N, M) over parts, of which there are at least `count`."""
     if values.ndim == 1:
-        return np.asarray(np.bincount(part, values), np.float64)
+        return np.asarray(np.bincount(part, values, count), np.float64)
     return np.stack([totals(part, column) for column in values.T], axis=1)
 
 
-def design_of(
-    num_samples: int,
-    *,
-    weight: Floats | None = None,
-    groups: Ints | None = None,
-    strata: Ints | None = None,
-) -> Design:
-    """Return the design of samples; InputError if a group lies in two strata."""
-    stratum = None if strata is None else np.unique(strata, return_inverse=True)[1]
-    weight = np.broadcast_to(1.0, num_samples) if weight is None else weight
-    if groups is None:
+def design_of(num_samples: int, options: Options) -> Design:
+    """Return the design that the options describe; InputError if a group lies in two strata."""
+    weight = options.weights(num_samples)
+    stratum = None
+    if options.strata is not None:
+        stratum = np.unique(options.strata, return_inverse=True)[1]
+    if options.groups is None:
         return Design(weight, None, stratum)
-    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    _, first, group = np.unique(options.groups, return_index=True, return_inverse=True)
     if stratum is not None:
         split = np.flatnonzero(stratum != stratum[first][group])
         if len(split):
@@ -197,16 +193,6 @@ def design_of(
                 "groups", "group_in_two_strata", got=f"one in two, at sample {split[0]}"
             )
     return Design(weight, group, stratum)
-
-
-def design_of_options(options: Options, num_samples: int) -> Design:
-    """Return the design that the options describe."""
-    return design_of(
-        num_samples,
-        weight=options.sample_weight,
-        groups=options.groups,
-        strata=options.strata,
-    )
 
 
 def effective_size(weight: Floats) -> float:

@@ -19,15 +19,13 @@ from .messages import SENTENCES
 from .errors import InputError, warn_of
 from .inputs import FORM_CHECKS, Array, numbers
 from .options import DEFAULTS, OPTIONS, Options, checked_options
-from .costs import ecuas_cost
 from .ranking import tie_groups
 from .peer_metrics import prr
 from .decisions import Decisions
 from .metric import METRICS
 from .calibration import ECE
-from .expected_costs import ECUAS_N
+from .costs import ecuas_cost
 from .order import AURC
-from .scores import BRIER_SCORE
 from .metrics import metric_values
 from .basis import basis_of_options
 from .designs import Design

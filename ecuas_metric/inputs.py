@@ -86,27 +86,15 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     confidence = vector(predictions, "predictions").astype(np.float64, copy=False)
     correct = vector(references, "references")
     same_length(predictions=confidence, references=correct)
-    _require_unit_interval(confidence, correct)
-    _require_truth(correct, confidence)
-    return confidence, correct.astype(np.int64, copy=False)
-
-
-def _require_unit_interval(confidence: Floats, correct: Array) -> None:
-    if _all_within(confidence, -RANGE_TOLERANCE, 1 + RANGE_TOLERANCE):
-        return
     ok = np.isnan(confidence) | _in_unit_interval(confidence)
     if not ok.all():
         advice = _scale_advice(confidence, correct)
         require(ok, confidence, "predictions", "out_of_unit_interval", advice)
-
-
-def _require_truth(correct: Array, confidence: Floats) -> None:
-    if correct.dtype.kind != "f" and _all_within(correct, 0, 1):
-        return
     ok = (correct == 0) | (correct == 1)
     if not ok.all():
         advice = _truth_advice(correct, confidence)
         require(ok, correct, "references", "not_0_or_1", advice)
+    return confidence, correct.astype(np.int64, copy=False)
 
 
 def fill_missing(
@@ -173,7 +161,7 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
     """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
     if predictions_are == "probabilities":
         return _check_probabilities(array)
-    _require_rows(array, _below_infinity, "infinite_logits")
+    _require_rows(array, lambda block: block < np.inf, "infinite_logits")
     if predictions_are == "log_probabilities":
         with np.errstate(over="ignore"):
             sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
@@ -391,10 +379,6 @@ def _all_within(values: Array, low: float, high: float) -> bool:
 
 def _in_unit_interval(block: Array) -> Bools:
     return np.asarray((block >= -RANGE_TOLERANCE) & (block <= 1 + RANGE_TOLERANCE))
-
-
-def _below_infinity(block: Array) -> Bools:
-    return np.asarray(block < np.inf)
 
 
 def _are_whole(values: Array) -> bool:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .costs import EXPECTED_COST
 from .decisions import Decisions, one_of_each_class, right_and_wrong
-from .designs import SIMPLE, Design, design_of_options, ratio, totals
+from .designs import SIMPLE, Design, design_of, ratio, totals
 from .errors import Note
-from .expected_costs import EXPECTED_COST
 from .inference import (
     HALF,
     Groups,
@@ -166,7 +166,7 @@ def answers_of(decisions: Decisions, options: Options, recalibration: str | None
     starts = run_starts(rank)
     cost = decisions.candidate_cost
     weight = options.sample_weight
-    design = design_of_options(options, len(cost))
+    design = design_of(len(cost), options)
 
     def added(values: Floats) -> Floats:
         return np.add.reduceat(values, starts) if len(starts) < len(cost) else values
@@ -445,7 +445,7 @@ class _Naive:
     options: Options
 
     def value(self, share: Floats) -> float:
-        values = naive_values(self.one_each, self.options, sample_weight=share)
+        values = naive_values(self.one_each, self.options, share)
         return float(values[self.key])
 
     def slope(self, share: Floats) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .decisions import Decisions
 from .errors import InputError
-from .inputs import FloatOrFloats, Floats, Limits
+from .inputs import Array, FloatOrFloats, Floats, Limits
 from .options import Options, one_of
 from .ranking import TieGroups
 
@@ -226,7 +226,7 @@ class Metric:
     needs: str = ""
     parameter: str = ""
     options: tuple[str, ...] = ()
-    cost: Callable[[Data], Floats] | None = None
+    cost: Callable[[Data], Array] | None = None
     value: Callable[[Data], float] | None = None
     ratio: tuple[str, str] | None = None
     of_samples: bool = False

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .calibration import CALIBRATION_METRICS, sums_in_bins
+from .calibration import CALIBRATION_METRICS
+from .costs import COST_METRICS, entropy
 from .decisions import Decisions, select_rows
-from .expected_costs import COST_METRICS
+from .designs import totals
 from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner
 from .metric import METRICS as METRICS
 from .metric import Data, Frequencies, Key, Line, at_parameter
@@ -19,7 +20,6 @@ from .options import Options
 from .order import ORDER_METRICS
 from .peer_metrics import PEER_METRICS
 from .ranking import TieGroups, or_1
-from .scores import SCORES, entropy
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
@@ -27,7 +27,7 @@ _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root o
 _NOISE = 1e-7
 _MOST_PARTS = 256  # runs of groups with a derivative of their own: two values each
 
-_ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *SCORES, *PEER_METRICS]
+_ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *PEER_METRICS]
 for _metric in sorted(_ENTRIES, key=lambda metric: metric.column):
     add_metric(_metric)
 
@@ -176,11 +176,8 @@ def _mean_costs(
 # ---- the naive system ----------------------------------------------------------------------------------------------
 
 
-def naive_values(
-    decisions: Decisions, options: Options, *, sample_weight: Floats | None = None
-) -> dict[Key, float]:
+def naive_values(decisions: Decisions, options: Options, weight: Floats) -> dict[Key, float]:
     """Return the naive system's value of every metric that has one, for weights (N,)."""
-    weight = np.ones(len(decisions.uncertainty)) if sample_weight is None else sample_weight
     values: dict[Key, float] = {}
     if decisions.confidence is not None:
         # each summed for itself: one that is missing is exactly 0
@@ -190,7 +187,7 @@ def naive_values(
         )
     if decisions.labels is not None:
         num_classes = int(options.num_classes or 0)
-        counts = sums_in_bins(weight, decisions.labels, n_bins=num_classes)
+        counts = totals(decisions.labels, weight, num_classes)
         values |= _values_of_classes(counts, decisions, options)
     return values
 
@@ -244,17 +241,11 @@ def naive_slopes(
 ) -> dict[Key, Floats]:
     """Return the derivatives of the naive system's values by the share of each class, by central differences."""
     values_of = _values_of_answers if one_each.labels is None else _values_of_classes
-    slopes: dict[Key, list[Floats]] = {}
-    for rows in blocks(len(shares), row_size=len(shares)):
-        moved = np.arange(rows.start, rows.stop)
-        weights = np.tile(shares, (2, len(moved), 1))
-        weights[0, moved - rows.start, moved] *= 1 + _STEP
-        weights[1, moved - rows.start, moved] *= 1 - _STEP
-        share = shares[moved]
-        width = 2 * _STEP * or_1(share)
-        for key, (up, down) in values_of(weights, one_each, options).items():
-            slopes.setdefault(key, []).append((up - down) / width)
-    return {key: np.concatenate(parts) for key, parts in slopes.items()}
+    step = _STEP * np.eye(len(shares))
+    moved = shares * np.stack([1 + step, 1 - step])  # up and down (2, K, K), a class in each row
+    width = 2 * _STEP * or_1(shares)
+    slopes = values_of(moved, one_each, options).items()
+    return {key: (up - down) / width for key, (up, down) in slopes}
 
 
 def values_of_keys(
@@ -273,35 +264,18 @@ def values_of_keys(
     values = dict(plain)
     variants = {key.variant for key in keys}
     if "normalized" in variants:
-        values |= normalized_values(plain, naive())
+        for key, value in naive().items():
+            if key in plain:
+                values[key.of("normalized")] = quotient(plain[key], value)
     if variants & {"recalibrated", "calibration_loss"}:
-        values |= decomposed_values(plain, ties, form, options)
+        for key, best in recalibrated_values(ties, form, options).items():
+            if key.of("") in plain:
+                values[key] = best
+                values[key.of("calibration_loss")] = plain[key.of("")] - best
     return {key: float(values[key]) for key in keys if key in values}
 
 
-def normalized_values(values: Values, naive: Values) -> dict[Key, float]:
-    """Divide each value by the naive system's; nan where that is 0."""
-    return {
-        key.of("normalized"): quotient(values[key], value)
-        for key, value in naive.items()
-        if key in values
-    }
-
-
 # ---- the best recalibration ----------------------------------------------------------------------------------------
-
-
-def decomposed_values(
-    values: Values, ties: TieGroups, form: Decisions, options: Options
-) -> dict[Key, float]:
-    """Return each ECUAS_n after the best recalibration, and the loss that it saves."""
-    decomposed = {}
-    for key, best in recalibrated_values(ties, form, options).items():
-        plain = key.of("")
-        if plain in values:
-            decomposed[key] = best
-            decomposed[key.of("calibration_loss")] = values[plain] - best
-    return decomposed
 
 
 def recalibrated_values(

@@ -75,6 +75,11 @@ class Options:
             return self.epsilon
         return self.epsilon * float(self.cost.max(axis=0).min())
 
+    def weights(self, size: int) -> Floats:
+        """Return the weight of each of so many samples, one number repeated where none are given."""
+        weight = self.sample_weight
+        return np.broadcast_to(1.0, size) if weight is None else weight
+
     def replace(self, **changes: Any) -> Options:
         """Return a copy with some (already checked) values changed."""
         return dataclasses.replace(self, **changes)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .calibration import sums_in_bins
+from .designs import totals
 from .inputs import NUMBERS_PER_SAMPLE, Floats, Ints, Limits, blocks
 from .metric import Data, Line, Metric, Unjudged, attainable_sums
 from .ranking import TieGroups, or_1
@@ -162,7 +162,7 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
     values, level = np.unique(confidence, return_inverse=True)
     is_unknown = np.isnan(correct)
     right, wrong, unknown = (
-        sums_in_bins(weight[rows], level[rows], n_bins=len(values))
+        totals(level[rows], weight[rows], len(values))
         for rows in (correct == 1, correct == 0, is_unknown)
     )
     by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]

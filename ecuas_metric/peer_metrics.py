@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 
-from .calibration import confidence_bins, ece_of_unjudged, gap_bounds, signed_gaps, sums_in_bins
+from .calibration import confidence_bins, ece_of_unjudged, gap_bounds, signed_gaps
+from .designs import totals
 from .errors import InputError
 from .inputs import Floats, Ints, Limits, inner
 from .metric import Data, Line, Metric, Unjudged
@@ -251,8 +252,8 @@ def mce(groups: TieGroups, n_bins: int = 10) -> float:
     ECE, a bin of one answer counts as any other, and empty ones do not. Always defined; one answer has its own gap.
     """
     bins = confidence_bins(-groups.rank, n_bins=n_bins)
-    gaps = np.abs(sums_in_bins(signed_gaps(groups), bins))
-    return float((gaps / or_1(sums_in_bins(groups.weight, bins))).max())
+    gaps = np.abs(totals(bins, signed_gaps(groups)))
+    return float((gaps / or_1(totals(bins, groups.weight))).max())
 
 
 def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> float:
@@ -266,7 +267,7 @@ def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> float:
     ones and M bins, it is bin :math:`\lfloor M (j - 1) / (N - 1) \rfloor`, where j is the last with that confidence
     (of 0 .. M - 1, where the last is closed). Groups are ranked by -q_e. Always defined; one answer has its own gap.
     """
-    gaps = sums_in_bins(signed_gaps(groups), _bins_of_equal_mass(groups, n_bins))
+    gaps = totals(_bins_of_equal_mass(groups, n_bins), signed_gaps(groups))
     return float(np.abs(gaps).sum() / groups.weight.sum())
 
 
@@ -309,15 +310,10 @@ def _reflected(groups: TieGroups) -> Floats:
     below = np.minimum(place.astype(np.int64), _STEPS - 1)
     gap = signed_gaps(groups) / groups.weight.sum()
     gap_above = gap * (place - below)
-    there = sums_in_bins(gap - gap_above, below, n_bins=_STEPS + 1)
-    there += sums_in_bins(gap_above, below + 1, n_bins=_STEPS + 1)
+    there = totals(below, gap - gap_above, _STEPS + 1)
+    there += totals(below + 1, gap_above, _STEPS + 1)
     there[[0, -1]] *= 2  # with their own mirror images
     return np.append(there, there[-2:0:-1])
-
-
-def auarc_line(groups: TieGroups) -> Line:
-    """Return the line of `auarc`: that of `order.aurc`, downwards."""
-    return aurc_line(groups).times(-1)
 
 
 def e_aurc_line(groups: TieGroups) -> Line:
@@ -494,7 +490,7 @@ AUARC = Metric(
     higher_is_better=True,
     needs="confidences",
     value=_auarc,
-    line=lambda data: auarc_line(data.groups),
+    line=lambda data: aurc_line(data.groups).times(-1),
     range=(0.0, 1.0),
     unjudged=bounds_by_answers(_auarc),
     has_order_bounds=True,

@@ -1,10 +1,10 @@
-"""Decisions on new rows by the rule that the metrics score: what to decide, at what risk, and whether to reject it."""
+"""Rejection by the rule that the metrics score: what to decide on new rows, which to reject, and at which cost."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -23,11 +23,13 @@ from .classes import (
     matrix_of_classes,
     two_columns,
 )
-from .costs import accepted
+from .costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK, accepted
+from .decisions import Decisions
 from .errors import InputError, warn_of
 from .inputs import Array, Bools, Floats, confidences, numbers, posteriors
-from .options import Options, check_number, checked_options
-from .results import System, prepare
+from .metric import Key
+from .options import LEVEL, Options, check_level, check_number, checked_options
+from .results import Estimate, System, compute_results, named_systems, prepare
 
 OF_REJECT_COST = {"reject_costs": "reject_cost"}
 
@@ -220,3 +222,263 @@ def decide_confidences(
         system = prepare("confidences", values, unknown, options, rank=False)
     warn_of(system.notes, stacklevel=2)
     return decisions_on_rows(system)
+
+
+# ---- the choice of a reject cost ------------------------------------------------------------------------------------
+
+
+STEPS = 20  # coverages at which a risk is tested
+SHARE_ROUNDING = 1e-12  # of shares, which are sums
+# shares of the largest possible stake, of which the mean wealth is taken
+BETS = np.geomspace(1e-3, 0.99, 40)
+
+
+@dataclass(frozen=True, slots=True)
+class RejectCostChoice:
+    """A reject cost, and what it leads to on the labelled answers that it was chosen by.
+
+    Attributes
+    ----------
+    reject_cost : float
+        The largest uncertainty that is accepted; nan where no risk can be certified.
+    coverage, risk, expected_cost : Estimate
+        The share that is accepted, its mean cost, and the mean cost of all answers; the intervals take the reject cost
+        as given.
+    num_samples_needed : int or None
+        About how many labelled answers would do, where there is no reject cost; None if more would not help.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> system = confidence_system([1, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5])
+    >>> choice = choose_reject_cost(system, budget=0.4)
+    >>> round(choice.reject_cost, 2), choice.coverage.value
+    (0.3, 0.6)
+    """
+
+    reject_cost: float
+    coverage: Estimate
+    risk: Estimate
+    expected_cost: Estimate
+    num_samples_needed: int | None = None
+
+
+def choose_reject_cost(
+    system: System,
+    *,
+    budget: float | None = None,
+    max_risk: float | None = None,
+    confidence_level: float = LEVEL,
+) -> RejectCostChoice:
+    r"""Choose the reject cost by a budget of rejections, or so that the risk of what is accepted is certified.
+
+    A budget gives the smallest uncertainty :math:`t` with :math:`P(u > t) \le` budget on these answers. A risk gives
+    the largest one of 20 coverages :math:`j/20` whose risk passes a test, the levels of which sum to :math:`\delta`
+    and are passed on from each passed test to the next coverage (fallback procedure); half of it is that of the first
+    coverage with so many answers that one error would let it pass:
+
+    .. math:: P\left(E[c \mid u \le t] > \alpha\right) \le \delta
+
+    with the promised risk :math:`\alpha` and 1 minus the confidence level, :math:`\delta`. Costs of 0 and 1 are
+    tested by binomial tails, other bounded costs and groups by the mean wealth of bets against the promise, which
+    needs no more than that answers, or groups, are drawn independently of the population of use, in which no group is
+    larger than the largest here: rare larger groups with more errors would not be seen. It holds exactly
+    where risk rises with uncertainty, or uncertainties are few distinct values; elsewhere in simulations.
+
+    Parameters
+    ----------
+    system : System
+        Of `confidence_system` or `posterior_system`: labelled answers, on which nothing was fitted. Its groups count.
+    budget : float, optional
+        In [0, 1]: the share of answers that can be rejected.
+    max_risk : float, optional
+        In (0, largest cost): the mean cost that accepted answers may have.
+    confidence_level : float, default 0.95
+        Of the certificate and the intervals.
+
+    Returns
+    -------
+    RejectCostChoice
+
+    Raises
+    ------
+    InputError
+        Unless exactly one of budget and risk is given, in its range; or if a risk is to be certified of weighted
+        answers or of costs without a bound.
+
+    References
+    ----------
+    Geifman and El-Yaniv 2017, "Selective classification for deep neural networks"; Angelopoulos et al. 2021, "Learn
+    then test"; Wiens 2003, "A fixed sequence Bonferroni procedure" (fallback); Waudby-Smith and Ramdas 2024,
+    "Estimating means of bounded random variables by betting".
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> rng = np.random.default_rng(0)
+    >>> confidence = rng.beta(4, 0.4, 1000)
+    >>> system = confidence_system(rng.random(1000) < confidence, confidence)
+    >>> choice = choose_reject_cost(system, max_risk=0.05)
+    >>> round(choice.reject_cost, 3), round(choice.coverage.value, 3), round(choice.risk.value, 3)
+    (0.099, 0.7, 0.031)
+    """
+    if (budget is None) == (max_risk is None):
+        raise InputError("choose_reject_cost", "not_one_of_budget_and_risk")
+    named_systems([system])
+    check_level(confidence_level, "confidence_level")
+    if budget is not None:
+        return _choice(system, _cost_by_budget(system, budget), confidence_level)
+    reject_cost, needed = _certified_cost(system, max_risk, 1 - confidence_level)
+    if reject_cost is not None:
+        return _choice(system, reject_cost, confidence_level)
+    none = Estimate(math.nan)
+    return RejectCostChoice(math.nan, Estimate(0.0), none, none, needed)
+
+
+def _choice(system: System, reject_cost: float, level: float) -> RejectCostChoice:
+    """Return a reject cost with what it leads to."""
+    asked = system.options.replace(reject_costs=(reject_cost,), confidence_level=level)
+    again = replace(system, options=asked)
+    keys = [Key(metric.name, reject_cost) for metric in (COVERAGE, SELECTIVE_RISK, EXPECTED_COST)]
+    estimates = compute_results(again, only=keys).estimates
+    coverage, risk, expected_cost = (estimates[key] for key in keys)
+    return RejectCostChoice(reject_cost, coverage, risk, expected_cost)
+
+
+def _thresholds(system: System) -> tuple[Floats, Floats]:
+    """Return the uncertainties (T,) that can be reject costs, and the share of answers up to each."""
+    groups = system.ties
+    largest = system.decisions.max_uncertainty
+    uncertainty = system.decisions.uncertainty_at(groups.rank)
+    is_accepted = accepted(uncertainty, reject_cost=largest, max_uncertainty=largest)
+    shares = groups.weight_until / groups.weight.sum()
+    return np.minimum(uncertainty[is_accepted], largest), shares[is_accepted]
+
+
+def _cost_by_budget(system: System, budget: float) -> float:
+    """Return the smallest reject cost at which at most the budget is rejected."""
+    thresholds, shares = _thresholds(system)
+    largest = shares.max(initial=0.0)
+    if check_number(budget, "budget", 0, 1) < 1 - largest - SHARE_ROUNDING:
+        raise InputError("budget", "always_rejected", value=budget, share=1 - largest)
+    if not len(shares):
+        return 0.0
+    return float(thresholds[np.searchsorted(shares, 1 - budget - SHARE_ROUNDING)])
+
+
+def _certified_cost(
+    system: System, max_risk: object, level: float
+) -> tuple[float | None, int | None]:
+    """Return the largest reject cost that is certified; or None, and about how many answers would do."""
+    decisions = system.decisions
+    options = system.options
+    largest = _largest_cost(decisions, options)
+    risk = check_number(max_risk, "max_risk", 0, largest, inside=True)
+    thresholds, shares = _thresholds(system)
+    if not len(shares):
+        return None, None
+    steps = np.arange(1, STEPS + 1) / STEPS - SHARE_ROUNDING
+    places = np.unique(np.searchsorted(shares, steps).clip(max=len(shares) - 1))
+    accepts = [
+        accepted(decisions.uncertainty, reject_cost=cost, max_uncertainty=decisions.max_uncertainty)
+        for cost in thresholds[places]
+    ]
+    p_values = [
+        _p_of_risk(decisions, options, rows, risk=risk, largest=largest) for rows in accepts
+    ]
+    sizes = np.array([np.count_nonzero(rows) for rows in accepts]) // _group_size(options)
+    last = _last_passed(p_values, _levels(sizes, risk / largest, level))
+    if last is not None:
+        return float(thresholds[places[last]]), None
+    costs = [decisions.candidate_cost[rows] / largest for rows in accepts]
+    needed = _samples_needed(
+        costs, shares[places], risk / largest, level / len(places), size=_group_size(options)
+    )
+    if needed == math.inf:
+        return None, None
+    return None, max(len(decisions.uncertainty) + 1, math.ceil(needed))
+
+
+def _largest_cost(decisions: Decisions, options: Options) -> float:
+    """Return the bound of the costs; InputError if there is none, or if answers have weights."""
+    if options.sample_weight is not None:
+        raise InputError("max_risk", "not_certified_of_weights")
+    if not isinstance(options.cost, str):
+        return float(options.cost.max())
+    if decisions.confidence is None:
+        raise InputError("max_risk", "not_certified_without_bound")
+    return 1.0
+
+
+def _levels(sizes: Floats, risk: float, level: float) -> Floats:
+    """Return the levels (T,) of tests of so many answers (T,): half for one of them, the other half for all alike.
+
+    It is that of the first test that can be passed with an error, or the last. The levels depend on how many answers
+    are accepted, and not on which of them are right.
+    """
+    from scipy.special import bdtr
+
+    can_pass = bdtr(1, sizes, risk) <= level / 2
+    levels = np.full(len(sizes), level / 2 / len(sizes))
+    first = min(int(np.count_nonzero(~can_pass)), len(sizes) - 1)
+    levels[first] += level / 2
+    return levels
+
+
+def _last_passed(p_values: Sequence[float], levels: Floats) -> int | None:
+    """Return the last test that is passed at its level and what the tests before it left."""
+    at_hand = 0.0
+    last = None
+    for number, (p_value, level) in enumerate(zip(p_values, levels, strict=True)):
+        at_hand += level
+        if p_value <= at_hand:
+            last = number
+        else:
+            at_hand = 0.0
+    return last
+
+
+def _samples_needed(
+    costs: Sequence[Floats], shares: Floats, risk: float, level: float, *, size: int
+) -> float:
+    """Return about how many answers would do, by costs in [0, 1] of what each threshold accepts, and its share.
+
+    Answers of a group, of this `size`, may all be alike; half of one more is counted as wrong, unless that alone is
+    more than the risk: then the count is the least that may do. It is infinite where all means are at least the risk.
+    """
+    from scipy.special import rel_entr
+
+    needed = math.inf
+    for accepted_costs, share in zip(costs, shares, strict=True):
+        mean = accepted_costs.mean()
+        if mean >= risk:
+            continue
+        with_half = (accepted_costs.sum() + size / 2) / (len(accepted_costs) + size)
+        chance = with_half if with_half < risk else mean
+        divergence = float(rel_entr(chance, risk) + rel_entr(1 - chance, 1 - risk))
+        needed = min(needed, -math.log(level) / divergence * size / share)
+    return needed
+
+
+def _p_of_risk(
+    decisions: Decisions, options: Options, accepts: Bools, *, risk: float, largest: float
+) -> float:
+    """Return the p-value of the hypothesis that the mean cost of what is accepted is above the risk."""
+    from scipy.special import bdtr
+
+    costs = decisions.candidate_cost[accepts]
+    are_binary = np.isin(costs, (0, largest)).all()
+    if options.groups is None and are_binary:
+        return float(bdtr(np.count_nonzero(costs), len(costs), risk / largest))
+    group = np.arange(len(costs)) if options.groups is None else options.groups[accepts]
+    excess = np.bincount(group, costs - risk)
+    stakes = BETS / ((largest - risk) * _group_size(options))
+    with np.errstate(over="ignore"):  # infinite wealth is a p-value of 0
+        growth = np.log1p(-np.multiply.outer(stakes, excess))
+        wealth = np.exp(growth.sum(axis=1))
+    return 1 / float(wealth.mean())
+
+
+def _group_size(options: Options) -> int:
+    """Return the number of answers in the largest group."""
+    return 1 if options.groups is None else int(np.bincount(options.groups).max())

@@ -12,7 +12,7 @@ import numpy as np
 
 from .basis import UNKNOWN, Basis, Origin, basis_of
 from .calibration import ECE_DEBIASED, limits_of_gap
-from .costs import note_above
+from .costs import ECUAS_N, note_above
 from .decisions import (
     Decisions,
     confidence_decisions,
@@ -20,9 +20,8 @@ from .decisions import (
     posterior_decisions,
     select_rows,
 )
-from .designs import design_of_options
+from .designs import design_of
 from .errors import InputError, Note
-from .expected_costs import ECUAS_N
 from .inputs import (
     NO_LIMITS,
     Array,
@@ -219,7 +218,9 @@ def prepare(
     system = ranked(decisions, options, notes=notes, ids=ids)
     if form != "confidences":
         return system
-    return replace(system, notes=system.notes + _note_inverted(system))
+    wrong = int(np.count_nonzero(decisions.candidate_cost))
+    inverted = note_inverted(system.ties, wrong, system.num_samples - wrong)
+    return replace(system, notes=notes + inverted)
 
 
 def named_systems(
@@ -341,7 +342,7 @@ def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
     return values_of_keys(
         keys,
         metric_values(decisions, system.ties, options, keys=applicable),
-        naive=lambda: naive_values(decisions, options, sample_weight=options.sample_weight),
+        naive=lambda: naive_values(decisions, options, options.weights(system.num_samples)),
         ties=system.ties,
         form=decisions,
         options=options,
@@ -357,7 +358,7 @@ def _intervals(
     samples = _drawn(system)
     # Stable: which of tied samples are drawn must not depend on the machine.
     samples = reordered(samples, samples.decisions.order)
-    design = design_of_options(samples.options, samples.num_samples)
+    design = design_of(samples.num_samples, samples.options)
     if not design.tells_errors:
         return dict.fromkeys(values, NO_LIMITS), (NO_UNITS,)
     limits, notes = intervals(
@@ -394,7 +395,7 @@ def _resample(system: System, counts: Array) -> System:
 
 def _limits_of_gap(system: System) -> Limits:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
-    design = design_of_options(system.options, system.num_samples)
+    design = design_of(system.num_samples, system.options)
     if not design.tells_errors:
         return NO_LIMITS
     return limits_of_gap(Data(system.decisions, system.options), design.freedom)
@@ -465,19 +466,12 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
     rows = np.flatnonzero(is_at_floor & (decisions.candidate_cost > 0))
     if not len(rows):
         return ()
-    weight = system.options.sample_weight
-    if weight is None:
-        weight = np.ones(system.num_samples)
+    weight = system.options.weights(system.num_samples)
     cost = cost_of(key, select_rows(decisions, rows), system.options)
     share = inner(weight[rows], cost) / (value * float(weight.sum()))
     if share < MUCH:
         return ()
     return (Note("mistakes_at_epsilon", {"share": share}, "take_n_1"),)
-
-
-def _note_inverted(system: System) -> tuple[Note, ...]:
-    wrong = int(np.count_nonzero(system.decisions.candidate_cost))
-    return note_inverted(system.ties, wrong, len(system.decisions.candidate_cost) - wrong)
 
 
 def note_inverted(

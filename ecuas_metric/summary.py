@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .basis import Basis, Digest, Purpose, why_not_comparable
+from .calibration import squares_of_samples
 from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
 from .designs import ratio
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
@@ -203,7 +204,11 @@ def summary_of(
         largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
         own=_own_sums(decisions, options, weight),
         classes=_class_weights(decisions, options, weight),
-        notes=tuple(note for note in system.notes if not _is_of_groups(note, system.basis)),
+        notes=tuple(
+            note  # but for those that follow from the groups of all rows
+            for note in system.notes
+            if note.id not in _OF_NUMBERS or system.basis.form != "confidences"
+        ),
     )
     return _limited(summary)
 
@@ -218,11 +223,6 @@ def _class_weights(
         return None
     size = int(options.num_classes or 0)
     return np.bincount(decisions.labels, weight, minlength=size).astype(np.float64)
-
-
-def _is_of_groups(note: Note, basis: Basis) -> bool:
-    """Return whether a note follows from the groups of all rows."""
-    return note.id in _OF_NUMBERS and basis.form == "confidences"
 
 
 def groups_of(
@@ -252,7 +252,7 @@ def _own_sums(
     weight: Floats | None,
 ) -> dict[Key, OwnSums]:
     every = np.ones(len(decisions.uncertainty)) if weight is None else weight
-    squares = every if options.weights_are == "counts" else np.square(every)
+    squares = squares_of_samples(every, options)
     sums = {}
     for key in keys_of(decisions, options, when=("", "ratio")):
         if key.entry.is_own_loss:
@@ -283,6 +283,7 @@ def _sum_of(parts: Sequence[Summary]) -> Summary:
     counts = {
         name: sum(getattr(part, name) for part in parts) for name in ("rows", "samples", "wrong")
     }
+    classes = [part.classes for part in parts if part.classes is not None]
     rules = [part.basis.unlabelled for part in parts if part.basis.unlabelled is not None]
     return Summary(
         basis=replace(
@@ -293,14 +294,9 @@ def _sum_of(parts: Sequence[Summary]) -> Summary:
         **counts,
         largest_cost=max(part.largest_cost for part in parts),
         own={key: _added(parts, key) for key in first.own},
-        classes=_total_classes(parts),
+        classes=np.sum(classes, axis=0) if classes else None,
         notes=_merged_notes(parts),
     )
-
-
-def _total_classes(parts: Sequence[Summary]) -> Floats | None:
-    classes = [part.classes for part in parts if part.classes is not None]
-    return np.sum(classes, axis=0) if classes else None
 
 
 def _added(parts: Sequence[Summary], key: Key) -> OwnSums:
@@ -612,7 +608,7 @@ def _values(
     total = float(summary.groups.sums["weight"].sum())
     losses = {key: sums.value / total for key, sums in summary.own.items()}
     plain = [key.of("") for key in keys]
-    of_groups = [key for key in plain if key not in losses and not _needs_own(key, summary)]
+    of_groups = [key for key in plain if losses.keys().isdisjoint([key, *ratio_keys(key)])]
     return values_of_keys(
         keys,
         metric_values(system.decisions, system.ties, system.options, keys=of_groups) | losses,
@@ -623,20 +619,16 @@ def _values(
     )
 
 
-def _needs_own(key: Key, summary: Summary) -> bool:
-    return any(part in summary.own for part in ratio_keys(key))
-
-
 def _naive_values(summary: Summary, system: System) -> Mapping[Key, float]:
     """Return the values of the system that ignores its input, of the shares of right answers and of classes."""
     none = summary.none
     values: dict[Key, float] = {}
     if none.confidence is not None:
         answers = replace(system.decisions, labels=None)
-        values |= naive_values(answers, summary.options, sample_weight=system.options.sample_weight)
+        values |= naive_values(answers, summary.options, system.options.weights(system.num_samples))
     if summary.classes is not None:
         one_each = one_of_each_class(len(summary.classes), none.max_uncertainty)
-        values |= naive_values(one_each, summary.options, sample_weight=summary.classes)
+        values |= naive_values(one_each, summary.options, summary.classes)
     return values
 
 

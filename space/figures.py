@@ -7,8 +7,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ecuas_metric.inputs import Floats, Ints
-from ecuas_metric.plotting.bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
-from ecuas_metric.plotting.curves import order_curve, reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.plotting.curves import (
+    Band,
+    accuracy_band,
+    order_band,
+    order_curve,
+    reject_cost_band,
+    reject_cost_curve,
+    reliability,
+    risk_band,
+    risk_coverage,
+)
 from ecuas_metric.results import System
 
 from .markup import html

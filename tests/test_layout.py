@@ -18,7 +18,6 @@ BESIDE = {
     "classes.py",
     "rejection.py",
     "summary.py",
-    "thresholds.py",
 }
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]

@@ -19,8 +19,7 @@ from ..metric import Key
 from ..metrics import line_of_mean
 from ..options import ALPHA, DEFAULTS, check_alpha, check_number
 from ..results import System
-from .compare import align
-from .family import Family
+from .compare import Family, align
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000

@@ -81,7 +81,7 @@ def unlabelled_bounds(
     _check(confidence, correct)
     completions = _completions(confidence, correct, options)
     decisions = completions[0].decisions
-    weight = np.ones(len(correct)) if options.sample_weight is None else options.sample_weight
+    weight = options.weights(len(correct))
     bounds = {}
     keys = keys_of(decisions, options) if only is None else only
     for key in [key for key in keys if not key.variant and key.entry.applies(decisions)]:
@@ -109,23 +109,14 @@ def _completions(confidence: Floats, correct: Floats, options: Options) -> list[
     completions = []
     for end in (0.0, 1.0) if missing.any() else (0.0,):
         filled = np.where(missing, end, confidence)
-        completions += [_completed(filled, correct, label, options) for label in (1.0, 0.0)]
+        for label in (1.0, 0.0):
+            answers = np.where(np.isnan(correct), label, correct).astype(int)
+            decisions = confidence_decisions(filled, answers, num_classes=options.num_classes)
+            rank = decisions.rank_by
+            cost = decisions.candidate_cost
+            ties = tie_groups(rank, cost, sample_weight=options.sample_weight)
+            completions.append(Data(decisions, options, grouped=ties))
     return completions
-
-
-def _completed(
-    confidence: Floats,
-    correct: Floats,
-    fill: float,
-    options: Options,
-) -> Data:
-    """Return the data with all unlabelled answers right (1) or wrong (0)."""
-    answers = np.where(np.isnan(correct), fill, correct).astype(int)
-    decisions = confidence_decisions(confidence, answers, num_classes=options.num_classes)
-    ties = tie_groups(
-        decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight
-    )
-    return Data(decisions, options, grouped=ties)
 
 
 def _bounds_of(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Limits | None:

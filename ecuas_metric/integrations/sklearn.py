@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..api import posterior_system, value_of
 from ..classes import ClassCosts, check_classes, classes_in, costs_by_class, in_words
+from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import InputError, Note
-from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Array, Floats, Ints
 from ..recalibration import FOLDS
 from ..recalibration.maps import (

@@ -31,7 +31,7 @@ from .tables import Cell, Grid, Record, to_text, wrapped
 
 if TYPE_CHECKING:
     from ..comparison.planning import Plan
-    from ..plotting.forest import Panel
+    from ..plotting.figures import Panel
 
 DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
 WHY_UNTESTED = {  # by the ids of the notes
@@ -368,8 +368,7 @@ def write_differences(
     rows: Sequence[Comparison], folder: str | Path, *, alpha: float
 ) -> list[Path]:
     """Draw the differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
-    from ..plotting.figures import save
-    from ..plotting.forest import forest_figure
+    from ..plotting.figures import forest_figure, save
 
     by_key = pairs_by_key(rows)
     unequal = [key for key, pairs in by_key.items() if _dagger(pairs)]
@@ -384,7 +383,7 @@ def write_differences(
 
 def _panel(rows: Sequence[Comparison]) -> Panel:
     """Return all differences of a metric; where pairs are many, those of the other systems from the best."""
-    from ..plotting.forest import Bar, Panel
+    from ..plotting.figures import Bar, Panel
 
     ranking = ranking_of(rows)
     names = short_names(ranking)

@@ -18,8 +18,8 @@ from ..comparison.compare import (
     compare_systems,
     fields_of,
 )
+from ..costs import ECUAS_N
 from ..errors import FileError
-from ..expected_costs import ECUAS_N
 from ..files.submissions import MEANING
 from ..files.write import write_whole
 from ..metric import Key

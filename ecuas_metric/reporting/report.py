@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..basis import differing, may_rank, signature_of
+from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
-from ..expected_costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..files.submissions import MEANING, Submission, Unlabelled, located
 from ..inputs import grouped
 from ..metric import Key

@@ -11,7 +11,7 @@ from itertools import compress, groupby, pairwise
 import numpy as np
 
 from ..calibration import CALIBRATION_P
-from ..expected_costs import ECUAS_N
+from ..costs import ECUAS_N
 from ..inputs import Floats
 from ..metric import Key
 from ..options import LEVEL

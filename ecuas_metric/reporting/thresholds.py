@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from ..basis import signature_of
-from ..thresholds import RejectCostChoice, choose_reject_cost
+from ..rejection import RejectCostChoice, choose_reject_cost
 from .report import Systems, digits_for, estimate_text
 from .tables import Cell, Grid, Record
 

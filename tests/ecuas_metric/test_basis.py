@@ -213,7 +213,7 @@ def test_an_origin_becomes_part_of_the_basis_and_of_the_signature():
     assert why_not_comparable(basis, system().basis) == ["rules of grading"]
 
 
-HOMES = {"calibration", "expected_costs", "order", "peer_metrics", "scores"}  # modules of entries
+HOMES = {"calibration", "costs", "order", "peer_metrics"}  # modules of entries
 
 
 def compared_in(node):

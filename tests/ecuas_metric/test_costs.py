@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecuas_metric import costs, score_confidences, score_costs, score_posteriors
+from ecuas_metric import decisions, score_confidences, score_costs, score_posteriors
 from ecuas_metric.costs import (
     accepted,
     ecuas_cost,
     fixed_reject_cost,
-    largest_uncertainty,
     weighted_cost,
 )
+from ecuas_metric.decisions import largest_uncertainty
 from ecuas_metric.options import DEFAULTS, Options
 from tests.ecuas_metric import oracle
 from tests.ecuas_metric.registry import row_of
@@ -229,7 +229,7 @@ def test_the_value_of_small_matrices_is_that_of_exact_fractions():
 def test_a_solver_in_floats_finds_what_integers_give(monkeypatch):
     matrices = list(random_matrices(100))
     expected = [largest_uncertainty(matrix) for matrix in matrices]
-    monkeypatch.setattr(costs, "LARGEST_EXACT", 0)
+    monkeypatch.setattr(decisions, "LARGEST_EXACT", 0)
     np.testing.assert_allclose(
         [largest_uncertainty(matrix) for matrix in matrices], expected, rtol=1e-9
     )
@@ -263,9 +263,9 @@ def test_what_cannot_be_verified_is_refused_for_that_reason(monkeypatch):
         largest_uncertainty(np.array([[0, 5e-324], [5e-324, 0]]))
     with pytest.raises(ValueError, match=r"got one between 0 and 0\. Leave out"):
         largest_uncertainty(np.array([[0, 1e200, 0], [5e-324, 0, 0], [0, 0, 5e-324]]))
-    monkeypatch.setattr(costs, "LARGEST_EXACT", 0)
+    monkeypatch.setattr(decisions, "LARGEST_EXACT", 0)
     monkeypatch.setattr(
-        costs, "_strategies", lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5]))
+        decisions, "_strategies", lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5]))
     )
     with pytest.raises(ValueError, match=r"got one between 0 and 5\. Leave out"):
         largest_uncertainty(np.array([[0.0, 1.0], [10.0, 0.0]]))

@@ -21,7 +21,7 @@ from ecuas_metric.inference import (
 )
 from ecuas_metric.intervals import next_costs, numbers_of
 from ecuas_metric.metric import Key, Line, Point
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import all_values, answers_drawn, prepare
 from tests.ecuas_metric.systems import answers, inferred, limits, reaches
 
@@ -241,9 +241,11 @@ def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
 
 def test_groups_of_one_are_none_and_those_alike_count_once(rng):
     influence = rng.normal(size=60)
-    single = design_of(60, groups=np.arange(60)).clusters(influence, np.ones(60), np.zeros(60))
+    single = design_of(60, Options(groups=np.arange(60))).clusters(
+        influence, np.ones(60), np.zeros(60)
+    )
     assert single.factor == pytest.approx([1], abs=0.05)
-    copies = design_of(300, groups=np.repeat(np.arange(60), 5))
+    copies = design_of(300, Options(groups=np.repeat(np.arange(60), 5)))
     together = copies.clusters(np.repeat(influence, 5), np.ones(300), np.zeros(300))
     assert together.factor == pytest.approx([5 * 60 / 59], rel=0.1)
     assert copies.added(together) == pytest.approx(together.factor)
@@ -251,7 +253,7 @@ def test_groups_of_one_are_none_and_those_alike_count_once(rng):
 
 
 def test_groups_do_nothing_to_a_number_that_nothing_varies():
-    design = design_of(60, groups=np.arange(60) // 3)
+    design = design_of(60, Options(groups=np.arange(60) // 3))
     assert design.clusters(np.zeros(60), np.ones(60), np.zeros(60)).factor == 1
 
 

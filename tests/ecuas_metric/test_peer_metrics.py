@@ -11,11 +11,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ecuas_metric import confidence_system, peer_metrics, posterior_system
-from ecuas_metric.calibration import ece
+from ecuas_metric import confidence_system, ece_score, peer_metrics, posterior_system
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.order import aurc
+from ecuas_metric.order import aurc, aurc_line
 from ecuas_metric.peer_metrics import (
     auarc,
     coverage_at_risk,
@@ -272,7 +271,7 @@ def test_the_largest_gap_is_no_smaller_than_the_mean_and_one_bin_is_one_gap(answ
     groups = groups_of(confidence, correct)
     gap = abs(np.mean(confidence - correct))
     largest = np.abs(confidence - correct).mean()
-    assert mce(groups, 4) >= ece(confidence, 1.0 - correct, n_bins=4) - 1e-12
+    assert mce(groups, 4) >= ece_score(correct, confidence, n_bins=4) - 1e-12
     assert mce(groups, 1) == ece_equal_mass(groups, 1) == same(gap)
     assert gap - 1e-9 <= smooth_ece(groups) <= largest + 1e-9
 
@@ -292,7 +291,7 @@ def test_smooth_ece_is_its_own_bandwidth(answers):
 
 
 LINES = {
-    auarc: peer_metrics.auarc_line,
+    auarc: lambda groups: aurc_line(groups).times(-1),
     e_aurc: peer_metrics.e_aurc_line,
     prr: peer_metrics.prr_line,
     error_average_precision: peer_metrics.error_average_precision_line,

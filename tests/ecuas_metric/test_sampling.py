@@ -27,8 +27,8 @@ def percentile(system, **options):
 
 
 def all_weights(num_samples, count, **design):
-    drawn = bootstrap_weights(design_of(num_samples, **design), Options(n_resamples=count))
-    return np.concatenate(list(drawn))
+    options = Options(n_resamples=count, **design)
+    return np.concatenate(list(bootstrap_weights(design_of(num_samples, options), options)))
 
 
 @pytest.mark.parametrize("size", [10, 100])
@@ -61,7 +61,7 @@ def test_strata_keep_their_sizes():
 @pytest.mark.parametrize("form", FORMS)
 def test_a_resample_has_the_values_of_its_counts_as_weights(form, rng):
     system = FORMS[form](rng, 300).system(confidence_level=0.95)
-    (counts,) = bootstrap_weights(design_of(300), Options(n_resamples=3))
+    (counts,) = bootstrap_weights(design_of(300, Options()), Options(n_resamples=3))
     together = resampled_values(system, counts)
     own = system.options.sample_weight
     for row, drawn in enumerate(counts.astype(np.float64)):
@@ -91,7 +91,7 @@ def test_the_interval_of_a_skewed_statistic_is_scipys(level, rng):
     """To the last digits: the same generator, asked in the same way, draws the same resamples."""
     data = rng.exponential(size=60)
     options = Options(n_resamples=2000, random_state=5, confidence_level=level)
-    ours, _ = intervals(variance_of(data), design_of(60), options)
+    ours, _ = intervals(variance_of(data), design_of(60, options), options)
     theirs = stats.bootstrap(
         (data,), np.var, n_resamples=2000, rng=5, method="percentile", confidence_level=level
     ).confidence_interval

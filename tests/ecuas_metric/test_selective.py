@@ -10,12 +10,8 @@ from scipy.integrate import quad
 from scipy.special import digamma
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from ecuas_metric import confidence_ecuas_score
-from ecuas_metric.calibration import (
-    confidence_bins,
-    confidence_brier_cost,
-    confidence_cross_entropy_cost,
-)
+from ecuas_metric import confidence_ecuas_score, score_confidences
+from ecuas_metric.calibration import confidence_bins
 from ecuas_metric.metric import Data
 from ecuas_metric.order import AUGRC, augrc, aurc, auroc
 from ecuas_metric.ranking import harmonic_numbers, tie_groups
@@ -25,16 +21,18 @@ from tests.ecuas_metric.systems import confidence_systems, groups_of
 @given(confidence_systems())
 def test_auroc_and_scores_of_confidences_are_scikit_learns(system):
     confidence, correct = system
-    wrong = 1.0 - correct
     if 0 < correct.sum() < len(correct):
         assert auroc(groups_of(confidence, correct)) == pytest.approx(
             roc_auc_score(correct, confidence)
         )
     clipped = np.clip(confidence, 1e-7, 1 - 1e-7)
-    ce = confidence_cross_entropy_cost(1 - confidence, wrong).mean()
-    brier = confidence_brier_cost(1 - confidence, wrong).mean()
-    assert ce == pytest.approx(log_loss(correct, clipped, labels=[0, 1]), rel=1e-6)
-    assert brier == pytest.approx(brier_score_loss(correct, confidence, pos_label=1))
+    values = score_confidences(correct, confidence)
+    assert values["confidence_cross_entropy"] == pytest.approx(
+        log_loss(correct, clipped, labels=[0, 1]), rel=1e-6
+    )
+    assert values["confidence_brier_score"] == pytest.approx(
+        brier_score_loss(correct, confidence, pos_label=1)
+    )
 
 
 @pytest.mark.parametrize("share", [1e-10, 1e-17, 1e-300])

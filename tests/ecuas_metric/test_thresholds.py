@@ -14,7 +14,7 @@ from ecuas_metric import (
     posterior_system,
     score_confidences,
 )
-from ecuas_metric.thresholds import STEPS, _levels, _p_of_risk
+from ecuas_metric.rejection import STEPS, _levels, _p_of_risk
 from tests.conftest import ROOT
 from tests.ecuas_metric.certificates import (
     KINDS,

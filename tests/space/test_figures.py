@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system, posterior_system
-from ecuas_metric.plotting.bands import order_band, reject_cost_band
-from ecuas_metric.plotting.curves import order_curve, reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.plotting.curves import (
+    order_band,
+    order_curve,
+    reject_cost_band,
+    reject_cost_curve,
+    reliability,
+    risk_coverage,
+)
 from space import figures
 from tests.conftest import ROOT
 from tests.space.conftest import contrast

@@ -13,7 +13,7 @@ from ...comparison.compare import (
     compare_within,
     fields_of,
 )
-from ...expected_costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
+from ...costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ...files.recipe import lines_of
 from ...files.submissions import Submission
 from ...metric import Key

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Annotated
 
 from ...basis import Basis
+from ...costs import ERROR_RATE
 from ...decisions import Decisions
 from ...errors import InputError
-from ...expected_costs import ERROR_RATE
 from ...files.recipe import NAMES, Recipe, distinct_fields, lines_of
 from ...files.runs import LENGTHS
 from ...files.submissions import RULES

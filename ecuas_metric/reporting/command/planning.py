@@ -14,8 +14,8 @@ from ...comparison.planning import (
     plan_of_rates,
     plan_of_systems,
 )
+from ...costs import ECUAS_N, ERROR_RATE
 from ...errors import InputError
-from ...expected_costs import ECUAS_N, ERROR_RATE
 from ...files.recipe import Recipe
 from ...metric import Key
 from ...options import ALPHA, DEFAULTS, LEVEL, checked_options

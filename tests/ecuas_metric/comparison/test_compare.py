@@ -7,8 +7,13 @@ from scipy import stats
 
 from ecuas_metric import confidence_system
 from ecuas_metric.basis import differing
-from ecuas_metric.comparison.compare import compare_systems, compare_within, in_common, order_of
-from ecuas_metric.comparison.family import Family
+from ecuas_metric.comparison.compare import (
+    Family,
+    compare_systems,
+    compare_within,
+    in_common,
+    order_of,
+)
 from ecuas_metric.designs import design_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import read_submissions
@@ -157,7 +162,8 @@ def test_one_wrong_answer_each_is_no_evidence_on_auroc():
 
 
 def test_an_interval_is_about_the_bootstraps(outputs):
-    counts = np.vstack(list(bootstrap_weights(design_of(400), Options(n_resamples=300))))
+    options = Options(n_resamples=300)
+    counts = np.vstack(list(bootstrap_weights(design_of(400, options), options)))
     values = {
         name: resampled_values(system, counts) for name, system in systems_of(outputs, n=1).items()
     }

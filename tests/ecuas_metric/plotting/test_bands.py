@@ -3,8 +3,15 @@ import pytest
 
 from ecuas_metric import confidence_system
 from ecuas_metric.metric import Key
-from ecuas_metric.plotting.bands import accuracy_band, order_band, reject_cost_band, risk_band
-from ecuas_metric.plotting.curves import reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.plotting.curves import (
+    accuracy_band,
+    order_band,
+    reject_cost_band,
+    reject_cost_curve,
+    reliability,
+    risk_band,
+    risk_coverage,
+)
 from ecuas_metric.results import compute_results
 
 OPTIONS = {

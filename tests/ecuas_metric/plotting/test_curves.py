@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from ecuas_metric.calibration import ece
+from ecuas_metric import ece_score
 from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
 from ecuas_metric.errors import InputError
@@ -89,10 +89,11 @@ def test_whole_weights_are_repetition(rng):
 
 @given(confidence_systems())
 def test_ece_is_the_gap_of_the_reliability_bins(system):
-    decisions = confidence_decisions(*system)
+    confidence, correct = system
+    decisions = confidence_decisions(confidence, correct)
     bins = reliability(ranked(decisions, checked_options(n_bins=7)))
     gap = np.nansum(bins.counts * np.abs(bins.confidence - bins.accuracy)) / bins.counts.sum()
-    assert gap == pytest.approx(ece(decisions.confidence, decisions.candidate_cost, n_bins=7))
+    assert gap == pytest.approx(ece_score(correct, confidence, n_bins=7))
     assert ((bins.low <= bins.confidence + 1e-12) | (bins.counts == 0)).all()
     assert ((bins.confidence <= bins.high + 1e-12) | (bins.counts == 0)).all()
 

@@ -6,12 +6,14 @@ from ecuas_metric.plotting import figures
 from ecuas_metric.plotting.figures import (
     COLORS,
     FEW_SAMPLES,
+    Bar,
+    Panel,
+    forest_figure,
     order_figure,
     reject_cost_figure,
     reliability_figure,
     risk_coverage_figure,
 )
-from ecuas_metric.plotting.forest import Bar, Panel, forest_figure
 
 CURVES = [risk_coverage_figure, reject_cost_figure, order_figure]
 
