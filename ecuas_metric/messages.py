@@ -234,6 +234,10 @@ ADVICE = {  # sentences of their own
         "scale='LOW:HIGH' maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "
         "lower or higher could be chosen."
     ),
+    "name_likeliest": (
+        "If one column has the likeliest class: {arguments}; if column k is class k in each row: "
+        "columns={other_columns}."
+    ),
     "name_by_class": "If column k is class k in each row all the same: columns={columns}.",
     "widen_classes": (
         "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "

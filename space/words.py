@@ -131,6 +131,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
         "an answer of its own, enter group={other} under Options, “Columns”."
     ),
+    "name_likeliest": (
+        "Under Options, “Columns”, enter {pairs} if one column has the likeliest class; {other_pairs} if column k is "
+        "class k in each row."
+    ),
     "name_by_class": "If column k is class k in each row all the same, enter {pairs} under Options, “Columns”.",
     "map_rating": "The command `ecuas` can map ratings to probabilities.",
     "name_chosen_class": (

@@ -705,8 +705,20 @@ def _refuse_sorted(rows: _Rows) -> None:
     steps = np.diff(values, axis=1)
     are_sorted = (steps <= 0).all() or (steps >= 0).all()
     if are_sorted and np.diff(values, axis=0).any():
-        named = {"posteriors": "+".join(columns)}
-        raise rows.sheet.error(columns[0], "sorted", advice="name_by_class", columns=named)
+        likeliest = columns[0] if values[:, 0].sum() > values[:, -1].sum() else columns[-1]
+        raise rows.sheet.error(columns[0], "sorted", **_advice_on_sorted(rows, likeliest))
+
+
+def _advice_on_sorted(rows: _Rows, likeliest: str) -> dict[str, Any]:
+    """Return the fields of an error on which column may have the likeliest class, if one has, or what else they are."""
+    by_class = {"posteriors": "+".join(rows.recipe.predictions)}
+    known = {"label": rows.recipe.truth, "confidence": likeliest}
+    roles = {role: [name] for role, name in known.items()}
+    proposal = next(propose(rows.sheet, roles, known.keys()), None)
+    if proposal is None or proposal.columns.keys() != {"predicted"}:
+        return {"advice": "name_by_class", "columns": by_class}
+    fields = {"other_pairs": pairs_of(by_class), "other_columns": by_class}
+    return {**proposal.to_fields(known), **fields, "advice": "name_likeliest"}
 
 
 def _check_likeliest(rows: _Rows) -> Note | None:

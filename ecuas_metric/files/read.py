@@ -667,14 +667,25 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
 
 
 def _columns_of(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the columns of arrays (N,) or (N, K), numbered."""
+    """Return the columns of arrays (N,) or (N, K), numbered; of true classes as a 1 among K numbers one column."""
     columns: dict[str, Array] = {}
+    shapes = [array.shape for array in arrays.values()]
     for name, array in arrays.items():
-        if array.ndim == 2 and array.shape[1] > 1:
+        if _is_one_of_many(array) and shapes.count(array.shape) > 1:
+            columns[name] = array.argmax(axis=1)
+        elif array.ndim == 2 and array.shape[1] > 1:
             columns |= {f"{name}_{k}": column for k, column in enumerate(array.T)}
         else:
             columns[name] = array.ravel()
     return columns
+
+
+def _is_one_of_many(array: Array) -> bool:
+    """Return whether each row of an array (N, K) has a 1, and 0 else."""
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":
+        return False
+    are_codes = np.isin(array, (0, 1)).all()
+    return bool(are_codes and (array.sum(axis=1) == 1).all())
 
 
 def _read_parquet(content: pa.Buffer) -> Sheet:

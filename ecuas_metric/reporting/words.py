@@ -74,6 +74,9 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
         "an answer of its own: --columns group={other}."
     ),
+    "name_likeliest": (
+        "If one column has the likeliest class: {flags}; if column k is class k in each row: --columns {other_pairs}."
+    ),
     "name_by_class": "If column k is class k in each row all the same: --columns {pairs}.",
     "name_chosen_class": (
         "If it is of the class that was chosen: --columns {pairs}; if of class 1 all the same: "

@@ -580,3 +580,21 @@ def test_a_row_for_each_score_is_no_row_for_each_answer(score):
         "=value"
         in score("a.csv", table.replace({"name": {"confidence": "no", "correct": "yes"}}))[2]
     )
+
+
+def test_the_likeliest_classes_and_their_probabilities_are_the_chosen_and_how_sure_it_is(score):
+    order = np.argsort(-FOUR, axis=1)
+    columns = {f"prob_{k}": FOUR[np.arange(N), order[:, k]] for k in range(3)}
+    table = pd.DataFrame({"target": LABEL, **columns})
+    assert "--columns posteriors=prob_0+prob_1+prob_2." in score("a.csv", table)[2]
+    table = table.assign(**{f"index_{k}": order[:, k] for k in range(3)})
+    (flags,) = re.findall(r"has the likeliest class: (\S+ \S+);", score("a.csv", table)[2])
+    (row,) = score(f"a.csv {flags}")[1]
+    assert row["error_rate"] == pytest.approx(WRONG.mean())
+
+
+def test_true_classes_as_a_1_among_0s_beside_their_posteriors_are_labels(score):
+    arrays = {"y_true": np.eye(4, dtype=int)[LABEL], "probs": FOUR}
+    (row,) = score("a.npz --columns posteriors=probs_", arrays)[1]
+    assert row["error_rate"] == pytest.approx(WRONG.mean())
+    assert "y_true_0" in score("a.npz", {**arrays, "probs": FOUR[:, :3]})[2]
