@@ -556,7 +556,7 @@ class _Matching:
         said = {role: "+".join(self.roles[role]) for role in self.said}
         if self.is_trial or self.labels:
             return {}
-        for proposal in propose(self.sheet, self.roles, said.keys()):
+        for proposal in propose(self.sheet, self._plausible_roles(), said.keys()):
             trial = self._tried(proposal, said)
             if trial is None:
                 continue
@@ -565,6 +565,21 @@ class _Matching:
                 _refuse_letters(trial.sheet, [name for name in names if name in trial.sheet.names])
             return self._without_posteriors(proposal, said, trial).to_fields(said)
         return {}
+
+    def _plausible_roles(self) -> dict[str, list[str]]:
+        """Return the columns of roles but true classes all alike, and verdicts in the words of predicted classes."""
+        texts = {
+            role: set.union(set(), *map(self._texts, self.roles[role]))
+            for role in ("label", "correct", "predicted")
+            if role not in self.said
+        }
+        refuted = set()
+        if len(texts.get("label", ())) == 1:
+            refuted.add("label")
+        words = texts.get("correct", set()) - {"0", "1"}
+        if words and words <= texts.get("predicted", set()):
+            refuted.add("correct")
+        return {role: [] if role in refuted else names for role, names in self.roles.items()}
 
     def _tried(self, proposal: Proposal, said: Mapping[str, str]) -> _Matching | None:
         """Return the roles that columns have by a proposal, or None if these make up no form."""

@@ -16,7 +16,7 @@ from ecuas_metric.files.read import sheet_of
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.values import count_distinct, count_distinct_rows, from_texts
 from ecuas_metric.reporting.cli import main
-from tests.ecuas_metric.files.tables import BASE, CHOSEN, FOUR, LABEL, WRONG, C, N, P, Q, Y
+from tests.ecuas_metric.files.tables import BASE, CHOSEN, CLASSES, FOUR, LABEL, WRONG, C, N, P, Q, Y
 from tests.ecuas_metric.reporting.commanded import by_name, saved
 
 SOME = np.arange(N) % 25 == 0
@@ -598,3 +598,14 @@ def test_true_classes_as_a_1_among_0s_beside_their_posteriors_are_labels(score):
     (row,) = score("a.npz --columns posteriors=probs_", arrays)[1]
     assert row["error_rate"] == pytest.approx(WRONG.mean())
     assert "y_true_0" in score("a.npz", {**arrays, "probs": FOUR[:, :3]})[2]
+
+
+def test_a_column_is_proposed_for_another_role_than_that_of_its_name_if_it_cannot_have_that(score):
+    of_classes = pd.DataFrame(FOUR, columns=[f"sure.{name}" for name in CLASSES])
+    table = of_classes.assign(correct=CHOSEN.label, prediction=CHOSEN.predicted)
+    assert "--columns label=correct,posteriors=sure.cat+" in score("a.csv", table)[2]
+    answers = pd.DataFrame(
+        {"label": "INSULT", "score": Q, "answer": np.take(["reject", "accept"], C)}
+    )
+    said = score("a.csv", answers)[2]
+    assert "confidence=score,correct=answer --right=accept/reject" in said
