@@ -429,8 +429,8 @@ def rises_surely(values: Floats, right: Bools) -> bool:
 
 
 def deviations(values: Floats, right: Bools) -> float:
-    """Return the correlation of numbers (N,), where known, and truths in deviations by chance; 0 if one is constant."""
-    is_known = ~np.isnan(values)
+    """Return the correlation of finite numbers (N,) and truths in deviations by chance; 0 if one is constant."""
+    is_known = np.isfinite(values)
     known = np.array([values[is_known], right[is_known]])
     if not known.size or not np.ptp(known, axis=1).all():
         return 0.0

@@ -133,9 +133,8 @@ def _with_parts(
         if new:
             rows = frame_of([part for part in parts if part.address in new], recipe)
         else:
-            rows = lazy_rows(frame_of(parts[:1], recipe)).head(
-                1
-            )  # whether it is read as it was then
+            # whether it is read as it was then
+            rows = lazy_rows(frame_of(parts[:1], recipe)).head(1)
         states = states_of_frame(
             rows,
             options,

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -609,3 +610,11 @@ def test_a_column_is_proposed_for_another_role_than_that_of_its_name_if_it_canno
     )
     said = score("a.csv", answers)[2]
     assert "confidence=score,correct=answer --right=accept/reject" in said
+
+
+def test_an_infinite_confidence_is_named_and_nothing_else_is_said(score):
+    table = BASE.assign(confidence=np.where(np.arange(N) == 7, np.inf, Q * 100))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for flags in ("", " --scale 100"):
+            assert "must lie" in score(f"a.csv{flags}", table)[2]
