@@ -235,8 +235,7 @@ ADVICE = {  # sentences of their own
         "lower or higher could be chosen."
     ),
     "name_likeliest": (
-        "If one column has the likeliest class: {arguments}; if column k is class k in each row: "
-        "columns={other_columns}."
+        "If one column has the likeliest class: {arguments}; if column k is class k in each row: {other_arguments}."
     ),
     "name_by_class": "If column k is class k in each row all the same: columns={columns}.",
     "widen_classes": (

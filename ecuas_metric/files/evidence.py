@@ -717,7 +717,7 @@ def _advice_on_sorted(rows: _Rows, likeliest: str) -> dict[str, Any]:
     proposal = next(propose(rows.sheet, roles, known.keys()), None)
     if proposal is None or proposal.columns.keys() != {"predicted"}:
         return {"advice": "name_by_class", "columns": by_class}
-    fields = {"other_pairs": pairs_of(by_class), "other_columns": by_class}
+    fields = {"other_pairs": pairs_of(by_class), "other_arguments": f"columns={by_class}"}
     return {**proposal.to_fields(known), **fields, "advice": "name_likeliest"}
 
 
