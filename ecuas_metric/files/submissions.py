@@ -299,31 +299,38 @@ def read_submissions(
 
 
 def read_tables(
-    path: str | Path, reading: Reading, depth: int = _MOST_FOLLOWED
+    path: str | Path, reading: Reading, depth: int = _MOST_FOLLOWED, sheet: Sheet | None = None
 ) -> list[Submission]:
-    """Return the systems of a file that is no run; an error also has what would be said next, to a depth."""
+    """Return the systems of a file that is no run; an error also has what would be said next, to a depth.
+
+    A sheet has its rows, if these were read before.
+    """
     try:
-        sheet = read_sheet(path, **reading.of_file())
+        if sheet is None:
+            sheet = read_sheet(path, **reading.of_file())
         return submissions_of(sheet, path, reading=reading)
     except FileError as error:
-        if depth and str(path) != "-":
-            error.following = _following(error, path, reading, depth - 1)
+        said = []
+        for proposed in _proposed_by(error, reading) if depth else ():
+            rows = sheet if proposed.of_file() == reading.of_file() else None
+            if rows is not None or str(path) != "-":  # which is read once
+                said.append(_said_next(path, proposed, depth - 1, rows))
+        error.following = _said_by_all(said)
         raise
 
 
-def _following(
-    error: FileError, path: str | Path, reading: Reading, depth: int
-) -> FileError | Note | None:
-    """Return what would be said if the advice of an error was followed, if that is the same for its alternatives."""
-    said = [_said_next(path, proposed, depth) for proposed in _proposed_by(error, reading)]
+def _said_by_all(said: Sequence[FileError | Note | None]) -> FileError | Note | None:
+    """Return the first of what is said of alternatives, if that is the same of all."""
     facts = {(one.rule, one.column) if isinstance(one, FileError) else one for one in said}
     return said[0] if len(facts) == 1 else None
 
 
-def _said_next(path: str | Path, reading: Reading, depth: int) -> FileError | Note | None:
+def _said_next(
+    path: str | Path, reading: Reading, depth: int, sheet: Sheet | None
+) -> FileError | Note | None:
     """Return the error about a file that is read so, or the note on columns that may name systems, or None."""
     try:
-        systems = read_tables(path, reading, depth)
+        systems = read_tables(path, reading, depth, sheet)
     except FileError as error:
         error.file = ""
         return error
