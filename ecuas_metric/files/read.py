@@ -273,7 +273,7 @@ def _format_of(content: pa.Buffer, suffix: str) -> str:
         if head.startswith(signature):
             return format
     if head.startswith(b"PK\3\4"):
-        return ".xlsx" if b"[Content_Types]" in head else ".npz"
+        return ".npz" if b".npy" in head else ".xlsx"
     if suffix in _TEXTS:
         return suffix
     if b"\0" in head and not head.startswith(tuple(_MARKS)):

@@ -127,6 +127,23 @@ def test_standard_input_is_known_by_how_it_begins(content, monkeypatch):
     assert cells("-")[0] == [0.9, 1]
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda file: FRAME.to_excel(file, index=False),
+        lambda file: np.savez(file, **FRAME),
+        FRAME.to_parquet,
+        FRAME.to_feather,
+    ],
+)
+def test_tables_of_bytes_in_standard_input_are_known_by_how_they_begin(write, monkeypatch):
+    content = io.BytesIO()
+    write(content)
+    content.seek(0)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+    assert cells("-") == FRAME.to_numpy().tolist()
+
+
 def test_addresses_are_read_by_fsspec():
     with fsspec.open("memory://runs/a.csv", "wb") as file:
         file.write(CSV)
