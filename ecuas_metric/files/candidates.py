@@ -434,7 +434,8 @@ def deviations(values: Floats, right: Bools) -> float:
     known = np.array([values[is_known], right[is_known]])
     if not known.size or not np.ptp(known, axis=1).all():
         return 0.0
-    correlation = np.corrcoef(known)[0, 1]
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers whose squares are too large
+        correlation = np.nan_to_num(np.corrcoef(known)[0, 1])
     return float(correlation * math.sqrt(known.shape[1]))
 
 

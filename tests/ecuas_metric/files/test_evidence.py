@@ -612,8 +612,9 @@ def test_a_column_is_proposed_for_another_role_than_that_of_its_name_if_it_canno
     assert "confidence=score,correct=answer --right=accept/reject" in said
 
 
-def test_an_infinite_confidence_is_named_and_nothing_else_is_said(score):
-    table = BASE.assign(confidence=np.where(np.arange(N) == 7, np.inf, Q * 100))
+@pytest.mark.parametrize("large", [np.inf, -1e300])
+def test_a_confidence_that_is_too_large_to_square_is_named_and_nothing_else_is_said(large, score):
+    table = BASE.assign(confidence=np.where(np.arange(N) == 7, large, Q * 100))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for flags in ("", " --scale 100"):
