@@ -182,7 +182,10 @@ ADVICE = {  # sentences of their own
     "logits_not_exponentials": (
         "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum."
     ),
-    "margins_are_logits": "Margins, as of decision_function? They are logits: predictions_are='logits'.",
+    "margins_are_logits": (
+        "Logits of a logistic model or a network? predictions_are='logits'. Margins of a support vector machine are no "
+        "probabilities: calibrate them first."
+    ),
     "choose_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "name_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "are_no_posteriors": "Independent probabilities, one of each class? These are no posteriors of one class.",
@@ -319,6 +322,10 @@ ADVICE = {  # sentences of their own
     ),
     "name_either": (
         "If {truth!r} marks right answers, which is the confidence? {arguments}; or {other_arguments}."
+    ),
+    "name_either_or_class": (
+        "If {truth!r} marks right answers, which is the confidence? {arguments}; or {other_arguments}. If it is the "
+        "true class: positive and label in place of confidence and correct."
     ),
     "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {arguments}.",
     "name_seeming": "Is it this? {arguments}.",

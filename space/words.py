@@ -95,7 +95,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "pass_flat_list": "Confidences? Name their column under Options, “Columns”.",
     "logits_not_exponentials": "Logits? This is the sum of their exponentials. Choose logits under Options.",
     "use_probabilities": "Are they class labels? Then upload probabilities instead.",
-    "margins_are_logits": "Margins? They are logits: choose these under Options.",
+    "margins_are_logits": (
+        "Logits of a logistic model or a network? Choose these under Options. Margins of a support vector machine are "
+        "no probabilities: calibrate them first."
+    ),
     "confidences_bounded": (
         "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
         "the order have none. A value for them under Options, “Missing confidence”, puts one number in their place."
@@ -196,6 +199,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     ),
     "name_either": (
         "If “{truth}” marks right answers, enter the confidence under Options, “Columns”: {pairs} or {other_pairs}."
+    ),
+    "name_either_or_class": (
+        "If “{truth}” marks right answers, enter the confidence under Options, “Columns”: {pairs} or {other_pairs}. If "
+        "it is the true class: positive and label in place of confidence and correct."
     ),
     "name_probability": "Is “{of_column}” the probability of being right? Enter {pairs} under Options, “Columns”.",
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",

@@ -421,8 +421,10 @@ def _with_role(table: Candidates) -> Iterator[_Posteriors]:
 def _two_classes(table: Candidates) -> Iterator[Proposal]:
     """Yield the one column of numbers from 0 to 1 as the probability of one of two classes, if names say so."""
     labels = table.may_be_labels()
-    label = _only([name for name in labels if are_two_names(table.classes(name))])
     share = _only(table.named("positive") or table.shares())
+    of_two = [name for name in labels if are_two_names(table.classes(name))]
+    in_name = [name for name in of_two if share and _classes_in_name(share, table.classes(name))]
+    label = _only(in_name or of_two)
     is_judged = table.named("confidence") or table.named("correct")
     if label is None or share is None or is_judged:
         return
@@ -569,7 +571,9 @@ def _either(table: Candidates, *pairs: tuple[Sure, Verdict]) -> Iterator[Proposa
     proposal, other = (_as_verdicts(table, *pair) for pair in pairs)
     truth = proposal.fields["truth"]
     if truth == other.fields["truth"]:
-        yield replace(proposal, advice="name_either", alternative=other, fields={"truth": truth})
+        may_be_class = "correct" in proposal.columns
+        advice = "name_either_or_class" if may_be_class else "name_either"
+        yield replace(proposal, advice=advice, alternative=other, fields={"truth": truth})
 
 
 def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdict]]:

@@ -170,7 +170,7 @@ def contents(table: pa.Table, name: str) -> str:
         return "lists"
     if cells.type != TEXT and not is_numeric(cells.type):
         return str(cells.type)[:20]
-    count = len(cells.unique())
+    count = len(cells.drop_null().unique())
     different = DIFFERENT if count == len(cells) > 1 else ""
     return _contents(cells, count) + different
 

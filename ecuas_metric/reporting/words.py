@@ -127,6 +127,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_either": (
         "If {truth!r} marks right answers, which is the confidence? {flags}; or {other_flags}."
     ),
+    "name_either_or_class": (
+        "If {truth!r} marks right answers, which is the confidence? {flags}; or {other_flags}. If it is the true "
+        "class: positive and label in place of confidence and correct."
+    ),
     "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {flags}.",
     "name_seeming": "Is it this? {flags}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",
@@ -160,7 +164,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "and tests are too sure."
     ),
     "set_infinite_classes": "For free text, use --num-classes inf.",
-    "margins_are_logits": "Margins of a decision function? They are logits: --predictions-are logits.",
+    "margins_are_logits": (
+        "Logits of a logistic model or a network? --predictions-are logits. Margins of a support vector machine are no "
+        "probabilities: calibrate them first."
+    ),
     "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts the "
     "one, correct=1-NAME the other.",
     "name_one_role": "Specify which with --columns ROLE=NAME.",

@@ -619,3 +619,14 @@ def test_a_confidence_that_is_too_large_to_square_is_named_and_nothing_else_is_s
         warnings.simplefilter("error")
         for flags in ("", " --scale 100"):
             assert "must lie" in score(f"a.csv{flags}", table)[2]
+
+
+def test_labels_are_those_one_of_which_the_probability_is_called_after(score):
+    sold = np.take(["Kept", "Sold"], Y)
+    table = pd.DataFrame({"sex": np.take(["F", "M"], C), "state": sold, "P_Sold": P})
+    assert "label=state,positive=P_Sold --labels Kept,Sold" in score("a.csv", table)[2]
+
+
+def test_what_is_empty_is_no_text_of_a_column(score):
+    table = BASE.assign(note=np.where(np.arange(N) % 3, None, "seen"))
+    assert "not used: note (1 text)" in score("a.csv", table)[2]
