@@ -420,16 +420,19 @@ def _with_role(table: Candidates) -> Iterator[_Posteriors]:
 
 def _two_classes(table: Candidates) -> Iterator[Proposal]:
     """Yield the one column of numbers from 0 to 1 as the probability of one of two classes, if names say so."""
-    labels = table.may_be_labels()
     share = _only(table.named("positive") or table.shares())
-    of_two = [name for name in labels if are_two_names(table.classes(name))]
-    in_name = [name for name in of_two if share and _classes_in_name(share, table.classes(name))]
-    label = _only(in_name or of_two)
-    is_judged = table.named("confidence") or table.named("correct")
-    if label is None or share is None or is_judged:
+    if share is None or table.named("confidence") or table.named("correct"):
         return
-    if _are_classes_by_name(table, share, label):
+    label = _label_of_two(table, share)
+    if label is not None and _are_classes_by_name(table, share, label):
         yield _of_two_words(table, Sure(share, table.values(share)), label)
+
+
+def _label_of_two(table: Candidates, share: str) -> str | None:
+    """Return the one column of two classes that a probability is called after, or else the one that there is."""
+    of_two = [name for name in table.may_be_labels() if are_two_names(table.classes(name))]
+    in_name = [name for name in of_two if _classes_in_name(share, table.classes(name))]
+    return _only(in_name or of_two)
 
 
 def _of_two_words(table: Candidates, sure: Sure, label: str) -> Proposal:
