@@ -27,9 +27,8 @@ from ecuas_metric.order import aurc, auroc
 from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import all_values
 from tests.ecuas_metric.coverage import append, held
-from tests.ecuas_metric.held_out import by_name
+from tests.ecuas_metric.held_out import answers, by_name
 from tests.ecuas_metric.simulated import COSTLY_MISSES, of_a_rare_class
-from tests.ecuas_metric.systems import answers
 
 OPTIONS = {"confidence_level": 0.95, "normalize": True, "reject_costs": [0.2], "n": (0, 1)}
 TRUTH_SIZE = 2_000_000

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from ecuas_metric.recalibration.maps import apply_isotonic, fit_isotonic
-from tests.ecuas_metric.systems import answers
+from tests.ecuas_metric.held_out import answers
 
 COSTLY_MISSES = np.array([[0.0, 1.0], [20.0, 0.0]])
 GROUP_SIZE = 5

@@ -62,11 +62,6 @@ def posterior_systems(draw, max_size=20):
     return np.array(rows), labels
 
 
-def answers(rng, p):
-    """Return which answers are right, 1 or 0, each with its probability."""
-    return (rng.random(len(p)) < p).astype(int)
-
-
 def compute(form, predictions, references, options):
     """Return all numbers of a system under their keys, as `compute` does."""
     return compute_results(prepare(form, predictions, references, options)).flat()

@@ -19,6 +19,7 @@ from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.metric import Data
 from ecuas_metric.options import Options
 from ecuas_metric.results import compute_results
+from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.simulated import (
     calibrated,
     independent_seeds,
@@ -26,7 +27,6 @@ from tests.ecuas_metric.simulated import (
     reweighted,
     two_point,
 )
-from tests.ecuas_metric.systems import answers
 
 RUNS = 10_000
 

@@ -23,7 +23,8 @@ from ecuas_metric.intervals import next_costs, numbers_of
 from ecuas_metric.metric import Key, Line, Point
 from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import all_values, answers_drawn, prepare
-from tests.ecuas_metric.systems import answers, inferred, limits, reaches
+from tests.ecuas_metric.held_out import answers
+from tests.ecuas_metric.systems import inferred, limits, reaches
 
 COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
 

@@ -11,8 +11,9 @@ from ecuas_metric.order import AURC, aurc
 from ecuas_metric.plotting.curves import risk_band
 from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import compute_results, prepare
+from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.registry import shown_keys
-from tests.ecuas_metric.systems import answers, inferred
+from tests.ecuas_metric.systems import inferred
 
 
 def test_where_all_are_accepted_the_expected_cost_is_the_error_rate(rng):

@@ -34,8 +34,9 @@ from ecuas_metric.results import compute_results
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import results_of, summary_of
 from tests.conftest import ROOT
+from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.registry import REGISTRY, row_of
-from tests.ecuas_metric.systems import UNIT, answers, groups_of, inferred
+from tests.ecuas_metric.systems import UNIT, groups_of, inferred
 
 CONFIDENCE = np.array([0.97, 0.93, 0.88, 0.85, 0.79, 0.74, 0.66, 0.61, 0.52, 0.43, 0.31, 0.12])
 CORRECT = np.array([1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0])
