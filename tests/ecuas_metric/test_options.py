@@ -45,6 +45,12 @@ from tests.ecuas_metric.systems import EVERY_OPTION, compute
         ("n_resamples", 0, "n_resamples must be a whole number in [1, 2.14748e+09]; got 0."),
         ("random_state", -1, "random_state must be a whole number in [0, 9.22337e+18]; got -1."),
         ("confidence_level", 1, "confidence_level must be a number in (0, 1); got 1."),
+        ("confidence_level", 100, "confidence_level must be a number in (0, 1); got 100."),
+        (
+            "confidence_level",
+            90,
+            "confidence_level must be a number in (0, 1); got 90. A percentage? Write 0.9.",
+        ),
         (
             "confidence_level",
             0.05,
