@@ -123,14 +123,16 @@ class Candidates:
         with_role = {column_in(name) for columns in roles.values() for name in columns}
         sayable = filterfalse(_NOT_IN_FLAGS.search, self.sheet.names)
         free = [name for name in sayable if name not in with_role]
-        self.free = [name for name in free if not self._has_names_of_scores(name)]
-        numbers = {name: numbers_if_any(self.sheet, name) for name in self.free}
+        numbers = {name: numbers_if_any(self.sheet, name) for name in free}
         self.numbers = {
             name: values for name, values in numbers.items() if not np.isnan(values).all()
         }
+        self.free = [name for name in free if not self._has_names_of_scores(name)]
 
     def _has_names_of_scores(self, name: str) -> bool:
         """Return whether a column says of which score a row is: confidences are some of them."""
+        if name in self.numbers:
+            return False
         words = {text.lower() for text in distinct_texts(self.texts(name))}
         return not words.isdisjoint(NAMES["confidence"])
 

@@ -671,7 +671,7 @@ def _columns_of(arrays: Mapping[str, Array]) -> dict[str, Array]:
     columns: dict[str, Array] = {}
     shapes = [array.shape for array in arrays.values()]
     for name, array in arrays.items():
-        if _is_one_of_many(array) and shapes.count(array.shape) > 1:
+        if shapes.count(array.shape) > 1 and _is_one_of_many(array):
             columns[name] = array.argmax(axis=1)
         elif array.ndim == 2 and array.shape[1] > 1:
             columns |= {f"{name}_{k}": column for k, column in enumerate(array.T)}

@@ -191,14 +191,15 @@ def describe(table: pa.Table, name: str) -> str:
     what = contents(table, name)
     if what == _EMPTY:
         return f"{name} ({what})"
-    cells = plain(table[name].slice(0, HEAD)).drop_null().to_pylist()
-    texts = (" ".join(as_text(cell).split()) for cell in cells)
-    distinct = dict.fromkeys(
-        text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}.."
-        for text in texts
-        if text
-    )
-    return f"{name} ({what}: {', '.join(list(distinct)[:_EXAMPLES])})"
+    examples: list[str] = []
+    for value in plain(table[name].slice(0, HEAD)).drop_null().to_pylist():
+        text = " ".join(as_text(value).split())
+        example = text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}.."
+        if example and example not in examples:
+            examples.append(example)
+        if len(examples) == _EXAMPLES:
+            break
+    return f"{name} ({what}: {', '.join(examples)})"
 
 
 def list_columns(table: pa.Table) -> str:

@@ -142,14 +142,12 @@ def readings_of(
         rows.right,
     )
     of_flags = {"weight": rows.weight, **roles}
-    readings = []
-    for columns in columns_of_files(of_flags, rows.columns, files, others):
-        reading = said.with_columns(columns)
-        if rows.recipe is not None:
-            recipe = reading_in(Path(rows.recipe).read_text(encoding="utf-8"))
-            reading = recipe.changed(reading)
-        readings.append(reading)
-    return readings
+    columns_of_each = columns_of_files(of_flags, rows.columns, files, others)
+    readings = list(map(said.with_columns, columns_of_each))
+    if rows.recipe is None:
+        return readings
+    recipe = reading_in(Path(rows.recipe).read_text(encoding="utf-8"))
+    return list(map(recipe.changed, readings))
 
 
 def recipes_of(submissions: Iterable[Submission]) -> list[Recipe]:
