@@ -345,10 +345,6 @@ ADVICE = {  # sentences of their own
         "is? {arguments}."
     ),
     "name_side_by_side": "Are these systems? {arguments}. One of them alone: name it.",
-    "number_true_class": (
-        "A 1 for the true class, and 0 for the others? Write its number instead, from 0 in the order of the "
-        "posteriors, or its name, in one column of labels."
-    ),
     "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
@@ -673,6 +669,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "contradicts_classes": "must be 1 where {label!r} and {predicted!r} are the same, and 0 elsewhere",
     "no_common_class": "has no class in common with column {other!r}, which has {classes}",
     "not_among_classes": "must be among the classes {classes}",
+    "not_one_true_class": "must have a 1 in one of its columns, and 0 in the others",
     "not_read_out_of_core": "has {what}, which is not read out of core",
     "read_out_of_core_only": "has {form}, which are read out of core only",
     "too_many_systems": "must name at most {most:,} systems",

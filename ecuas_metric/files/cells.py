@@ -241,6 +241,14 @@ def are_numbers(row: Iterable[object]) -> bool:
     return all(isinstance(part, float | int) for part in row)
 
 
+def are_one_hot(values: Floats) -> Bools:
+    """Return which rows (N,) of numbers (N, K) have one 1, and else 0."""
+    are_ones = values == 1
+    are_zeros = values == 0
+    is_one: Bools = (are_ones.sum(axis=1) == 1) & (are_ones | are_zeros).all(axis=1)
+    return is_one
+
+
 def lists_of_numbers(sheet: Sheet, name: str) -> Floats | None:
     """Return the lists of K numbers in the cells of a column, see `row_of_numbers`, as (N, K); None of others."""
     rows = list(map(row_of_numbers, sheet.column(name).to_pylist()))

@@ -756,15 +756,26 @@ def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:
 
 
 def _of_each_class(table: Candidates) -> Iterator[Proposal]:
-    """Yield what to write for columns of 1 for the true class, one of each, beside the posteriors of these."""
-    shares = table.shares()
+    """Yield columns of 1 for the true class, one of each, beside the posteriors of these, in the order of these."""
+    posteriors = [*table.roles.get("posteriors", ())]
+    columns = posteriors or table.shares()
     verdicts = table.verdicts()
-    if (
-        _is_one_right(verdicts)
-        and len(shares) == len(verdicts)
-        and _form_of(table, shares) == {"scale": 1}
-    ):
-        yield Proposal("number_true_class", {})
+    form = {} if posteriors else _form_of(table, columns)
+    if table.named("label") or form is None or not _is_one_right(verdicts):
+        return
+    true = _ordered_like(columns, [verdict.name for verdict in verdicts])
+    if true and are_no_worse(table.likeliest(true), table.likeliest(columns)):
+        missing = table.missing(posteriors="+".join(columns), label="+".join(true))
+        yield Proposal("name_seeming", missing, **form)
+
+
+def _ordered_like(columns: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return other columns in the order of some, by what differs in the names of each; nothing if it is not alike."""
+    names = [name.lower() for name in _differences(columns)]
+    names_of_others = [name.lower() for name in _differences(others)]
+    by_name = dict(zip(names_of_others, others, strict=True))
+    is_alike = len(names) == len(others) and {*names} == by_name.keys()
+    return [by_name[name] for name in names] if is_alike else []
 
 
 def _is_one_right(verdicts: Sequence[Verdict]) -> bool:

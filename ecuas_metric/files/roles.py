@@ -16,6 +16,7 @@ from ..errors import FileError, InputError
 from ..inputs import grouped
 from .candidates import are_near, are_permuted, by_number, has_fractions, list_of_texts
 from .cells import (
+    are_one_hot,
     classes_of,
     lists_of_numbers,
     parse_cells,
@@ -47,9 +48,12 @@ from .values import (
     encode,
     first_of,
     floats_in,
+    from_numpy,
     is_numeric,
+    join_texts,
     nulls_in,
     plain,
+    texts_in,
     with_fields,
 )
 
@@ -143,22 +147,41 @@ def with_nested(
 ) -> pa.Table:
     """Return a table with further columns of the fields that are named by dots, such as ``doc.id``.
 
-    Posteriors in two columns of lists, of classes and of their numbers, are one column of both.
+    Posteriors in two columns of lists, of classes and of their numbers, are one column of both; labels in columns of
+    1 for the true class, and 0 for the others, are one column of its number.
     """
     names = []
     for role, text in columns.items():
-        parts = text.split("+") if role in SEVERAL else [text]
+        parts = text.split("+") if role in (*SEVERAL, "label") else [text]
         names += [column_in(part).strip() for part in parts]
     table = with_fields(table, names)
-    joined = columns.get("posteriors", "")
-    parts = joined.split("+")
-    names_of_table = set(table.column_names)
-    if len(parts) != 2 or joined in names_of_table or not names_of_table.issuperset(parts):
-        return table
-    cells = [plain(table[part]) for part in parts]
-    if not all(isinstance(row_of_numbers(first_of(one)), list) for one in cells):
-        return table
-    return table.append_column(joined, pa.StructArray.from_arrays(cells, parts))
+    for role, join in (("posteriors", _numbers_by_class), ("label", _numbers_of_ones)):
+        joined = columns.get(role, "").strip()
+        parts = columns_joined(joined, table.column_names)
+        if parts and joined not in table.column_names:
+            cells = join({part: plain(table[part]) for part in parts})
+            table = table if cells is None else table.append_column(joined, cells)
+    return table
+
+
+def _numbers_by_class(columns: Mapping[str, pa.Array]) -> pa.Array | None:
+    """Return two columns of lists (N,), of classes and of their numbers, as one of both; None of others."""
+    cells = list(columns.values())
+    are_lists = all(isinstance(row_of_numbers(first_of(one)), list) for one in cells)
+    return pa.StructArray.from_arrays(cells, [*columns]) if len(cells) == 2 and are_lists else None
+
+
+def _numbers_of_ones(columns: Mapping[str, pa.Array]) -> pa.Array | None:
+    """Return the number, from 0, of the column that has 1 in each row (N,) where the others have 0; None of texts.
+
+    Elsewhere all that they have, which is no number of a class, and nothing if one has nothing.
+    """
+    cells = list(map(parse_cells, columns.values()))
+    if not all(is_numeric(one.type) or pa.types.is_boolean(one.type) for one in cells):
+        return None
+    values = np.stack(list(map(floats_in, cells)), axis=1)
+    numbers = texts_in(from_numpy((values == 1).argmax(axis=1)))
+    return pc.if_else(from_numpy(are_one_hot(values)), numbers, join_texts(cells, "+"))
 
 
 def contents(table: pa.Table, name: str) -> str:
@@ -279,8 +302,9 @@ class _Matching:
     def require_all_classes(self) -> None:
         """Raise FileError if posteriors are not of all classes that there are, or may be."""
         columns = self.roles["posteriors"]
-        if self.labels and 1 < len(columns) != len(self.labels):
-            got = f"{len(self.labels)} labels and {name_of(columns)}"
+        labels = self.labels or columns_joined(self.roles["label"][0], self.sheet.names)
+        if labels and 1 < len(columns) != len(labels):
+            got = f"{len(labels)} labels and {name_of(columns)}"
             raise FileError(
                 self.sheet.source, "labels_do_not_fit", got=got, advice="name_posteriors"
             )
@@ -658,6 +682,12 @@ class _Matching:
         classes = set(map(class_in, self.sheet.names))
         texts = texts_of_names(self.sheet.column(name), classes)
         return set(map(as_text, encode(texts)[0]))
+
+
+def columns_joined(name: str, names: Collection[str]) -> list[str]:
+    """Return the columns that one stands for whose name has all of theirs, joined by +; nothing of another."""
+    parts = [part.strip() for part in name.split("+")]
+    return parts if len(parts) > 1 and set(names).issuperset(parts) else []
 
 
 def class_in(name: str) -> str:

@@ -35,8 +35,10 @@ from ..results import note_first_class, note_hard
 from .candidates import are_near
 from .cells import (
     are_numbers,
+    are_one_hot,
     classes_of,
     columns_in,
+    lists_of_numbers,
     numbers_in,
     parse_cells,
     row_of_numbers,
@@ -70,7 +72,7 @@ from .recipe import (
     name_of,
     on_unit_scale,
 )
-from .roles import list_columns, with_nested
+from .roles import columns_joined, list_columns, with_nested
 from .runs import RUN_FIELDS, RunOptions, may_be_run
 from .values import (
     Sheet,
@@ -851,6 +853,12 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     if recipe.classes is None:
         labels = parse_cells(sheet.column(name))
         if not is_numeric(labels.type):
+            if columns_joined(name, sheet.names):
+                are_several = floats_in(pc.match_substring(labels, "+")) == 1
+                raise sheet.error(name, "not_one_true_class", are_several)
+            places = _places_of_ones(sheet, recipe, nulls_in(labels))
+            if places is not None:
+                return places
             got = ", ".join(_classes_in(texts_in(labels))[:_CLASSES_SHOWN])
             fields = _said_classes(sheet, recipe, texts_in(labels))
             raise sheet.error(name, "labels_are_text", got=got, **fields)
@@ -867,18 +875,20 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     return np.where(missing, np.nan, numbers_of_classes)
 
 
-def _is_one_hot(text: object) -> bool:
-    """Return whether the text of a list has one 1, and else 0."""
-    row = row_of_numbers(text)
-    if not isinstance(row, list) or len(row) < 2:
-        return False
-    return row.count(1) == 1 and row.count(0) == len(row) - 1
+def _places_of_ones(sheet: Sheet, recipe: Recipe, missing: Bools) -> Floats | None:
+    """Return the place (N,) of the 1 in lists of K numbers, of which all others are 0, NaN where missing, or None."""
+    values = numbers(values_in(sheet, recipe), "predictions")
+    num_classes = 2 if recipe.form == "positive" else values.shape[1]
+    rows = lists_of_numbers(sheet.select(~missing), recipe.truth)
+    if rows is None or rows.shape[1] != num_classes or not are_one_hot(rows).all():
+        return None
+    places = np.full(len(missing), np.nan)
+    places[~missing] = rows.argmax(axis=1)
+    return places
 
 
 def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, Any]:
     """Return the fields of an error that say how to name the classes in labels (N,), or to number them."""
-    if all(map(_is_one_hot, encode(labels)[0])):
-        return {"advice": "number_true_class"}
     try:
         values = numbers(values_in(sheet, recipe), "predictions")
     except InputError:

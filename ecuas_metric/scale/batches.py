@@ -167,7 +167,7 @@ def _not_read(recipe: Recipe, names: Iterable[str]) -> str:
 
 
 def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
-    """Return which of the columns are read: also those of which a complement, or a field, is."""
+    """Return which of the columns are read: also those of which a complement, a field, or several as one, is."""
     known = set(names)
     read = [
         *recipe.predictions,
@@ -177,7 +177,8 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
         *recipe.systems,
     ]
     stored = [name if name in known else column_in(name) for name in read]
-    outer = [name if name in known else name.partition(".")[0] for name in stored]
+    parts = [part for name in stored for part in ([name] if name in known else name.split("+"))]
+    outer = [name if name in known else name.partition(".")[0] for name in parts]
     return list(dict.fromkeys(outer))
 
 

@@ -55,6 +55,8 @@ LISTS = [
 ]
 ANSWERS = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C, strict=True)]
 SOME = np.arange(N) % 25 == 0
+ONES = [f"is_{name}" for name in CLASSES]
+OF_EACH_CLASS = BY_NAME[CLASSES].join(pd.DataFrame(np.eye(4, dtype=int)[LABEL], columns=ONES))
 DULL = (0.4 + 0.03 * C + 0.5 * P).round(2)
 RATING = np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) + 1
 IN_CELLS = [f'{{"error": {1 - c}, "p": {q}}}' for q, c in zip(Q, C, strict=True)]
@@ -213,6 +215,9 @@ TAKEN = {  # whose numbers; the file and flags, if it is not a.csv alone, and wh
         ),
     },
     "posteriors": {
+        "a 1 for the true class in lists, as text": POSTERIORS.assign(
+            label=[str(row) for row in np.eye(4)[LABEL]]
+        ),
         "columns named 0, 1, .. with the index": pd.DataFrame(FOUR).assign(label=LABEL).to_csv(),
         "logits": (
             "a.csv --predictions-are logits",
@@ -387,6 +392,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         pd.DataFrame({"bad": Y, "from": Y, "into": (P > 0.5) * 1, "p_bad0": 1 - P, "p_bad1": P}),
         "--columns label=bad,posteriors=p_bad",
         "binary",
+    ),
+    "columns of 1 for the true class, in another order": (
+        OF_EACH_CLASS[[*CLASSES, *ONES[::-1]]],
+        f"--columns posteriors={'+'.join(CLASSES)},label={'+'.join(ONES)}",
+        "posteriors",
     ),
     "lists of classes in another order in each row": (
         json.dumps([{**row, "y": CLASSES[k]} for row, k in zip(LISTS, LABEL, strict=True)]),
@@ -1229,15 +1239,19 @@ REFUSED = {  # a file, what the refusal says, and flags
         ),
         "as many as column 'probs' has numbers. Is it this? --columns posteriors=label+probs,label=NAME.",
     ),
-    "lists of 1 for the true class": (
-        POSTERIORS.assign(label=[str(row) for row in np.eye(4)[LABEL]]),
-        "r the others? Write its number instead, from 0 in the order of the posteriors",
+    "lists of 1 for the true class among fewer": (
+        POSTERIORS.assign(label=[str(row) for row in np.eye(5)[LABEL]]),
+        "must hold numbers of classes",
     ),
-    "columns of 1 for the true class": (
-        BY_NAME[CLASSES]
-        .add_suffix(" (p)")
-        .join(pd.DataFrame(np.eye(4, dtype=int)[LABEL], columns=CLASSES)),
-        "A 1 for the true class, and 0 for the others? Write its number instead, from 0",
+    "two true classes in a row": (
+        OF_EACH_CLASS.assign(**{"is_cat": 1}),
+        "must have a 1 in one of its columns, and 0 in the others; got '1+",
+        f"--columns posteriors={'+'.join(CLASSES)},label={'+'.join(ONES)}",
+    ),
+    "a true class without a column": (
+        OF_EACH_CLASS,
+        "must have a column for each of the labels; got 3 labels and cat..ship",
+        f"--columns posteriors={'+'.join(CLASSES)},label={'+'.join(ONES[1:])}",
     ),
     "several classes in a row": (
         POSTERIORS.assign(label=[f"[{k}, {(k + 1) % 4}]" for k in LABEL]),
