@@ -17,7 +17,7 @@ from ..errors import FileError, missing_package
 from ..files.recipe import Reading, Recipe
 from ..inputs import grouped
 from ..options import Options
-from .batches import AS_SAID, collected
+from .batches import AS_SAID, collected, columns_read
 from .frames import lazy_rows, states_of_frame
 from .parts import Part, digest_of_part, parts_of_patterns, readable, recipe_of_part
 from .storage import (
@@ -172,8 +172,8 @@ def _new_among(
     return new
 
 
-def _relation(connection: DuckDBPyConnection, parts: Sequence[Part], _recipe: Recipe) -> Any:
-    """Return the rows of a file as a lazy frame, with the columns in its path."""
+def _relation(connection: DuckDBPyConnection, parts: Sequence[Part], recipe: Recipe) -> Any:
+    """Return the rows of a file as a lazy frame, with the columns in its path that are read."""
     import narwhals as nw
 
     (part,) = parts
@@ -185,6 +185,7 @@ def _relation(connection: DuckDBPyConnection, parts: Sequence[Part], _recipe: Re
     else:
         relation = connection.from_arrow(part.rows)
     rows = lazy_rows(relation)
-    for name, value in part.columns_in_path().items():
-        rows = rows.with_columns(nw.lit(value, nw.String).alias(name))
+    columns = part.columns_in_path()
+    for name in filter(columns.__contains__, columns_read(recipe, columns)):
+        rows = rows.with_columns(nw.lit(columns[name], nw.String).alias(name))
     return rows
