@@ -48,6 +48,7 @@ WORDS = {  # arguments, and ids of advice, of the metric -> the page's own words
     "logits_not_exponentials": "Logits? This page takes probabilities.",
     "set_missing_confidence": "Missing confidences? Fill them in, or leave out their lines.",
     "name_form": "Logits or log-probabilities? This page takes probabilities.",
+    "are_logits": "Logits? This page takes probabilities.",
     "choose_form": "Logits or log-probabilities? This page takes probabilities.",
 }
 

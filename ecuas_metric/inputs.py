@@ -176,8 +176,7 @@ def _check_probabilities(array: Array) -> _Notes:
         _require_rows(array, lambda block: ~np.isnan(block), "is_nan")
         sum_to_100 = np.abs(sums / 100 - 1) <= ROUNDED_SUM_TOLERANCE
         are_percentages = array.min() >= 0 and sum_to_100.all()
-        advice = "choose_form" if array.min() < 0 else "name_form"
-        advice = "divide_by_100" if are_percentages else advice
+        advice = "divide_by_100" if are_percentages else _advice_on_form(array)
         _require_rows(array, _in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
     advice = "name_all_classes"
@@ -186,6 +185,13 @@ def _check_probabilities(array: Array) -> _Notes:
     elif sums.max() >= 1 + ROUNDED_SUM_TOLERANCE:
         advice = "are_no_posteriors"
     return _check_sums(sums, advice)
+
+
+def _advice_on_form(array: Array) -> str:
+    """Return the advice on rows (N, K) that are no probabilities: which form they may have."""
+    if array.min() >= 0:
+        return "name_form"
+    return "choose_form" if array.max() <= 0 else "are_logits"
 
 
 def costs(predictions: object, references: object) -> tuple[Floats, Floats]:

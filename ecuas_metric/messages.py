@@ -180,12 +180,14 @@ ADVICE = {  # sentences of their own
     "leave_extreme_costs_out": "Leave out costs that are too small to matter, or too large to happen.",
     "leave_ignored_rows_out": "Does it mark rows that do not count? Leave these out.",
     "logits_not_exponentials": (
-        "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum."
+        "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum. The likeliest "
+        "classes alone are no posteriors."
     ),
     "margins_are_logits": (
         "Logits of a logistic model or a network? predictions_are='logits'. Margins of a support vector machine are no "
         "probabilities: calibrate them first."
     ),
+    "are_logits": "Logits? Specify them with predictions_are='logits'.",
     "choose_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "name_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "are_no_posteriors": "Independent probabilities, one of each class? These are no posteriors of one class.",
@@ -327,12 +329,16 @@ ADVICE = {  # sentences of their own
         "If {truth!r} marks right answers, which is the confidence? {arguments}; or {other_arguments}. If it is the "
         "true class: positive and label in place of confidence and correct."
     ),
+    "name_either_truth": (
+        "Which says whether answers are right? {truth!r}: {arguments}; {second!r}: {other_arguments}."
+    ),
+    "name_log_odds": "Is {of_column!r} the log odds of class 1 (no margin of a support vector machine)? {arguments}.",
     "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {arguments}.",
     "name_seeming": "Is it this? {arguments}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? columns={columns}.",
     "name_errors_or_doubt": (
-        "If {truth!r} is 1 where answers are wrong: {arguments}; if {of_column!r} is 1 where the system is sure that "
-        "it is wrong: {other_arguments}."
+        "If {truth!r} is 1 where answers are wrong: {arguments}; if it is 1 where they are right, and {of_column!r} "
+        "the probability of a mistake: {other_arguments}."
     ),
     "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? columns={columns}.",
     "name_classes": "With columns={columns} a confidence is one of these.",
@@ -345,6 +351,10 @@ ADVICE = {  # sentences of their own
         "is? {arguments}."
     ),
     "name_side_by_side": "Are these systems? {arguments}. One of them alone: name it.",
+    "name_side_by_side_or_classes": (
+        "Are these systems whose answers are right where it is 1? {arguments}. Or is 1 a true class, beside its "
+        "probability? {other_arguments}. One of them alone: name it."
+    ),
     "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",

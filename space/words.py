@@ -104,6 +104,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "the order have none. A value for them under Options, “Missing confidence”, puts one number in their place."
     ),
     "set_missing_confidence": "Missing confidences? Enter a value for them under Options of the first tab.",
+    "are_logits": "Logits? Choose them under Options.",
     "choose_form": "Logits or log-probabilities? Choose them under Options.",
     "name_form": "Logits or log-probabilities? Choose them under Options.",
     "divide_by_sums": "Rounded probabilities? The command `ecuas` can divide each row by its sum.",
@@ -204,12 +205,20 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "If “{truth}” marks right answers, enter the confidence under Options, “Columns”: {pairs} or {other_pairs}. If "
         "it is the true class: positive and label in place of confidence and correct."
     ),
+    "name_either_truth": (
+        "Which says whether answers are right? Under Options, “Columns”, enter {pairs} for “{truth}”, {other_pairs} "
+        "for “{second}”."
+    ),
+    "name_log_odds": (
+        "Is “{of_column}” the log odds of class 1 (no margin of a support vector machine)? Under Options, "
+        "“Columns”, enter {pairs}, and choose logits."
+    ),
     "name_probability": "Is “{of_column}” the probability of being right? Enter {pairs} under Options, “Columns”.",
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
     "name_errors": "Is “{truth}” 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",
     "name_errors_or_doubt": (
-        "Under Options, “Columns”, enter {pairs} if “{truth}” is 1 where answers are wrong; {other_pairs} if "
-        "“{of_column}” is 1 for answers that are surely wrong."
+        "Under Options, “Columns”, enter {pairs} if “{truth}” is 1 where answers are wrong; {other_pairs} if it is 1 "
+        "where they are right, and “{of_column}” the probability of a mistake."
     ),
     "name_doubt": "Is “{of_column}” 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
     "name_classes": "With {pairs} under Options, “Columns”, a confidence is one of these.",
@@ -222,6 +231,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "is? Enter {pairs} under Options, “Columns”."
     ),
     "name_side_by_side": "The command `ecuas` can read systems side by side: {flags}.",
+    "name_side_by_side_or_classes": (
+        "The command `ecuas` can read systems side by side: {flags} where 1 is a right answer, {other_flags} where it "
+        "is a true class."
+    ),
     "pair_by_row": "Do they count rows, from different numbers? Leave them out in both.",
     "name_other_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",

@@ -175,8 +175,10 @@ class Candidates:
 
         Two values are labels of two classes: of more, a column of 0 and 1 is one of several for each row.
         """
-        if self.named("label"):
-            return self.named("label")
+        return self.named("label") or self.free_labels(num_classes)
+
+    def free_labels(self, num_classes: int = 2) -> list[str]:
+        """Return the columns without a role that may be labels, see `may_be_labels`."""
         counts = {name: len(self.classes(name)) for name in filter(self.may_be_classes, self.free)}
         least = min(num_classes, 3)
         most = len(self.sheet.rows) / 2
@@ -209,9 +211,8 @@ class Candidates:
         sure = []
         for name, values in columns.items():
             scale = self._scale_of(name, values) if is_named or np.ptp(values) else None
-            *_, word = re.split(r"[\W_]+", name.lower())
             if scale is not None:
-                is_sure = is_named or word in NAMES["confidence"]
+                is_sure = is_named or is_called(name, "confidence")
                 sure.append(Sure(name, values, scale, is_named=is_sure))
         return sure
 
@@ -285,6 +286,12 @@ class Candidates:
             if sure.is_higher(verdict):
                 return verdict
         return None
+
+
+def is_called(name: str, role: str) -> bool:
+    """Return whether the last word of a column's name is a name of a role: "judge.correct"."""
+    words = re.split(r"[\W_]+", name.lower())
+    return next(filter(None, reversed(words)), "") in NAMES[role]
 
 
 def paths_of(sheet: Sheet, name: str) -> list[str]:
@@ -390,6 +397,11 @@ def are_near(sums: Array | float, whole: int = 1) -> bool:
 def are_shares(values: Floats) -> bool:
     """Return whether numbers (N,) are from 0 to 1, some of them fractions."""
     return are_within(values, 0, 1) and has_fractions(values)
+
+
+def are_signed(values: Floats) -> bool:
+    """Return whether numbers (N,) are of both signs, some of them fractions."""
+    return bool(np.nanmin(values) < 0 < np.nanmax(values)) and has_fractions(values)
 
 
 def are_percentages(values: Floats) -> bool:

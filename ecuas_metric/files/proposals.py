@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,10 +30,12 @@ from .candidates import (
     agree,
     are_near,
     are_no_worse,
+    are_signed,
     are_two_names,
     by_number,
     classes_among,
     distinct_texts,
+    is_called,
     rises,
     rises_surely,
 )
@@ -390,6 +393,7 @@ def _lists(table: Candidates) -> Iterator[_Posteriors]:
 def _with_names(columns: Mapping[str, str], cells: Sequence[object]) -> Iterator[_Posteriors]:
     """Yield mappings (N,) of classes to probabilities as posteriors; nothing of other cells."""
     likeliest = []
+    largest = -math.inf
     for cell in cells:
         by_class = classes_of(cell)
         row = row_of_numbers(cell)
@@ -398,8 +402,12 @@ def _with_names(columns: Mapping[str, str], cells: Sequence[object]) -> Iterator
         if not _are_probabilities(np.array(row, np.float64)):
             return
         likeliest.append(list(by_class)[int(np.argmax(row))])
+        largest = max(largest, *row)
     distinct, chosen = np.unique(likeliest, return_inverse=True)
-    yield _Posteriors(columns, chosen, len(distinct), tuple(distinct), are_names_said=True)
+    form = {"predictions_are": "log_probabilities"} if largest <= 0 else {}
+    yield _Posteriors(
+        columns, chosen, len(distinct), tuple(distinct), are_names_said=True, form=form
+    )
 
 
 def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Posteriors]:
@@ -428,6 +436,20 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
         yield _of_two_words(table, Sure(share, table.values(share)), label)
 
 
+def _log_odds(table: Candidates) -> Iterator[Proposal]:
+    """Yield the one column of numbers of both signs that are surely higher in class 1 as its log odds."""
+    others = map(table.named, ("posteriors", "positive", "confidence", "correct"))
+    verdict = next(map(table.verdict_known, table.named("label")), None)
+    if verdict is None or verdict.words or any(others) or table.shares():
+        return
+    signed = [name for name, values in table.numbers.items() if are_signed(values)]
+    column = _only([name for name in signed if rises_surely(table.values(name), verdict.right)])
+    if column is not None:
+        fields = {"of_column": column}
+        columns = {"positive": column}
+        yield Proposal("name_log_odds", columns, predictions_are="logits", fields=fields)
+
+
 def _label_of_two(table: Candidates, share: str) -> str | None:
     """Return the one column of two classes that a probability is called after, or else the one that there is."""
     of_two = [name for name in table.may_be_labels() if are_two_names(table.classes(name))]
@@ -448,7 +470,7 @@ def _of_two_words(table: Candidates, sure: Sure, label: str) -> Proposal:
 
 def _are_classes_by_name(table: Candidates, share: str, label: str) -> bool:
     """Return whether names say that there are classes; or else two words may say which answers are right."""
-    has_role = table.named("label") or table.named("positive")
+    has_role = label in table.named("label") or table.named("positive")
     return bool(has_role or _classes_in_name(share, table.classes(label)))
 
 
@@ -570,13 +592,16 @@ def _as_judged(
 
 
 def _either(table: Candidates, *pairs: tuple[Sure, Verdict]) -> Iterator[Proposal]:
-    """Yield what two columns of numbers are beside the same verdicts on answers: either may be the confidence."""
+    """Yield what two columns of numbers are beside the same verdicts on answers, or two verdicts beside confidences."""
     proposal, other = (_as_verdicts(table, *pair) for pair in pairs)
-    truth = proposal.fields["truth"]
-    if truth == other.fields["truth"]:
-        may_be_class = "correct" in proposal.columns
+    truth, second = (verdict.name for _, verdict in pairs)
+    may_be_class = "correct" in proposal.columns
+    if truth == second:
         advice = "name_either_or_class" if may_be_class else "name_either"
         yield replace(proposal, advice=advice, alternative=other, fields={"truth": truth})
+    elif table.named("confidence"):
+        fields = {"truth": truth, "second": second}
+        yield replace(proposal, advice="name_either_truth", alternative=other, fields=fields)
 
 
 def _different(pairs: Sequence[tuple[Sure, Verdict]]) -> list[tuple[Sure, Verdict]]:
@@ -614,7 +639,7 @@ def _beside(table: Candidates, sure: Sure) -> Iterable[tuple[Sure, Verdict]]:
     truth = table.named("correct") or of_two
     of_truth = filter(None, map(table.verdict_known, truth))
     known = list(of_truth) if truth else table.verdicts()
-    verdicts = known or _verdicts_in_words(table, sure, truth or table.may_be_labels())
+    verdicts = known or _verdicts_in_words(table, sure, truth or table.free_labels())
     return product([sure], verdicts)
 
 
@@ -656,7 +681,8 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     """Return the advice to take verdicts as those on answers, or also as classes if they may be such."""
     proposal = _as_verdicts(table, sure, verdict)
     truth = verdict.name
-    classes = None if table.named("correct") else _classes_of(table, verdict)
+    is_of_answers = table.named("correct") or is_called(truth, "correct")
+    classes = None if is_of_answers else _classes_of(table, verdict)
     if classes is None:
         return proposal
     as_classes = Proposal("", {"positive": sure.name, "label": truth}, classes, sure.scale)
@@ -788,8 +814,25 @@ def _is_one_right(verdicts: Sequence[Verdict]) -> bool:
 def _side_by_side(table: Candidates) -> Iterator[Proposal]:
     """Yield the columns of several systems: alike in their names, or all confidences beside one truth."""
     systems = _by_system(table) or _of_one_truth(table) or _by_choice(table)
-    if 2 <= len(systems) <= _MOST_LABELS:
-        yield Proposal("name_side_by_side", {}, systems=systems)
+    if not 2 <= len(systems) <= _MOST_LABELS:
+        return
+    proposal = Proposal("name_side_by_side", {}, systems=systems)
+    if all(_may_be_of_class(table, columns) for columns in systems.values()):
+        of_classes = {
+            name: {"positive": columns["confidence"], "label": columns["correct"]}
+            for name, columns in systems.items()
+        }
+        other = Proposal("", {}, systems=of_classes)
+        proposal = replace(proposal, advice="name_side_by_side_or_classes", alternative=other)
+    yield proposal
+
+
+def _may_be_of_class(table: Candidates, columns: Mapping[str, str]) -> bool:
+    """Return whether the confidences and verdicts of a system may be probabilities of class 1, and true classes."""
+    if columns.keys() != {*_JUDGED} or is_called(columns["correct"], "correct"):
+        return False
+    are_numbers = not np.isnan(table.values(columns["correct"])).all()
+    return are_numbers and bool(table.values(columns["confidence"]).min() < 0.5)
 
 
 def _by_system(table: Candidates) -> _Systems:
@@ -907,4 +950,5 @@ _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
     _chosen,
     _judged,
     _two_classes,
+    _log_odds,
 )

@@ -167,9 +167,10 @@ def _named_by_first_row(sheet: Sheet) -> Sheet:
     """Return a table whose names of columns are in its first row; ValueError if some are the same."""
     cells = [sheet.column(name)[0].as_py() for name in sheet.names]
     names = list(map(_column_name, cells, count()))
-    require_distinct(names)
     body = sheet.select(np.arange(len(sheet.rows)) > 0)
-    return replace(body, table=body.table.rename_columns(names))
+    named = _without_rows_of_names(replace(body, table=body.table.rename_columns(names)))
+    require_distinct(named.names)
+    return named
 
 
 def _read_file(path: str | Path, rows: str | None) -> Sheet:
@@ -430,7 +431,7 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     sheet = Sheet(table, rows, has_comma, header=header.before, short=short)
     if header.comments:
         sheet = replace(sheet, beside=(("#", f"{header.comments} lines above the header"),))
-    return _without_further_names(_without_blank_rows(sheet))
+    return _without_rows_of_names(_without_blank_rows(sheet))
 
 
 def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
@@ -521,53 +522,87 @@ def _without_blank_rows(sheet: Sheet) -> Sheet:
     return sheet.select(~blank)
 
 
-def _without_further_names(sheet: Sheet) -> Sheet:
-    """Return a sheet without rows of questions, types or units that stand between the names and the numbers."""
+def _without_rows_of_names(sheet: Sheet) -> Sheet:
+    """Return a sheet without rows that stand between the names and the numbers: questions, types, units.
+
+    Or the names of columns below those of several together, which are joined by dots: GPT.confidence.
+    """
     columns = sheet.table.columns if len(sheet.rows) else ()
     if any(column.type != TEXT and column[0].is_valid for column in columns):
         return sheet
     size = _rows_of_names(sheet)
     if not size:
         return sheet
+    below = sheet.select(np.arange(len(sheet.rows)) >= size)
+    if _are_of_several(sheet.names):
+        names = _joined_names(sheet.names, _cells_above(sheet, size))
+        return replace(below, table=below.table.rename_columns(names))
     rows = "+".join(map(str, sheet.rows[:size].tolist()))
-    beside = (*sheet.beside, (f"rows {rows}", "further names of columns"))
-    is_below = np.arange(len(sheet.rows)) >= size
-    return replace(sheet.select(is_below), beside=beside)
+    return replace(below, beside=(*sheet.beside, (f"rows {rows}", "further names of columns")))
+
+
+def _are_of_several(names: Sequence[str]) -> bool:
+    """Return whether names stand above several columns each: some are repeated, or followed by columns without any."""
+    named = [name for name in names if not name.startswith(UNNAMED)]
+    return len(set(named)) < len(names)
+
+
+def _joined_names(above: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names above columns, and what is in their cells below, joined by dots; the first of several has both.
+
+    Columns before the first name have their own.
+    """
+    names = []
+    group = ""
+    for place, (name, own) in enumerate(zip(above, cells, strict=True)):
+        group = group if name.startswith(UNNAMED) else name
+        parts = filter(None, [group, *own])
+        names.append(_column_name(".".join(parts), place))
+    return names
 
 
 def _rows_of_names(sheet: Sheet) -> int:
-    """Return how many of the first rows have no number, but texts in several columns of nothing but numbers below."""
-    are_unnamed = any(name.startswith(UNNAMED) for name in sheet.names)  # below a title
-    if are_unnamed or len(set(sheet.names)) < len(sheet.names):
+    """Return how many of the first rows have no number, but texts in several columns of nothing but numbers below.
+
+    A single name above columns without any is a title.
+    """
+    known = {name for name in sheet.names if not name.startswith(UNNAMED)}
+    are_several = _are_of_several(sheet.names)
+    if are_several and len(known) < _COLUMNS_WITH_NAMES:
         return 0
-    head = sheet.head(_ROWS_OF_NAMES + 1)
-    cells = {name: list(map(_text_of, head.column(name).to_pylist())) for name in head.names}
-    for size in range(1, len(head.rows)):
-        if not _may_be_names({name: column[size - 1] for name, column in cells.items()}):
+    names = [""] * len(sheet.names) if are_several else sheet.names
+    columns = _cells_above(sheet, _ROWS_OF_NAMES + 1)
+    for size in range(1, len(columns[0])):
+        row = [column[size - 1] for column in columns]
+        if not all(map(_may_be_name, row, names)):
             return 0
-        named = _names_above(cells, size)
-        if len(named) >= _COLUMNS_WITH_NAMES:
-            numbers = sheet.table.select(named).slice(size)
+        of_numbers = [place for place, column in enumerate(columns) if _is_named(column, size)]
+        if len(of_numbers) >= _COLUMNS_WITH_NAMES:
+            numbers = sheet.table.select(of_numbers).slice(size)
             return size if _are_numbers(numbers) else 0
     return 0
 
 
-def _names_above(cells: Mapping[str, Sequence[str]], size: int) -> list[str]:
-    """Return the columns that have a number below so many cells, one of which is not empty."""
-    below = [name for name, column in cells.items() if is_number(column[size])]
-    return [name for name in below if any(cells[name][:size])]
+def _is_named(cells: Sequence[str], size: int) -> bool:
+    """Return whether a column has a number below so many cells, one of which is not empty."""
+    return is_number(cells[size]) and any(cells[:size])
+
+
+def _cells_above(sheet: Sheet, size: int) -> list[list[str]]:
+    """Return the first cells of each column as texts, also of those that have the same name."""
+    return [
+        list(map(_text_of, column.slice(0, size).to_pylist())) for column in sheet.table.columns
+    ]
 
 
 def _are_numbers(table: pa.Table) -> bool:
     return all(is_numeric(parse_cells(plain(column)).type) for column in table.columns)
 
 
-def _may_be_names(row: Mapping[str, str]) -> bool:
-    """Return whether cells, by the names of their columns, are no numbers, and no names of roles below others."""
-    return not any(
-        is_number(cell) or (holds_numbers(cell) and not holds_numbers(name))
-        for name, cell in row.items()
-    )
+def _may_be_name(cell: str, above: str) -> bool:
+    """Return whether a cell is no number, and no name of a role below another one."""
+    is_role = holds_numbers(cell) and not holds_numbers(above)
+    return not is_number(cell) and not (above and is_role)
 
 
 def _text_of(cell: object) -> str:
@@ -730,7 +765,7 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
         arrays.append(from_values(cells))
     beside = tuple((name, f"{size} rows") for name, size in sizes.items() if name not in wanted)
     sheet = _sheet(pa.table(arrays, names), np.array(numbers))
-    return _without_further_names(replace(sheet, path=title, beside=beside, header=header))
+    return _without_rows_of_names(replace(sheet, path=title, beside=beside, header=header))
 
 
 def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]:

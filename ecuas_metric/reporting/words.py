@@ -31,9 +31,11 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "the order have none. --missing-confidence puts one number in their place, on which their share then rests."
     ),
     "name_form": "Logits or log-probabilities? Specify them with --predictions-are.",
+    "are_logits": "Logits? --predictions-are logits.",
     "choose_form": "Logits? --predictions-are logits. Log-probabilities? --predictions-are log_probabilities.",
     "logits_not_exponentials": (
-        "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum."
+        "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum. The likeliest "
+        "classes alone are no posteriors."
     ),
     "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
     "use_probabilities": "Are they class labels? Then they are not confidences; use a file of probabilities.",
@@ -131,12 +133,14 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "If {truth!r} marks right answers, which is the confidence? {flags}; or {other_flags}. If it is the true "
         "class: positive and label in place of confidence and correct."
     ),
+    "name_either_truth": "Which says whether answers are right? {truth!r}: {flags}; {second!r}: {other_flags}.",
+    "name_log_odds": "Is {of_column!r} the log odds of class 1 (no margin of a support vector machine)? {flags}.",
     "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {flags}.",
     "name_seeming": "Is it this? {flags}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",
     "name_errors_or_doubt": (
-        "If {truth!r} is 1 where answers are wrong: {flags}; if {of_column!r} is 1 where the system is sure that it is "
-        "wrong: {other_flags}."
+        "If {truth!r} is 1 where answers are wrong: {flags}; if it is 1 where they are right, and {of_column!r} the "
+        "probability of a mistake: {other_flags}."
     ),
     "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? --columns {pairs}.",
     "name_classes": "With --columns {pairs} a confidence is one of these.",
@@ -149,6 +153,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "is? {flags}."
     ),
     "name_side_by_side": "Are these systems, not questions to one? {flags}. One of them alone: --columns ROLE=NAME.",
+    "name_side_by_side_or_classes": (
+        "Are these systems, not questions to one, whose answers are right where it is 1? {flags}. Or is 1 a true "
+        "class, beside its probability? {other_flags}. One of them alone: --columns ROLE=NAME."
+    ),
     "pair_by_row": "Do they count rows, from different numbers? --by-position pairs these; or --common.",
     "leave_pattern_to_shell": "Quoted patterns are for ecuas score --out-of-core; unquoted, the shell names the files.",
     "name_other_ids": "Other ids? Name their columns with --columns FILE:id=NAME.",

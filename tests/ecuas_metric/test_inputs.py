@@ -130,7 +130,7 @@ def test_arrays_that_are_not_of_their_form_are_refused(check, predictions, refer
         (
             "probabilities",
             [[2.0, -1.0], [0.5, 0.5]],
-            f"{UNIT} 2.0 at index (0, 0) (1 of 2). {ADVICE['name_form']}",
+            f"{UNIT} 2.0 at index (0, 0) (1 of 2). {ADVICE['are_logits']}",
         ),
         (
             "probabilities",

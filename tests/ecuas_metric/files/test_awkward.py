@@ -398,6 +398,39 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         f"--columns posteriors={'+'.join(CLASSES)},label={'+'.join(ONES)}",
         "posteriors",
     ),
+    "log-probabilities by class": (
+        json.dumps(
+            [
+                {"top": {name: np.log(q) for name, q in row.items()}, "y": CLASSES[k]}
+                for row, k in zip(by_class(), LABEL, strict=True)
+            ]
+        ),
+        "--columns label=y,posteriors=top --predictions-are log_probabilities",
+        "posteriors",
+    ),
+    "log odds, or margins": (
+        pd.DataFrame({"label": Y, "raw": np.log(P / (1 - P))}),
+        "--columns positive=raw --predictions-are logits",
+        "binary",
+    ),
+    "two words beside labels of several classes": (
+        CHOSEN[["label"]].assign(p=Q, verdict=np.where(C == 1, "keep", "drop")),
+        "--columns confidence=p,correct=verdict --right=keep/drop",
+    ),
+    "which of two verdicts": (
+        BASE.rename(columns={"correct": "match"}).assign(judge=np.where(SOME, 1 - C, C)),
+        "--columns correct=match",
+    ),
+    "names above those of the columns of two systems": (
+        pd.concat({"gpt": BASE, "llama": BASE}, axis=1).drop(columns=[("llama", "id")]).to_csv(),
+        "--columns gpt:confidence=gpt.confidence,correct=gpt.correct --columns "
+        "llama:confidence=llama.confidence,correct=llama.correct",
+    ),
+    "scores of several classes, or systems": (
+        pd.DataFrame({"a_p": P, "a_y": Y, "b_p": P**2, "b_y": np.where(SOME, 1 - Y, Y)}),
+        "--columns a:positive=a_p,label=a_y --columns b:positive=b_p,label=b_y",
+        "",
+    ),
     "lists of classes in another order in each row": (
         json.dumps([{**row, "y": CLASSES[k]} for row, k in zip(LISTS, LABEL, strict=True)]),
         "--columns label=y,posteriors=classes+scores",
@@ -1074,8 +1107,8 @@ REFUSED = {  # a file, what the refusal says, and flags
         "page of HTML",
     ),
     "nothing": ("", "a.csv: the file is empty."),
-    "two rows of names": (
-        pd.concat({"gpt": BASE, "llama": BASE}, axis=1).to_csv(index=False),
+    "two rows of names that are the same": (
+        pd.concat([BASE, BASE], keys=["gpt", "gpt"], axis=1).to_csv(index=False),
         "columns must have different names; 'gpt' is repeated",
     ),
     "a pointer": ("version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull"),
@@ -1133,7 +1166,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         "one row is unlike all others",
     ),
     "a title above names that are repeated": (
-        f"Results,,\nid,confidence,confidence\n{TEXT}",
+        f"Results,,\nid,confidence,confidence\n{BASE.to_csv(index=False, header=False)}",
         "columns must have different names; 'confidence' is repeated",
         "--columns a.csv:skip=1",
     ),
