@@ -136,6 +136,10 @@ class Candidates:
         words = {text.lower() for text in distinct_texts(self.texts(name))}
         return not words.isdisjoint(NAMES["confidence"])
 
+    def without(self, role: str) -> Candidates:
+        """Return the same rows where no column has a role."""
+        return Candidates(self.sheet, {**self.roles, role: ()})
+
     def named(self, role: str) -> list[str]:
         """Return the column of a role, if it has one."""
         return list(self.roles.get(role, ()))[:1]
@@ -318,7 +322,7 @@ def _parts_of(value: object, depth: int) -> Collection[tuple[object, object]]:
         return value.items()
     if len(value) > 1:
         return parts_by_name(value).items()
-    is_within = depth > 0 or isinstance(value[0], dict | list)
+    is_within = depth > 0 or isinstance(value[0], dict | list | str)
     return list(enumerate(value)) if is_within else ()
 
 
@@ -440,6 +444,12 @@ def are_above(high: Floats, low: Floats) -> bool:
 def rises_surely(values: Floats, right: Bools) -> bool:
     """Return whether numbers (N,) are so by more than chance explains."""
     return rises(values, right) and deviations(values, right) > _SURELY
+
+
+def tells_apart(values: Floats, texts: Array) -> bool:
+    """Return whether numbers (N,) and one of two texts have a correlation above 1/2: of class 1, they choose it."""
+    shares = deviations(values, texts == texts[0]) / math.sqrt(len(texts))
+    return abs(shares) > 0.5
 
 
 def deviations(values: Floats, right: Bools) -> float:

@@ -38,9 +38,10 @@ from .candidates import (
     is_called,
     rises,
     rises_surely,
+    tells_apart,
 )
 from .cells import are_numbers, classes_of, lists_of_numbers, row_of_numbers
-from .recipe import Recipe, labels_in, on_unit_scale, pairs_in
+from .recipe import LOG, Recipe, labels_in, on_unit_scale, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
@@ -225,11 +226,13 @@ def _labels_beside(
 ) -> Iterator[Proposal]:
     """Yield posteriors with the labels that go with the likeliest classes, but are not always the likeliest of some.
 
-    Logits only where there are no probabilities.
+    Logits only where there are no probabilities. Where a named column always has the likeliest class, another is true.
     """
+    if any(_are_named_likeliest(table, posteriors) for posteriors in source(table)):
+        table = table.without("label")
     pairs = [
         (posteriors, label)
-        for posteriors in source(table)
+        for posteriors in _outermost(source(table))
         for label in table.may_be_labels(posteriors.count)
     ]
     free = [] if table.named("label") else pairs
@@ -240,6 +243,21 @@ def _labels_beside(
         if not is_field and label not in predicted:
             proposals += _with_labels(table, label, posteriors)
     yield from [one for one in proposals if one.predictions_are != "logits"] or proposals
+
+
+def _outermost(found: Iterable[_Posteriors]) -> list[_Posteriors]:
+    """Return posteriors but those that are within the cells of others: lists of classes and numbers in an object."""
+    by_name = {one.columns.get("posteriors", ""): one for one in found}
+    return [
+        one
+        for name, one in by_name.items()
+        if not any(name.startswith(f"{other}.") for other in by_name)
+    ]
+
+
+def _are_named_likeliest(table: Candidates, posteriors: _Posteriors) -> bool:
+    """Return whether the column that has the name of labels has the likeliest class in all rows."""
+    return any(_are_likeliest(table.texts(name), posteriors) for name in table.named("label"))
 
 
 def _are_likeliest(labels: Array, posteriors: _Posteriors) -> bool:
@@ -419,6 +437,15 @@ def _without_names(columns: Mapping[str, str], values: Floats) -> Iterator[_Post
         yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
 
 
+def _of_all_shares(table: Candidates) -> Iterator[_Posteriors]:
+    """Yield all columns of fractions, if they have one sum in each row, by their places."""
+    names = table.shares()
+    form = _form_of(table, names)
+    if form is not None and len(names) <= _MOST_LABELS:
+        columns = table.missing(posteriors="+".join(names))
+        yield _Posteriors(columns, table.likeliest(names), len(names), form=form)
+
+
 def _with_role(table: Candidates) -> Iterator[_Posteriors]:
     """Yield the columns that have the role of posteriors, without labels."""
     names = table.roles.get("posteriors", ())
@@ -439,14 +466,14 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
 def _log_odds(table: Candidates) -> Iterator[Proposal]:
     """Yield the one column of numbers of both signs that are surely higher in class 1 as its log odds."""
     others = map(table.named, ("posteriors", "positive", "confidence", "correct"))
-    verdict = next(map(table.verdict_known, table.named("label")), None)
+    verdict = _only(table.verdicts())
     if verdict is None or verdict.words or any(others) or table.shares():
         return
     signed = [name for name, values in table.numbers.items() if are_signed(values)]
     column = _only([name for name in signed if rises_surely(table.values(name), verdict.right)])
     if column is not None:
         fields = {"of_column": column}
-        columns = {"positive": column}
+        columns = {"positive": column, **table.missing(label=verdict.name)}
         yield Proposal("name_log_odds", columns, predictions_are="logits", fields=fields)
 
 
@@ -659,8 +686,9 @@ def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     fields = {"truth": verdict.name, "of_column": sure.name}
     if verdict.is_label:
         return Proposal("name_seeming", {"positive": doubt})
-    if table.named("correct"):
-        return Proposal("name_doubt", {"confidence": doubt}, fields=fields)
+    if table.named("correct") or is_called(verdict.name, "correct"):
+        columns = table.missing(confidence=doubt, correct=verdict.name)
+        return Proposal("name_doubt", columns, fields=fields)
     errors = table.missing(confidence=sure.name, correct=f"1-{verdict.name}")
     if table.named("confidence") or sure.scale != 1:
         return Proposal("name_errors", errors, scale=sure.scale, fields=fields)
@@ -690,7 +718,8 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         return replace(as_classes, advice="name_found")
     complements = {"confidence": f"1-{sure.name}", "correct": f"1-{truth}"}
     # data alone do not tell doubts and mistakes from confidences and right answers
-    may_be_mistakes = len(proposal.columns) == len(_JUDGED) and not verdict.words
+    has_complement = sure.scale != LOG and not verdict.words
+    may_be_mistakes = len(proposal.columns) == len(_JUDGED) and has_complement
     return replace(
         proposal,
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
@@ -766,7 +795,8 @@ def _as_chosen(table: Candidates, sure: Sure, truth: str, chosen: str) -> Propos
 def _is_of_chosen(sure: Sure, true: Array, chosen: Array) -> bool:
     """Return whether confidences are of the chosen one (N,), which is often right, and of two not of class 1."""
     lowest = on_unit_scale(sure.values, sure.scale).min()
-    are_several = len({*true, *chosen}) > 2 or lowest >= 0.5 or sure.is_named
+    is_of_any = sure.is_named or lowest >= 0.5 or not tells_apart(sure.values, chosen)
+    are_several = len({*true, *chosen}) > 2 or is_of_any
     rule = rises if sure.scale == 1 or sure.is_named else rises_surely
     return bool(are_several and agree(true, chosen) and rule(sure.values, true == chosen))
 
@@ -776,9 +806,17 @@ def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:
     labels = table.named("label")
     predicted = table.named("predicted")
     free = table.distinct(filter(table.may_be_classes, table.free))
-    if labels or predicted:
-        return product(labels or free, predicted or free)
-    return combinations(free, 2)
+    named = product(labels or free, predicted or free)
+    pairs = named if labels or predicted else combinations(free, 2)
+    return [pair for pair in pairs if not _are_parts(*map(table.values, pair))]
+
+
+def _are_parts(values: Floats, others: Floats) -> bool:
+    """Return whether numbers (N,) count some of what others count: they are never more, or never less."""
+    are_more = values > others
+    are_less = values < others
+    num_values = len(np.unique(values[~np.isnan(values)]))
+    return num_values > 2 and bool(are_more.any() != are_less.any())
 
 
 def _of_each_class(table: Candidates) -> Iterator[Proposal]:
@@ -886,15 +924,19 @@ def _named_alike(names: Iterable[str], sure: Sequence[Sure]) -> Iterator[tuple[s
 
 
 def _of_one_truth(table: Candidates) -> _Systems:
-    """Return all columns of fractions by their names, if each is higher for right answers or class 1 of one truth."""
-    names = table.shares()
+    """Return all confidences by their names, if each is higher for right answers or class 1 of one truth."""
     is_named = any(map(table.named, ("confidence", "positive", "posteriors")))
-    if is_named or _form_of(table, names) is not None:
+    several = [] if is_named else table.sure()
+    names = [sure.name for sure in several]
+    if _form_of(table, names) is not None:
         return {}
     for verdict, role, truth in _truths_of_all(table, names):
-        shares = [Sure(name, table.values(name)) for name in names]
-        if not verdict.words and all(sure.is_higher(verdict) for sure in shares):
-            return {name: {role: name, **truth} for name in names}
+        if not verdict.words and all(sure.is_higher(verdict) for sure in several):
+            scales = [{} if sure.scale == 1 else {"scale": str(sure.scale)} for sure in several]
+            columns = [{role: name, **truth} for name in names]
+            return {
+                name: own | scale for name, own, scale in zip(names, columns, scales, strict=True)
+            }
     return {}
 
 
@@ -945,7 +987,7 @@ _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
     _side_by_side,
     *(
         partial(_labels_beside, source)
-        for source in (_numbered, _named_by_class, _lists, _with_role)
+        for source in (_numbered, _named_by_class, _lists, _of_all_shares, _with_role)
     ),
     _chosen,
     _judged,

@@ -55,6 +55,8 @@ LISTS = [
 ]
 ANSWERS = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C, strict=True)]
 SOME = np.arange(N) % 25 == 0
+TENTHS = (10 * P).round()
+RATED = np.where((np.arange(N) % 2 == 0) & (Q < 0.6), 1 - Y, Y)  # mostly right where it is sure
 ONES = [f"is_{name}" for name in CLASSES]
 OF_EACH_CLASS = BY_NAME[CLASSES].join(pd.DataFrame(np.eye(4, dtype=int)[LABEL], columns=ONES))
 DULL = (0.4 + 0.03 * C + 0.5 * P).round(2)
@@ -407,6 +409,47 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         ),
         "--columns label=y,posteriors=top --predictions-are log_probabilities",
         "posteriors",
+    ),
+    "labels that always are the likeliest class beside others": (
+        pd.DataFrame(FOUR, columns=list("abcd")).assign(label=FOUR.argmax(axis=1), by_hand=LABEL),
+        "--columns label=by_hand,posteriors=a+b+c+d",
+        "posteriors",
+    ),
+    "lists of one class": (
+        json.dumps(
+            [
+                {"cats": row, "accept": [CLASSES[k]]}
+                for row, k in zip(by_class(), LABEL, strict=True)
+            ]
+        ),
+        "--columns label=accept.0,posteriors=cats.cat+cats.dog+cats.horse+cats.ship "
+        "--labels cat,dog,horse,ship",
+        "posteriors",
+    ),
+    "an object of two lists, which it stands for": (
+        json.dumps([{"all": row, "y": CLASSES[k]} for row, k in zip(LISTS, LABEL, strict=True)]),
+        "--columns label=y,posteriors=all",
+        "posteriors",
+    ),
+    "how sure a rater is of one of two classes": (
+        pd.DataFrame({"first": SENTIMENT[Y], "by rater": SENTIMENT[RATED], "sure": Q}),
+        '--columns "label=first,predicted=by rater,confidence=sure"',
+        "",
+    ),
+    "percentages of two forecasts": (
+        pd.DataFrame({"A (%)": 10 * TENTHS, "B (%)": np.where(SOME, 50, 10 * TENTHS), "rain": Y}),
+        '--columns "A (%):positive=A (%),label=rain,scale=100" '
+        '--columns "B (%):positive=B (%),label=rain,scale=100"',
+        "",
+    ),
+    "a verdict by its name": (
+        pd.DataFrame({"p_error": 1 - Q, "is_it_correct": C}),
+        "--columns confidence=1-p_error,correct=is_it_correct",
+    ),
+    "log odds beside what may be labels": (
+        pd.DataFrame({"effusion": Y, "raw": np.log(P / (1 - P))}),
+        "--columns positive=raw,label=effusion --predictions-are logits",
+        "binary",
     ),
     "log odds, or margins": (
         pd.DataFrame({"label": Y, "raw": np.log(P / (1 - P))}),
@@ -1111,6 +1154,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.concat([BASE, BASE], keys=["gpt", "gpt"], axis=1).to_csv(index=False),
         "columns must have different names; 'gpt' is repeated",
     ),
+    "how many of several answers are right": (
+        pd.DataFrame({"sure": 50 + 10 * (LABEL % 5), "items": 5 + LABEL, "right": 1 + LABEL}),
+        "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B",
+    ),
     "a pointer": ("version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull"),
     "the chosen class without the true one": (
         BY_NAME.drop(columns="y_true").assign(choice=CLASSES[FOUR.argmax(axis=1)]),
@@ -1474,6 +1521,12 @@ def test_what_only_the_user_knows_is_asked_for_with_the_flags_to_write(case, sco
     assert (code, all(flag in said for flag in flags.split(" --"))) == (2, True), said
     if whose:
         assert_scores(whose, f"{path} {flags}")
+
+
+def test_no_complement_of_logarithms_is_proposed(score):
+    said = score("a.csv", pd.DataFrame({"logs": np.log(Q), "match": C}))[2]
+    assert "confidence=logs,correct=match --scale log" in said
+    assert "1-logs" not in said
 
 
 @pytest.mark.parametrize("space", ["", " "])
