@@ -294,7 +294,7 @@ ADVICE = {  # sentences of their own
     "skip_rows": "Leave such rows of {of_file} out: columns={{'skip': '{skipped}'}}.",
     "name_columns": (
         "Name them with columns={{'confidence': NAME, 'correct': NAME}}, or 'label' and 'posteriors': 'A+B', or "
-        "'label' and 'positive': NAME of class 1."
+        "'label' and 'positive': NAME of class 1, or 'label', 'predicted' and 'confidence'."
     ),
     "name_complement": "If it is: columns={columns}.",
     "name_confidence_field": (

@@ -46,8 +46,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_drop": "Label them, or leave them out with --unlabelled drop.",
     "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B, or "
-    "label=NAME,positive=NAME of class 1; of several systems, one such flag for each, as "
-    "--columns SYSTEM:confidence=NAME,correct=NAME. "
+    "label=NAME,positive=NAME of class 1, or label=NAME,predicted=NAME,confidence=NAME; of several systems, one such "
+    "flag for each, as --columns SYSTEM:confidence=NAME,correct=NAME. "
     "Columns named after classes? List these: --labels A,B.",
     "name_list": "Which? --columns {pairs}.",
     "name_lists": "Are they systems? {flags}; one alone: --columns {pairs}.",
