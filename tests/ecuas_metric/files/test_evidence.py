@@ -382,7 +382,7 @@ def test_weak_classifiers_are_not_said_to_number_classes_otherwise(num_classes, 
     assert "of_other_numbers" not in said
 
 
-@pytest.mark.parametrize("sizes", [(4, 4, 4), (2, 3, 4, 5)])
+@pytest.mark.parametrize("sizes", [(5, 5), (4, 4, 4), (2, 3, 4, 5)])
 def test_probabilities_that_sum_to_1_are_of_the_classes_of_a_sample_if_one_is_true(sizes, score):
     """Several true ones, or none, are verdicts on several answers."""
     questions = np.repeat(np.arange(len(sizes)), sizes)

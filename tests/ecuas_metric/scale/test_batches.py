@@ -191,6 +191,20 @@ def test_parts_that_nobody_judged_do_not_show(columns, rng):
         results_of(scored[1])
 
 
+def test_the_share_of_rows_without_a_label_is_one_in_any_unit_of_weights(rng):
+    weight = rng.random(60) + 0.5
+    truth = np.where(np.arange(60) < 20, np.nan, rng.integers(0, 2, 60))
+    table = pa.table({"confidence": rng.random(60), "correct": truth})
+    reading = Reading(unlabelled="wrong", columns={"weight": "w"})
+    notes = set()
+    for unit in (1e-4, 1, 1e4):
+        part = table.append_column("w", pa.array(unit * weight))
+        (note,) = states_of_batches([part], OPTIONS, reading=reading)["system"].notes
+        notes.add(str(note))
+    (said,) = notes
+    assert f"{100 * weight[:20].sum() / weight.sum():.1f}%" in said
+
+
 @pytest.fixture
 def logs(table, tmp_path):
     folder = tmp_path / "logs"
