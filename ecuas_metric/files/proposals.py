@@ -38,6 +38,7 @@ from .candidates import (
     is_called,
     rises,
     rises_surely,
+    rows_of_systems,
     tells_apart,
 )
 from .cells import are_numbers, classes_of, lists_of_numbers, row_of_numbers
@@ -596,7 +597,8 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
 
     Of several it is the one column that is higher for right answers, surely so if these have no name.
     """
-    pairs = list(chain.from_iterable(_beside(table, sure) for sure in _sure(table)))
+    every = list(chain.from_iterable(_beside(table, sure) for sure in _sure(table)))
+    pairs = [pair for pair in every if not _may_be_systems(table, pair[1])] or every
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
     surely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
     likely = higher if table.named("correct") else surely
@@ -606,6 +608,11 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
         yield from _either(table, *different)
     elif pair is not None:
         yield from _as_judged(table, *pair, is_likely=bool(higher))
+
+
+def _may_be_systems(table: Candidates, verdict: Verdict) -> bool:
+    """Return whether two words stand in as many rows each as systems do, which right and wrong answers hardly do."""
+    return bool(verdict.words and rows_of_systems(table.sheet, verdict.name))
 
 
 def _as_judged(

@@ -57,6 +57,7 @@ ANSWERS = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C,
 SOME = np.arange(N) % 25 == 0
 TENTHS = (10 * P).round()
 RATED = np.where((np.arange(N) % 2 == 0) & (Q < 0.6), 1 - Y, Y)  # mostly right where it is sure
+HITS = np.where((C == 1) | SOME, "hit", "miss")
 ONES = [f"is_{name}" for name in CLASSES]
 OF_EACH_CLASS = BY_NAME[CLASSES].join(pd.DataFrame(np.eye(4, dtype=int)[LABEL], columns=ONES))
 DULL = (0.4 + 0.03 * C + 0.5 * P).round(2)
@@ -459,6 +460,16 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "two words beside labels of several classes": (
         CHOSEN[["label"]].assign(p=Q, verdict=np.where(C == 1, "keep", "drop")),
         "--columns confidence=p,correct=verdict --right=keep/drop",
+    ),
+    "verdicts beside the names of two systems": (
+        pd.concat(
+            [
+                pd.DataFrame({"arm": name, "confidence": q, "result": HITS})
+                for name, q in (("a", 0.5 + Q / 2), ("b", Q / 2))
+            ]
+        ),
+        "--columns correct=result --right=hit/miss --columns system=arm",
+        "",
     ),
     "which of two verdicts": (
         BASE.rename(columns={"correct": "match"}).assign(judge=np.where(SOME, 1 - C, C)),
