@@ -636,7 +636,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "markup": "the file is a page of HTML or XML, such as an error or a login, and no table",
     "pointer": "the file is a pointer of Git LFS, not what it points to: git lfs pull",
     "no_rows": "the file has no rows",
-    "letters_unknown": "must be in ASCII where it is used, since the file is not UTF-8 text",
     "no_truths": "must hold 1 or 0, true or false, yes or no, or such a pair",
     "no_value": "has no value",
     "no_value_at_all": "has no value at all",

@@ -157,7 +157,7 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     num_told = min(len(sheet.rows), HEAD)
     return replace(
         recipe,
-        unused=(*recipe.unused, *sheet.beside),
+        unused=(*sheet.beside, *recipe.unused),  # of which a line shows no more than some
         head=num_told if num_told < rows else 0,
         skip=sheet.skipped,
         notes=notes,

@@ -54,6 +54,8 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _FORMATS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
+_OTHER_ENCODING = "cp1252"  # that of Windows in the west of Europe and America
+_READ_AS_OTHER = ("letters beyond ASCII", "read as Windows-1252")
 _REASONS = {
     RecursionError: "the JSON is nested too deeply",
     UnicodeDecodeError: "it is not UTF-8 text",
@@ -316,6 +318,17 @@ def _utf_8(content: pa.Buffer) -> pa.Buffer:
     return content
 
 
+def _decoded(content: pa.Buffer, read: Callable[[pa.Buffer], Sheet]) -> Sheet:
+    """Return what is read of text in UTF-8, or else in an encoding in which texts are equal where their bytes are."""
+    content = _utf_8(content)
+    try:
+        return read(content)
+    except UnicodeDecodeError:
+        text = content.to_pybytes().decode(_OTHER_ENCODING)
+    sheet = read(pa.py_buffer(text.encode()))
+    return replace(sheet, beside=(_READ_AS_OTHER, *sheet.beside))
+
+
 def _sheet(table: pa.Table, rows: Ints | None = None) -> Sheet:
     return Sheet(table, np.arange(len(table)) + 1 if rows is None else rows)
 
@@ -336,12 +349,13 @@ def _read_parts(folder: Path) -> Sheet:
         if table.column_names != filled[0].column_names:
             raise FileError(folder, "parts_differ", part=part.name)
     joined = _sheet(_concatenate(filled) if filled else pa.table({}))
+    are_other = any(_READ_AS_OTHER in sheet.beside for sheet in sheets.values())
     return replace(
         joined,
         decimal_comma=any(sheet.decimal_comma for sheet in sheets.values()),
-        is_utf_8=all(sheet.is_utf_8 for sheet in sheets.values()),
         format=f"{len(sheets)} parts",
         short=_short_rows_of_parts(sheets.values()),
+        beside=(_READ_AS_OTHER,) if are_other else (),
     )
 
 
@@ -396,18 +410,7 @@ def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def _read_csv(content: pa.Buffer) -> Sheet:
-    content = _utf_8(content)
-    try:
-        return _csv_of(content)
-    except UnicodeDecodeError as error:
-        # of an unknown encoding; letters beyond ASCII are refused in columns that are used
-        text = content.to_pybytes().decode("latin-1")
-        try:
-            sheet = _csv_of(pa.py_buffer(text.encode()))
-        except ValueError:
-            raise error from None
-    beside = (*sheet.beside, ("letters beyond ASCII", "not UTF-8: save it as UTF-8 to use these"))
-    return replace(sheet, is_utf_8=False, beside=beside)
+    return _decoded(content, _csv_of)
 
 
 def _csv_of(content: pa.Buffer) -> Sheet:
@@ -672,9 +675,13 @@ def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
 
 
 def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
+    return _decoded(content, lambda text: _json_of(text, path))
+
+
+def _json_of(content: pa.Buffer, path: str) -> Sheet:
     from .documents import rows_in
 
-    rows = rows_in(str(_utf_8(content), "utf-8"), path)
+    rows = rows_in(str(content, "utf-8"), path)
     lines = None if rows.lines is None else np.array(rows.lines)
     sheet = _sheet(pa.table(fields_of_objects(rows.objects)), lines)
     return replace(sheet, path=rows.path, beside=rows.beside)

@@ -119,7 +119,7 @@ TAKEN = {  # whose numbers; the file and flags, if it is not a.csv alone, and wh
         "Excel's CSV": COMMAS.encode("utf-8-sig"),
         "Excel's separator": f"sep=;\r\n{COMMAS}",
         "Parquet called CSV": BASE.to_parquet(),
-        "an older encoding of what is not read": BASE.assign(Größe="\u00e9")
+        "an older encoding": BASE.assign(id="\u00e9" + BASE["id"])
         .to_csv(index=False)
         .encode("cp1252"),
         "UTF-16": TEXT.encode("utf-16"),
@@ -1124,14 +1124,9 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.DataFrame({"label": SPAM[Y], "prob": np.nan}),
         "must hold numbers of classes; got ",
     ),
-    "an older encoding of what is read": (
-        BASE.assign(id="\u00e9" + BASE["id"]).to_csv(index=False).encode("cp1252"),
-        "column 'id' must be in ASCII where it is used, since the file is not UTF-8 text; got 'éq000' in row 2 (200 "
-        "of 200). Save it as UTF-8.",
-    ),
     "an older encoding of columns without a role": (
         pd.DataFrame({"Höhe": range(N), "größe": np.arange(N) % 7}).to_csv().encode("cp1252"),
-        "beside them: letters beyond ASCII (not UTF-8: save it as UTF-8 to use these). Name them with",
+        "beside them: letters beyond ASCII (read as Windows-1252). Name them with",
     ),
     "the complement of logarithms": (
         BASE.assign(confidence=np.log(Q)),
@@ -1882,11 +1877,20 @@ def test_ids_that_name_groups_are_proposed_where_groups_are_read(score):
     assert score("a.parquet --columns system=seed --out-of-core", table)[0] == 0
 
 
-def test_no_column_is_proposed_whose_letters_are_not_known(score):
-    table = pd.DataFrame({"ref": Y, "hyp": (P > 0.5) * 1, "confidence": MAX})
-    table[["ref", "hyp"]] = np.array(["gr\u00fcn", "rot"])[table[["ref", "hyp"]].to_numpy()]
-    text = table.to_csv(index=False)
-    assert "--columns label=ref,predicted=hyp" in score("a.csv", text)[2]
-    said = score("a.csv", text.encode("cp1252"))[2]
-    assert "must be in ASCII where it is used" in said
-    assert said.endswith("Save it as UTF-8.\n")
+@pytest.mark.parametrize("encoding", ["cp1252", "iso8859-2", "mac-roman", "utf-8"])
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_classes_are_the_same_in_any_encoding_of_their_letters(encoding, suffix, score):
+    """A line says what they were read as, however many columns there are."""
+    table = pd.DataFrame({"label": Y, "predicted": (P > 0.5) * 1, "confidence": MAX})
+    table = table.replace({0: "gr\u00fcn", 1: "gr\u00e4u"}).assign(
+        **{f"column {k}": k for k in range(30)}
+    )
+    is_csv = suffix == ".csv"
+    text = (
+        table.to_csv() if is_csv else table.to_json(orient="records", lines=True, force_ascii=False)
+    )
+    code, (row,), said = score(f"a{suffix}", text.encode(encoding))
+    assert code == 0
+    assert row["error_rate"] == np.mean((P > 0.5) != Y)
+    is_said = "not used: letters beyond ASCII (read as Windows-1252), " in said
+    assert is_said == (encoding != "utf-8")
