@@ -615,22 +615,31 @@ def _text_of(cell: object) -> str:
 
 def _header(content: pa.Buffer) -> Header:
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
-    before = 0
+    before = 1
     comments = 0
     separator = ""
-    line = "\n"
-    # nothing, a comment, or Excel's separator
-    while line and (not line.strip() or line.startswith(("#", "sep="))):
+    csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
+    line, *below = (lines.readline() for _ in range(1 + _TITLES))
+    while line and _is_above_names(line, below):
         separator = line[4] if line.startswith("sep=") and len(line) > 4 else separator
         comments += line.startswith("#")
-        line = lines.readline()
+        line, *below = (*below, lines.readline())
         before += 1
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
-    below = [lines.readline() for _ in range(_TITLES)]
-    csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
     separator = separator or _separator_in(line) or _separator_below(line, below)
     return Header(_names_in(line, below, separator), before, separator, comments)
+
+
+def _is_above_names(line: str, below: Sequence[str]) -> bool:
+    """Return whether a line is empty, a comment, or Excel's separator, and not names, the first of which is #."""
+    if not line.startswith("#"):
+        return not line.strip() or line.startswith("sep=")
+    if line[1:2] not in tuple(_SEPARATORS):
+        return True
+    names, *rows = _cells_of([line, *below], line[1])
+    are_named = any(map(str.strip, names[1:])) and not below[0].startswith("#")
+    return not are_named or len(names) != max(map(len, rows), default=0)
 
 
 def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:

@@ -157,6 +157,22 @@ def test_comments_before_the_header_are_skipped_and_counted(tmp_path):
     assert read_sheet(tmp_path / "a.csv").rows.tolist() == [3, 4]
 
 
+@pytest.mark.parametrize(
+    ("lines", "first"),
+    [
+        ("#,confidence\n1,0.9\n2,0.25\n", "#"),
+        ("# a\n#;confidence\n1;0,9\n2;0,25\n", "#"),
+        ('#,confidence\n1,"0.9\n2"\n', "#"),
+        ("#,a comment, of more\nn,confidence\n1,0.9\n", "n"),
+        ("#,\nn,confidence\n1,0.9\n", "n"),
+        ("# n,confidence\nn,confidence\n1,0.9\n", "n"),
+    ],
+)
+def test_a_name_of_one_sign_begins_a_row_of_as_many_cells_as_those_below(lines, first, tmp_path):
+    (tmp_path / "a.csv").write_text(lines)
+    assert read_sheet(tmp_path / "a.csv").names == [first, "confidence"]
+
+
 @pytest.mark.parametrize("name", ["gpt.csv", "part.csv"])
 def test_a_folder_of_systems_is_no_table(name, tmp_path):
     FRAME.to_csv(tmp_path / name)
