@@ -641,6 +641,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_value_at_all": "has no value at all",
     "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",
     "value_in_other_row": "has no value, but another row of the same id has one,",
+    "no_value_in_either": "has no value, and neither has {other!r},",
     "no_value_in_any": "has no value, and no other column that is used has one",
     "row_ends_before": "has no cell, not even an empty one behind a separator",
     "verdicts_in_several_ways": "must hold verdicts written in one way, not {ways}",

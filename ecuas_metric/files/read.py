@@ -146,23 +146,30 @@ def read_sheet(
 def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     """Return a sheet without some rows, by their numbers or values; FileError if it has not all of them.
 
-    Without the row of names, such as a title, the first row that is left has them.
+    Without the row of names, such as a title, the first row that is left has them, also those that values are of.
     """
     parts = [part.strip() for part in skip.split("+")]
+    header = str(sheet.header or "")
+    numbers = [part for part in parts if part.isdecimal() and part != header]
+    left = _without_each(sheet, numbers, path)
+    if header in parts and len(left.rows):
+        left = _named_by_first_row(left)
+    values = [part for part in parts if not part.isdecimal()]
+    return replace(_without_each(left, values, path), skipped=skip)
+
+
+def _without_each(sheet: Sheet, parts: Iterable[str], path: str | Path) -> Sheet:
+    """Return a sheet without the rows of numbers, or of a COLUMN=VALUE; FileError if it has none of one of them."""
     are_skipped = np.zeros(len(sheet.rows), np.bool_)
     for part in parts:
         name, equals, value = part.partition("=")
         wanted = np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
         if equals and name in sheet.names:
             wanted = is_in(texts_in(sheet.column(name)), [value])
-        is_header = part == str(sheet.header) != "0"
-        if not wanted.any() and not is_header:
+        if not wanted.any():
             raise FileError(path, "no_such_rows", value=part)
         are_skipped |= wanted
-    left = replace(sheet.select(~are_skipped), skipped=skip)
-    if str(sheet.header) not in parts or not len(left.rows):
-        return left
-    return _named_by_first_row(left)
+    return sheet.select(~are_skipped)
 
 
 def _named_by_first_row(sheet: Sheet) -> Sheet:

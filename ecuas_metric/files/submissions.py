@@ -322,9 +322,14 @@ def read_tables(
 
 
 def _said_by_all(said: Sequence[FileError | Note | None]) -> FileError | Note | None:
-    """Return the first of what is said of alternatives, if that is the same of all."""
-    facts = {(one.rule, one.column) if isinstance(one, FileError) else one for one in said}
+    """Return the first of what is said of alternatives, if that is the same of all: of a column, or of rows."""
+    facts = {_fact_of(one) if isinstance(one, FileError) else one for one in said}
     return said[0] if len(facts) == 1 else None
+
+
+def _fact_of(error: FileError) -> tuple[str, object]:
+    """Return the rule, and the rows that are none of samples, whichever of their columns is named, or the column."""
+    return error.rule, error.fields.get("skipped") or error.column
 
 
 def _said_next(
@@ -910,7 +915,7 @@ def _hits(
     predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
     true = texts_of_names(sheet.column(label), _classes_in(texts_in(sheet.column(name))))
     if predicted.null_count:
-        raise sheet.error(name, "no_value", nulls_in(predicted))
+        raise _without_class(sheet, name, label, nulls_in(predicted), nulls_in(true))
     known = _classes_in(predicted)
     classes = {*known, *_classes_in(true)}
     if len(set(map(_plain_name, classes))) < len(classes):
@@ -929,6 +934,15 @@ def _hits(
     names, codes = encode(true)
     numbers_of_names = numbers_of_texts([*map(_plain_name, map(str, names)), ""])
     return hits, len(classes), numbers_of_names[codes]
+
+
+def _without_class(
+    sheet: Sheet, name: str, label: str, missing: Bools, unknown: Bools
+) -> FileError:
+    """Return an error about rows (N,) without a predicted class, which are none of samples if all lack a true one."""
+    if (missing & ~unknown).any():
+        return sheet.error(name, "no_value", missing)
+    return sheet.error_of_rows(name, "no_value_in_either", missing, other=label)
 
 
 def _classes_in(texts: pa.Array) -> list[str]:

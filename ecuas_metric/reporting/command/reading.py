@@ -193,11 +193,16 @@ def columns_of_files(
 
 
 def _require_once(pairs: Iterable[tuple[str, str, str]]) -> None:
-    """Raise InputError if two pairs name the columns of one role, of the same file or system."""
+    """Raise InputError if two pairs name the columns of one role, of the same file or system.
+
+    Further rows to skip may be named beside those before, as a refusal of what these left prints all of them.
+    """
     said: dict[tuple[str, str], str] = {}
     for of, role, column in pairs:
-        first = said.setdefault((of, role), column)
-        if first != column:
+        first = said.get((of, role), column)
+        said[of, role] = column
+        are_further = role == "skip" and set(first.split("+")) < set(column.split("+"))
+        if first != column and not are_further:
             joined = pairs_of({role: "+".join([first, column])}, of)
             advice = "join_columns" if role in SEVERAL else ""
             raise InputError("--columns", "role_twice", value=role, advice=advice, pairs=joined)

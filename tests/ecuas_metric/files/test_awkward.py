@@ -1607,6 +1607,25 @@ def test_rows_without_values_beside_others_of_their_ids_are_skipped_with_those_t
     assert score(f"a.csv --columns {flags}")[:2] == (0, score("a.csv", BASE)[1])
 
 
+@pytest.mark.parametrize(("count", "left"), [(1, "203"), (21, "confidence=-1.0")])
+def test_rows_without_a_predicted_and_a_true_class_are_skipped_beside_a_title(count, left, score):
+    lines = CHOSEN.rename(columns={"label": "gold", "predicted": "said"}).assign(kind="word")
+    others = pd.DataFrame({"kind": ["line"] * count, "confidence": -1})
+    command = "a.csv --columns a.csv:skip=1 --columns label=gold,predicted=said"
+    refusal = score(command, "Results\n" + pd.concat([lines, others]).to_csv(index=False))[2]
+    assert f"and neither has 'gold', in row 203 ({count} of {N + count}). Leave" in refusal
+    (flags,) = re.findall(r"--columns .*\"", refusal)
+    assert flags == f'--columns "a.csv:skip=1+{left}"'
+    code, values, _ = score(f"{command} {flags}")
+    assert (code, values) == (0, score("a.csv", CHOSEN)[1])
+
+
+def test_no_row_is_skipped_where_one_of_them_has_a_true_class(score):
+    table = CHOSEN.assign(predicted=np.where(SOME, None, CHOSEN["predicted"]))
+    refusal = score("a.csv --columns predicted=predicted", table)[2]
+    assert refusal.endswith("column 'predicted' has no value in row 2 (8 of 200).\n")
+
+
 def test_rows_that_are_not_there_and_rows_out_of_core_are_not_skipped(score):
     for row in ("300", "id=q300", "ids=q1"):
         assert "has no such row" in score(f"a.csv --columns skip={row}", TEXT)[2]
