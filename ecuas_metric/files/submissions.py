@@ -322,14 +322,19 @@ def read_tables(
 
 
 def _said_by_all(said: Sequence[FileError | Note | None]) -> FileError | Note | None:
-    """Return the first of what is said of alternatives, if that is the same of all: of a column, or of rows."""
-    facts = {_fact_of(one) if isinstance(one, FileError) else one for one in said}
+    """Return the first of what is said of alternatives, if that is the same of all: of a column, rows, or systems."""
+    facts = set(map(_fact_of, said))
     return said[0] if len(facts) == 1 else None
 
 
-def _fact_of(error: FileError) -> tuple[str, object]:
-    """Return the rule, and the rows that are none of samples, whichever of their columns is named, or the column."""
-    return error.rule, error.fields.get("skipped") or error.column
+def _fact_of(said: FileError | Note | None) -> object:
+    """Return what is said, by an error or a note: of columns that may name systems, of rows to skip, or of a column."""
+    if said is not None and said.advice in OF_SYSTEMS:
+        fields = said.fields if isinstance(said, Note) else said.fields_of_sentences()
+        return fields["pairs"]
+    if isinstance(said, FileError):
+        return said.rule, said.fields.get("skipped") or said.column
+    return said
 
 
 def _said_next(

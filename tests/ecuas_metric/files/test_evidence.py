@@ -573,6 +573,17 @@ def test_an_error_says_what_would_be_asked_next_if_its_advice_was_followed(score
     )
 
 
+def test_the_columns_of_systems_are_said_where_some_alternatives_are_refused_and_some_noted(score):
+    shares = np.round(20 * Q) / 20
+    people = pd.DataFrame({"Person": np.arange(N) // 40, "Trial": np.arange(N) % 40})
+    first, then = score("a.csv", people.assign(sure=shares, recall=C))[2].split(" Then: ")
+    of_right, of_class = re.findall(r"--columns (?:confidence=s|positive=)\S+(?=;|\.)", first)
+    assert score(f"a.csv {of_right}")[2] == f"ecuas: a.csv: {then}"
+    code, _, noted = score(f"a.csv {of_class}")
+    (flags,) = re.findall(r"name systems\? (--columns \S+)\. Several", then)
+    assert (code, flags in noted) == (0, True)
+
+
 def test_a_row_for_each_score_is_no_row_for_each_answer(score):
     sure = BASE.assign(confidence=(1 + Q) / 2)
     table = sure.melt("id", var_name="name", value_name="value")
