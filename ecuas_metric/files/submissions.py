@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, cycle, islice
 from pathlib import Path
@@ -50,6 +50,7 @@ from .evidence import (
     OF_SYSTEMS,
     are_mixed,
     code_for_missing,
+    columns_of_system,
     do_recur,
     note_other_class,
     note_separated,
@@ -512,17 +513,29 @@ def submissions_of(
     if not reading.systems:
         return list(_submissions(sheet, "", reading))
     submissions: list[Submission] = []
-    for system, columns in reading.systems.items():
-        of_system = reading.with_columns({**reading.columns, **columns})
-        submissions += _submissions(sheet, system, of_system)
-    used = [name for one in submissions for names in one.recipe.columns.values() for name in names]
-    return [replace(one, recipe=one.recipe.without(used)) for one in submissions]
+    readings = {
+        system: reading.with_columns({**reading.columns, **columns})
+        for system, columns in reading.systems.items()
+    }
+    own = {system: columns_of_system(_nested(sheet, one), one) for system, one in readings.items()}
+    for system, one in readings.items():
+        of_others = set(chain.from_iterable(own.values())) - own[system]
+        submissions += _submissions(sheet, system, one, of_others)
+    return submissions
 
 
-def _submissions(sheet: Sheet, system: str, reading: Reading) -> Iterator[Submission]:
-    """Yield the systems of rows, which are of one of several side by side if that has a name."""
-    sheet = replace(sheet, table=with_nested(sheet.table, reading.columns))
-    recipe = replace(recipe_of(sheet, reading, rows=len(sheet.rows)), system=system)
+def _nested(sheet: Sheet, reading: Reading) -> Sheet:
+    """Return a sheet with the columns in nested cells that are named."""
+    return replace(sheet, table=with_nested(sheet.table, reading.columns))
+
+
+def _submissions(
+    sheet: Sheet, system: str, reading: Reading, of_others: Collection[str] = ()
+) -> Iterator[Submission]:
+    """Yield the systems of rows; or the one of several side by side that has a name, beside the columns of others."""
+    sheet = _nested(sheet, reading)
+    recipe = recipe_of(sheet, reading, rows=len(sheet.rows), of_others=of_others)
+    recipe = replace(recipe, system=system)
     columns = [column for column in recipe.systems if column not in recipe.parts]
     for name, rows in _split(sheet, columns):
         of = " ".join(filter(None, [system, name])) or stem(sheet.source)

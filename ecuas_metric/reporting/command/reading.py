@@ -37,7 +37,7 @@ from .parameters import ADDING, CostFlag, FormOptions, NewRowFlags, PairFlags, R
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 FORMS_OF_POSTERIORS = ("posteriors", "positive")
-LONGEST = 200  # characters of files and flags that are printed again
+LONGEST = 300  # characters of files and flags that are printed again
 TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
 NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
@@ -301,14 +301,14 @@ class Said:
         *further: str,
         why: str,
     ) -> str:
-        """Return the line of a command that reads the same in the same way, as far as its flags say so."""
+        """Return the line of a command that reads the same in the same way, or nothing if that would be long."""
         taken = COMMANDS[command].parameters().keys() - {*ADDING, "bins"}
         words = list(map(quoted, self.files))
         for record in self.flags:
             for name in filter(taken.__contains__, _names_set(record)):
                 words += _words_of(name, getattr(record, name))
         if sum(map(len, words)) > LONGEST:
-            words = ["FILES"]
+            return ""
         # what is said already is not said again
         line = " ".join(dict.fromkeys([*words, *further]))
         return f"next: ecuas {command} {line}  # {why}"

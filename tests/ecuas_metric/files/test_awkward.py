@@ -1689,6 +1689,23 @@ SIDE_BY_SIDE = BASE.rename(columns={"confidence": "a_p", "correct": "a_ok"}).ass
 FLAGS = "--columns a:confidence=a_p,correct=a_ok --columns b:confidence=1-b_p,correct=b_ok"
 
 
+@pytest.mark.parametrize("is_off", [False, True])
+def test_the_likeliest_class_of_a_system_is_no_other_systems(is_off, score):
+    """But what is not quite that of any of them contradicts them."""
+    shares = [FOUR, np.roll(FOUR, 1, axis=0)]
+    table = pd.DataFrame({"label": LABEL})
+    flags = ""
+    for name, values in zip("ab", shares, strict=True):
+        columns = [f"{name}{k}" for k in range(4)]
+        table[columns] = values
+        table[f"says {name}"] = np.where(SOME & is_off, 0, values.argmax(axis=1))
+        flags += f" --columns {name}:posteriors={'+'.join(columns)}"
+    code, systems, said = score(f"a.csv{flags}", table)
+    assert (code, len(systems)) == (0, 2)
+    assert ("is not the likeliest class" in said) == is_off
+    assert ("says b (4 values)" in said.partition("\n")[0]) == is_off  # of system a
+
+
 def test_systems_side_by_side_are_named_one_by_one_and_kept_in_a_recipe(
     score, assert_scores, tmp_path
 ):
