@@ -312,7 +312,10 @@ def _unzip(content: pa.Buffer) -> pa.Buffer:
         names = [name for name in archive.namelist() if not _IN_NO_TABLE.search(name)]
         if len(names) != 1:
             listed = ", ".join(names[:_NAMES_SHOWN]) or "none"
-            raise ValueError(f"the archive must hold one file; it holds {len(names)}: {listed}")
+            way_out = "; unpack it, and name these files" if names else ""
+            raise ValueError(
+                f"the archive must hold one file; it holds {len(names)}: {listed}{way_out}"
+            )
         return pa.py_buffer(archive.read(names[0]))
 
 

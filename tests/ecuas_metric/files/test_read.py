@@ -6,6 +6,7 @@ import json
 import lzma
 import re
 import sys
+import zipfile
 from contextlib import suppress
 
 import fsspec
@@ -64,6 +65,19 @@ def test_what_is_compressed_in_another_way_is_refused_with_the_ways_that_are_rea
     path.write_bytes(compress(CSV))
     with pytest.raises(FileError, match=r"suffix must be one of .*\.gz, \.zst, \.zip"):
         read_sheet(path)
+
+
+def test_an_archive_of_several_files_is_to_be_unpacked(tmp_path):
+    """What macOS adds is none of them."""
+    for count in (1, 2):
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+            for name in "ab"[:count]:
+                archive.writestr(f"{name}.csv", CSV)
+                archive.writestr(f"__MACOSX/._{name}.csv", b"\0")
+        if count == 1:
+            assert cells(tmp_path / "a.zip") == FRAME.to_numpy().tolist()
+    with pytest.raises(FileError, match=r"it holds 2: a\.csv, b\.csv; unpack it, and name these"):
+        read_sheet(tmp_path / "a.zip")
 
 
 def test_no_number_of_a_file_that_was_cut_is_another(read):
