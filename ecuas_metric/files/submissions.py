@@ -540,7 +540,12 @@ def _submissions(
     for name, rows in _split(sheet, columns):
         of = " ".join(filter(None, [system, name])) or stem(sheet.source)
         for part, rows_of_part in _split(rows, recipe.parts):
-            submission = _submission(rows_of_part, recipe, reading)
+            try:
+                submission = _submission(rows_of_part, recipe, reading)
+            except FileError as error:
+                if error.column == recipe.truth and recipe.form == "confidences":
+                    truth_in(sheet, recipe)  # of all systems, if their verdicts are refused too
+                raise
             yield replace(
                 submission,
                 name=f"{of} {part}" if part else of,
