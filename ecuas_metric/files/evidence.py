@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
@@ -143,12 +143,15 @@ class _Rows:
         return len(self.sheet.rows) == self.recipe.rows
 
 
-def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
+def recipe_of(
+    sheet: Sheet, reading: Reading, *, rows: int, of_others: Collection[str] = ()
+) -> Recipe:
     """Return how `rows` rows are read, by those of a sheet, all or the first, which must not contradict it.
 
-    It has both words of correctness, one pair for all systems, where the user named one, and notes on other columns.
+    It has both words of correctness, one pair for all systems, where the user named one, and notes on other columns,
+    but for those `of_others`, of systems side by side with this one.
     """
-    recipe = resolve(sheet, reading, rows=rows)
+    recipe = resolve(sheet, reading, rows=rows).without(of_others)
     if recipe.right is not None:
         column = sheet.stored(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=len(sheet.rows) == rows)
@@ -157,10 +160,24 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     num_told = min(len(sheet.rows), HEAD)
     return replace(
         recipe,
-        unused=(*recipe.unused, *sheet.beside),
+        unused=(*sheet.beside, *recipe.unused),  # of which a line shows no more than some
         head=num_told if num_told < rows else 0,
         skip=sheet.skipped,
         notes=notes,
+    )
+
+
+def columns_of_system(sheet: Sheet, reading: Reading) -> set[str]:
+    """Return the columns that a system uses, and those of its likeliest class, which is no other system's."""
+    recipe = resolve(sheet, reading, rows=len(sheet.rows))
+    rows = _rows_of(sheet, recipe, reading)
+    used = set(chain.from_iterable(recipe.columns.values()))
+    values = rows.posteriors
+    if values is None:
+        return used
+    likeliest = values.argmax(axis=1)
+    return used.union(
+        name for name in rows.few if (_classes_in(rows, name, values.shape[1]) == likeliest).all()
     )
 
 

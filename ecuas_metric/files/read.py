@@ -54,6 +54,8 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _FORMATS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
+_OTHER_ENCODING = "cp1252"  # that of Windows in the west of Europe and America
+_READ_AS_OTHER = ("letters beyond ASCII", "read as Windows-1252")
 _REASONS = {
     RecursionError: "the JSON is nested too deeply",
     UnicodeDecodeError: "it is not UTF-8 text",
@@ -144,23 +146,30 @@ def read_sheet(
 def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     """Return a sheet without some rows, by their numbers or values; FileError if it has not all of them.
 
-    Without the row of names, such as a title, the first row that is left has them.
+    Without the row of names, such as a title, the first row that is left has them, also those that values are of.
     """
     parts = [part.strip() for part in skip.split("+")]
+    header = str(sheet.header or "")
+    numbers = [part for part in parts if part.isdecimal() and part != header]
+    left = _without_each(sheet, numbers, path)
+    if header in parts and len(left.rows):
+        left = _named_by_first_row(left)
+    values = [part for part in parts if not part.isdecimal()]
+    return replace(_without_each(left, values, path), skipped=skip)
+
+
+def _without_each(sheet: Sheet, parts: Iterable[str], path: str | Path) -> Sheet:
+    """Return a sheet without the rows of numbers, or of a COLUMN=VALUE; FileError if it has none of one of them."""
     are_skipped = np.zeros(len(sheet.rows), np.bool_)
     for part in parts:
         name, equals, value = part.partition("=")
         wanted = np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
         if equals and name in sheet.names:
             wanted = is_in(texts_in(sheet.column(name)), [value])
-        is_header = part == str(sheet.header) != "0"
-        if not wanted.any() and not is_header:
+        if not wanted.any():
             raise FileError(path, "no_such_rows", value=part)
         are_skipped |= wanted
-    left = replace(sheet.select(~are_skipped), skipped=skip)
-    if str(sheet.header) not in parts or not len(left.rows):
-        return left
-    return _named_by_first_row(left)
+    return sheet.select(~are_skipped)
 
 
 def _named_by_first_row(sheet: Sheet) -> Sheet:
@@ -303,7 +312,10 @@ def _unzip(content: pa.Buffer) -> pa.Buffer:
         names = [name for name in archive.namelist() if not _IN_NO_TABLE.search(name)]
         if len(names) != 1:
             listed = ", ".join(names[:_NAMES_SHOWN]) or "none"
-            raise ValueError(f"the archive must hold one file; it holds {len(names)}: {listed}")
+            way_out = "; unpack it, and name these files" if names else ""
+            raise ValueError(
+                f"the archive must hold one file; it holds {len(names)}: {listed}{way_out}"
+            )
         return pa.py_buffer(archive.read(names[0]))
 
 
@@ -314,6 +326,17 @@ def _utf_8(content: pa.Buffer) -> pa.Buffer:
         if head.startswith(mark):
             return pa.py_buffer(content.to_pybytes().decode(encoding).encode())
     return content
+
+
+def _decoded(content: pa.Buffer, read: Callable[[pa.Buffer], Sheet]) -> Sheet:
+    """Return what is read of text in UTF-8, or else in an encoding in which texts are equal where their bytes are."""
+    content = _utf_8(content)
+    try:
+        return read(content)
+    except UnicodeDecodeError:
+        text = content.to_pybytes().decode(_OTHER_ENCODING)
+    sheet = read(pa.py_buffer(text.encode()))
+    return replace(sheet, beside=(_READ_AS_OTHER, *sheet.beside))
 
 
 def _sheet(table: pa.Table, rows: Ints | None = None) -> Sheet:
@@ -336,12 +359,13 @@ def _read_parts(folder: Path) -> Sheet:
         if table.column_names != filled[0].column_names:
             raise FileError(folder, "parts_differ", part=part.name)
     joined = _sheet(_concatenate(filled) if filled else pa.table({}))
+    are_other = any(_READ_AS_OTHER in sheet.beside for sheet in sheets.values())
     return replace(
         joined,
         decimal_comma=any(sheet.decimal_comma for sheet in sheets.values()),
-        is_utf_8=all(sheet.is_utf_8 for sheet in sheets.values()),
         format=f"{len(sheets)} parts",
         short=_short_rows_of_parts(sheets.values()),
+        beside=(_READ_AS_OTHER,) if are_other else (),
     )
 
 
@@ -396,18 +420,7 @@ def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def _read_csv(content: pa.Buffer) -> Sheet:
-    content = _utf_8(content)
-    try:
-        return _csv_of(content)
-    except UnicodeDecodeError as error:
-        # of an unknown encoding; letters beyond ASCII are refused in columns that are used
-        text = content.to_pybytes().decode("latin-1")
-        try:
-            sheet = _csv_of(pa.py_buffer(text.encode()))
-        except ValueError:
-            raise error from None
-    beside = (*sheet.beside, ("letters beyond ASCII", "not UTF-8: save it as UTF-8 to use these"))
-    return replace(sheet, is_utf_8=False, beside=beside)
+    return _decoded(content, _csv_of)
 
 
 def _csv_of(content: pa.Buffer) -> Sheet:
@@ -612,22 +625,31 @@ def _text_of(cell: object) -> str:
 
 def _header(content: pa.Buffer) -> Header:
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
-    before = 0
+    before = 1
     comments = 0
     separator = ""
-    line = "\n"
-    # nothing, a comment, or Excel's separator
-    while line and (not line.strip() or line.startswith(("#", "sep="))):
+    csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
+    line, *below = (lines.readline() for _ in range(1 + _TITLES))
+    while line and _is_above_names(line, below):
         separator = line[4] if line.startswith("sep=") and len(line) > 4 else separator
         comments += line.startswith("#")
-        line = lines.readline()
+        line, *below = (*below, lines.readline())
         before += 1
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
-    below = [lines.readline() for _ in range(_TITLES)]
-    csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
     separator = separator or _separator_in(line) or _separator_below(line, below)
     return Header(_names_in(line, below, separator), before, separator, comments)
+
+
+def _is_above_names(line: str, below: Sequence[str]) -> bool:
+    """Return whether a line is empty, a comment, or Excel's separator, and not names, the first of which is #."""
+    if not line.startswith("#"):
+        return not line.strip() or line.startswith("sep=")
+    if line[1:2] not in tuple(_SEPARATORS):
+        return True
+    names, *rows = _cells_of([line, *below], line[1])
+    are_named = any(map(str.strip, names[1:])) and not below[0].startswith("#")
+    return not are_named or len(names) != max(map(len, rows), default=0)
 
 
 def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:
@@ -672,9 +694,13 @@ def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
 
 
 def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
+    return _decoded(content, lambda text: _json_of(text, path))
+
+
+def _json_of(content: pa.Buffer, path: str) -> Sheet:
     from .documents import rows_in
 
-    rows = rows_in(str(_utf_8(content), "utf-8"), path)
+    rows = rows_in(str(content, "utf-8"), path)
     lines = None if rows.lines is None else np.array(rows.lines)
     sheet = _sheet(pa.table(fields_of_objects(rows.objects)), lines)
     return replace(sheet, path=rows.path, beside=rows.beside)

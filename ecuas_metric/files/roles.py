@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -92,8 +92,6 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     form = matching.form(_OF_FORMS & set(reading.columns))
     _refuse_idle(reading, form)
     used = matching.used(form)
-    if not sheet.is_utf_8:
-        _refuse_letters(sheet, chain.from_iterable(used.values()))
     classes = labels if form in ("posteriors", "positive") else None
     if form == "posteriors":
         matching.require_all_classes()
@@ -113,16 +111,6 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         unlabelled=reading.unlabelled,
         path=sheet.path,
     )
-
-
-def _refuse_letters(sheet: Sheet, names: Iterable[str]) -> None:
-    """Raise FileError if columns that are used have letters beyond ASCII."""
-    for name in names:
-        cells = sheet.column(name)
-        if cells.type == TEXT:
-            are_unknown = floats_in(pc.string_is_ascii(cells)) == 0
-            if are_unknown.any():
-                raise sheet.error(name, "letters_unknown", are_unknown, advice="save_as_utf_8")
 
 
 def _is_name(cell: object) -> bool:
@@ -583,12 +571,8 @@ class _Matching:
             return {}
         for proposal in propose(self.sheet, self._plausible_roles(), said.keys()):
             trial = self._tried(proposal, said)
-            if trial is None:
-                continue
-            if not trial.sheet.is_utf_8:
-                names = proposal.columns.values()
-                _refuse_letters(trial.sheet, [name for name in names if name in trial.sheet.names])
-            return self._without_posteriors(proposal, said, trial).to_fields(said)
+            if trial is not None:
+                return self._without_posteriors(proposal, said, trial).to_fields(said)
         return {}
 
     def _plausible_roles(self) -> dict[str, list[str]]:

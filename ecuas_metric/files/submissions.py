@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, cycle, islice
 from pathlib import Path
@@ -50,6 +50,7 @@ from .evidence import (
     OF_SYSTEMS,
     are_mixed,
     code_for_missing,
+    columns_of_system,
     do_recur,
     note_other_class,
     note_separated,
@@ -322,9 +323,19 @@ def read_tables(
 
 
 def _said_by_all(said: Sequence[FileError | Note | None]) -> FileError | Note | None:
-    """Return the first of what is said of alternatives, if that is the same of all."""
-    facts = {(one.rule, one.column) if isinstance(one, FileError) else one for one in said}
+    """Return the first of what is said of alternatives, if that is the same of all: of a column, rows, or systems."""
+    facts = set(map(_fact_of, said))
     return said[0] if len(facts) == 1 else None
+
+
+def _fact_of(said: FileError | Note | None) -> object:
+    """Return what is said, by an error or a note: of columns that may name systems, of rows to skip, or of a column."""
+    if said is not None and said.advice in OF_SYSTEMS:
+        fields = said.fields if isinstance(said, Note) else said.fields_of_sentences()
+        return fields["pairs"]
+    if isinstance(said, FileError):
+        return said.rule, said.fields.get("skipped") or said.column
+    return said
 
 
 def _said_next(
@@ -502,22 +513,39 @@ def submissions_of(
     if not reading.systems:
         return list(_submissions(sheet, "", reading))
     submissions: list[Submission] = []
-    for system, columns in reading.systems.items():
-        of_system = reading.with_columns({**reading.columns, **columns})
-        submissions += _submissions(sheet, system, of_system)
-    used = [name for one in submissions for names in one.recipe.columns.values() for name in names]
-    return [replace(one, recipe=one.recipe.without(used)) for one in submissions]
+    readings = {
+        system: reading.with_columns({**reading.columns, **columns})
+        for system, columns in reading.systems.items()
+    }
+    own = {system: columns_of_system(_nested(sheet, one), one) for system, one in readings.items()}
+    for system, one in readings.items():
+        of_others = set(chain.from_iterable(own.values())) - own[system]
+        submissions += _submissions(sheet, system, one, of_others)
+    return submissions
 
 
-def _submissions(sheet: Sheet, system: str, reading: Reading) -> Iterator[Submission]:
-    """Yield the systems of rows, which are of one of several side by side if that has a name."""
-    sheet = replace(sheet, table=with_nested(sheet.table, reading.columns))
-    recipe = replace(recipe_of(sheet, reading, rows=len(sheet.rows)), system=system)
+def _nested(sheet: Sheet, reading: Reading) -> Sheet:
+    """Return a sheet with the columns in nested cells that are named."""
+    return replace(sheet, table=with_nested(sheet.table, reading.columns))
+
+
+def _submissions(
+    sheet: Sheet, system: str, reading: Reading, of_others: Collection[str] = ()
+) -> Iterator[Submission]:
+    """Yield the systems of rows; or the one of several side by side that has a name, beside the columns of others."""
+    sheet = _nested(sheet, reading)
+    recipe = recipe_of(sheet, reading, rows=len(sheet.rows), of_others=of_others)
+    recipe = replace(recipe, system=system)
     columns = [column for column in recipe.systems if column not in recipe.parts]
     for name, rows in _split(sheet, columns):
         of = " ".join(filter(None, [system, name])) or stem(sheet.source)
         for part, rows_of_part in _split(rows, recipe.parts):
-            submission = _submission(rows_of_part, recipe, reading)
+            try:
+                submission = _submission(rows_of_part, recipe, reading)
+            except FileError as error:
+                if error.column == recipe.truth and recipe.form == "confidences":
+                    truth_in(sheet, recipe)  # of all systems, if their verdicts are refused too
+                raise
             yield replace(
                 submission,
                 name=f"{of} {part}" if part else of,
@@ -910,7 +938,7 @@ def _hits(
     predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
     true = texts_of_names(sheet.column(label), _classes_in(texts_in(sheet.column(name))))
     if predicted.null_count:
-        raise sheet.error(name, "no_value", nulls_in(predicted))
+        raise _without_class(sheet, name, label, nulls_in(predicted), nulls_in(true))
     known = _classes_in(predicted)
     classes = {*known, *_classes_in(true)}
     if len(set(map(_plain_name, classes))) < len(classes):
@@ -929,6 +957,15 @@ def _hits(
     names, codes = encode(true)
     numbers_of_names = numbers_of_texts([*map(_plain_name, map(str, names)), ""])
     return hits, len(classes), numbers_of_names[codes]
+
+
+def _without_class(
+    sheet: Sheet, name: str, label: str, missing: Bools, unknown: Bools
+) -> FileError:
+    """Return an error about rows (N,) without a predicted class, which are none of samples if all lack a true one."""
+    if (missing & ~unknown).any():
+        return sheet.error(name, "no_value", missing)
+    return sheet.error_of_rows(name, "no_value_in_either", missing, other=label)
 
 
 def _classes_in(texts: pa.Array) -> list[str]:

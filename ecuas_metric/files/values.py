@@ -33,7 +33,6 @@ class Sheet:
     table: pa.Table
     rows: Ints
     decimal_comma: bool = False  # semicolons separate its cells, and commas are decimal points
-    is_utf_8: bool = True  # else what its letters beyond ASCII are is not known
     source: str = ""  # what errors call it
     format: str = ""  # "csv", "parquet", ..
     path: str = ""  # of the list of rows in a JSON document

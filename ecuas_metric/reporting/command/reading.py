@@ -37,7 +37,7 @@ from .parameters import ADDING, CostFlag, FormOptions, NewRowFlags, PairFlags, R
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 FORMS_OF_POSTERIORS = ("posteriors", "positive")
-LONGEST = 200  # characters of files and flags that are printed again
+LONGEST = 300  # characters of files and flags that are printed again
 TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
 NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
@@ -193,11 +193,16 @@ def columns_of_files(
 
 
 def _require_once(pairs: Iterable[tuple[str, str, str]]) -> None:
-    """Raise InputError if two pairs name the columns of one role, of the same file or system."""
+    """Raise InputError if two pairs name the columns of one role, of the same file or system.
+
+    Further rows to skip may be named beside those before, as a refusal of what these left prints all of them.
+    """
     said: dict[tuple[str, str], str] = {}
     for of, role, column in pairs:
-        first = said.setdefault((of, role), column)
-        if first != column:
+        first = said.get((of, role), column)
+        said[of, role] = column
+        are_further = role == "skip" and set(first.split("+")) < set(column.split("+"))
+        if first != column and not are_further:
             joined = pairs_of({role: "+".join([first, column])}, of)
             advice = "join_columns" if role in SEVERAL else ""
             raise InputError("--columns", "role_twice", value=role, advice=advice, pairs=joined)
@@ -296,14 +301,14 @@ class Said:
         *further: str,
         why: str,
     ) -> str:
-        """Return the line of a command that reads the same in the same way, as far as its flags say so."""
+        """Return the line of a command that reads the same in the same way, or nothing if that would be long."""
         taken = COMMANDS[command].parameters().keys() - {*ADDING, "bins"}
         words = list(map(quoted, self.files))
         for record in self.flags:
             for name in filter(taken.__contains__, _names_set(record)):
                 words += _words_of(name, getattr(record, name))
         if sum(map(len, words)) > LONGEST:
-            words = ["FILES"]
+            return ""
         # what is said already is not said again
         line = " ".join(dict.fromkeys([*words, *further]))
         return f"next: ecuas {command} {line}  # {why}"

@@ -122,7 +122,7 @@ TAKEN = {  # whose numbers; the file and flags, if it is not a.csv alone, and wh
         "Excel's CSV": COMMAS.encode("utf-8-sig"),
         "Excel's separator": f"sep=;\r\n{COMMAS}",
         "Parquet called CSV": BASE.to_parquet(),
-        "an older encoding of what is not read": BASE.assign(Größe="\u00e9")
+        "an older encoding": BASE.assign(id="\u00e9" + BASE["id"])
         .to_csv(index=False)
         .encode("cp1252"),
         "UTF-16": TEXT.encode("utf-16"),
@@ -1182,14 +1182,9 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.DataFrame({"label": SPAM[Y], "prob": np.nan}),
         "must hold numbers of classes; got ",
     ),
-    "an older encoding of what is read": (
-        BASE.assign(id="\u00e9" + BASE["id"]).to_csv(index=False).encode("cp1252"),
-        "column 'id' must be in ASCII where it is used, since the file is not UTF-8 text; got 'éq000' in row 2 (200 "
-        "of 200). Save it as UTF-8.",
-    ),
     "an older encoding of columns without a role": (
         pd.DataFrame({"Höhe": range(N), "größe": np.arange(N) % 7}).to_csv().encode("cp1252"),
-        "beside them: letters beyond ASCII (not UTF-8: save it as UTF-8 to use these). Name them with",
+        "beside them: letters beyond ASCII (read as Windows-1252). Name them with",
     ),
     "the complement of logarithms": (
         BASE.assign(confidence=np.log(Q)),
@@ -1676,6 +1671,25 @@ def test_rows_without_values_beside_others_of_their_ids_are_skipped_with_those_t
     assert score(f"a.csv --columns {flags}")[:2] == (0, score("a.csv", BASE)[1])
 
 
+@pytest.mark.parametrize(("count", "left"), [(1, "203"), (21, "confidence=-1.0")])
+def test_rows_without_a_predicted_and_a_true_class_are_skipped_beside_a_title(count, left, score):
+    lines = CHOSEN.rename(columns={"label": "gold", "predicted": "said"}).assign(kind="word")
+    others = pd.DataFrame({"kind": ["line"] * count, "confidence": -1})
+    command = "a.csv --columns a.csv:skip=1 --columns label=gold,predicted=said"
+    refusal = score(command, "Results\n" + pd.concat([lines, others]).to_csv(index=False))[2]
+    assert f"and neither has 'gold', in row 203 ({count} of {N + count}). Leave" in refusal
+    (flags,) = re.findall(r"--columns .*\"", refusal)
+    assert flags == f'--columns "a.csv:skip=1+{left}"'
+    code, values, _ = score(f"{command} {flags}")
+    assert (code, values) == (0, score("a.csv", CHOSEN)[1])
+
+
+def test_no_row_is_skipped_where_one_of_them_has_a_true_class(score):
+    table = CHOSEN.assign(predicted=np.where(SOME, None, CHOSEN["predicted"]))
+    refusal = score("a.csv --columns predicted=predicted", table)[2]
+    assert refusal.endswith("column 'predicted' has no value in row 2 (8 of 200).\n")
+
+
 def test_rows_that_are_not_there_and_rows_out_of_core_are_not_skipped(score):
     for row in ("300", "id=q300", "ids=q1"):
         assert "has no such row" in score(f"a.csv --columns skip={row}", TEXT)[2]
@@ -1737,6 +1751,23 @@ SIDE_BY_SIDE = BASE.rename(columns={"confidence": "a_p", "correct": "a_ok"}).ass
     b_p=1 - Q, b_ok=C
 )
 FLAGS = "--columns a:confidence=a_p,correct=a_ok --columns b:confidence=1-b_p,correct=b_ok"
+
+
+@pytest.mark.parametrize("is_off", [False, True])
+def test_the_likeliest_class_of_a_system_is_no_other_systems(is_off, score):
+    """But what is not quite that of any of them contradicts them."""
+    shares = [FOUR, np.roll(FOUR, 1, axis=0)]
+    table = pd.DataFrame({"label": LABEL})
+    flags = ""
+    for name, values in zip("ab", shares, strict=True):
+        columns = [f"{name}{k}" for k in range(4)]
+        table[columns] = values
+        table[f"says {name}"] = np.where(SOME & is_off, 0, values.argmax(axis=1))
+        flags += f" --columns {name}:posteriors={'+'.join(columns)}"
+    code, systems, said = score(f"a.csv{flags}", table)
+    assert (code, len(systems)) == (0, 2)
+    assert ("is not the likeliest class" in said) == is_off
+    assert ("says b (4 values)" in said.partition("\n")[0]) == is_off  # of system a
 
 
 def test_systems_side_by_side_are_named_one_by_one_and_kept_in_a_recipe(
@@ -1946,11 +1977,20 @@ def test_ids_that_name_groups_are_proposed_where_groups_are_read(score):
     assert score("a.parquet --columns system=seed --out-of-core", table)[0] == 0
 
 
-def test_no_column_is_proposed_whose_letters_are_not_known(score):
-    table = pd.DataFrame({"ref": Y, "hyp": (P > 0.5) * 1, "confidence": MAX})
-    table[["ref", "hyp"]] = np.array(["gr\u00fcn", "rot"])[table[["ref", "hyp"]].to_numpy()]
-    text = table.to_csv(index=False)
-    assert "--columns label=ref,predicted=hyp" in score("a.csv", text)[2]
-    said = score("a.csv", text.encode("cp1252"))[2]
-    assert "must be in ASCII where it is used" in said
-    assert said.endswith("Save it as UTF-8.\n")
+@pytest.mark.parametrize("encoding", ["cp1252", "iso8859-2", "mac-roman", "utf-8"])
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_classes_are_the_same_in_any_encoding_of_their_letters(encoding, suffix, score):
+    """A line says what they were read as, however many columns there are."""
+    table = pd.DataFrame({"label": Y, "predicted": (P > 0.5) * 1, "confidence": MAX})
+    table = table.replace({0: "gr\u00fcn", 1: "gr\u00e4u"}).assign(
+        **{f"column {k}": k for k in range(30)}
+    )
+    is_csv = suffix == ".csv"
+    text = (
+        table.to_csv() if is_csv else table.to_json(orient="records", lines=True, force_ascii=False)
+    )
+    code, (row,), said = score(f"a{suffix}", text.encode(encoding))
+    assert code == 0
+    assert row["error_rate"] == np.mean((P > 0.5) != Y)
+    is_said = "not used: letters beyond ASCII (read as Windows-1252), " in said
+    assert is_said == (encoding != "utf-8")

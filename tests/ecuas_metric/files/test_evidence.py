@@ -573,6 +573,28 @@ def test_an_error_says_what_would_be_asked_next_if_its_advice_was_followed(score
     )
 
 
+def test_words_for_right_and_wrong_are_those_of_all_systems(score):
+    two = BASE.assign(system="a", correct=np.where(C, "C", "S"))
+    three = two.assign(system="b", correct=np.where(SOME, "I", two.correct))
+    assert "has two codes" in score("a.csv", pd.concat([two, two.assign(system="b")]))[2]
+    said = score("a.csv", pd.concat([two, three]))[2]
+    assert "two codes" not in said
+    assert re.search(rf"got '[SI]' in row \d+ \(\d+ of {2 * N}\)", said)
+    (flags,) = re.findall(r"--right=\S+", said)
+    assert score(f"a.csv {flags}")[0] == 0
+
+
+def test_the_columns_of_systems_are_said_where_some_alternatives_are_refused_and_some_noted(score):
+    shares = np.round(20 * Q) / 20
+    people = pd.DataFrame({"Person": np.arange(N) // 40, "Trial": np.arange(N) % 40})
+    first, then = score("a.csv", people.assign(sure=shares, recall=C))[2].split(" Then: ")
+    of_right, of_class = re.findall(r"--columns (?:confidence=s|positive=)\S+(?=;|\.)", first)
+    assert score(f"a.csv {of_right}")[2] == f"ecuas: a.csv: {then}"
+    code, _, noted = score(f"a.csv {of_class}")
+    (flags,) = re.findall(r"name systems\? (--columns \S+)\. Several", then)
+    assert (code, flags in noted) == (0, True)
+
+
 def test_a_row_for_each_score_is_no_row_for_each_answer(score):
     sure = BASE.assign(confidence=(1 + Q) / 2)
     table = sure.melt("id", var_name="name", value_name="value")

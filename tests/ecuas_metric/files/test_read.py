@@ -6,6 +6,7 @@ import json
 import lzma
 import re
 import sys
+import zipfile
 from contextlib import suppress
 
 import fsspec
@@ -64,6 +65,19 @@ def test_what_is_compressed_in_another_way_is_refused_with_the_ways_that_are_rea
     path.write_bytes(compress(CSV))
     with pytest.raises(FileError, match=r"suffix must be one of .*\.gz, \.zst, \.zip"):
         read_sheet(path)
+
+
+def test_an_archive_of_several_files_is_to_be_unpacked(tmp_path):
+    """What macOS adds is none of them."""
+    for count in (1, 2):
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+            for name in "ab"[:count]:
+                archive.writestr(f"{name}.csv", CSV)
+                archive.writestr(f"__MACOSX/._{name}.csv", b"\0")
+        if count == 1:
+            assert cells(tmp_path / "a.zip") == FRAME.to_numpy().tolist()
+    with pytest.raises(FileError, match=r"it holds 2: a\.csv, b\.csv; unpack it, and name these"):
+        read_sheet(tmp_path / "a.zip")
 
 
 def test_no_number_of_a_file_that_was_cut_is_another(read):
@@ -155,6 +169,22 @@ def test_addresses_are_read_by_fsspec():
 def test_comments_before_the_header_are_skipped_and_counted(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"# produced by eval.py\n" + CSV)
     assert read_sheet(tmp_path / "a.csv").rows.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("lines", "first"),
+    [
+        ("#,confidence\n1,0.9\n2,0.25\n", "#"),
+        ("# a\n#;confidence\n1;0,9\n2;0,25\n", "#"),
+        ('#,confidence\n1,"0.9\n2"\n', "#"),
+        ("#,a comment, of more\nn,confidence\n1,0.9\n", "n"),
+        ("#,\nn,confidence\n1,0.9\n", "n"),
+        ("# n,confidence\nn,confidence\n1,0.9\n", "n"),
+    ],
+)
+def test_a_name_of_one_sign_begins_a_row_of_as_many_cells_as_those_below(lines, first, tmp_path):
+    (tmp_path / "a.csv").write_text(lines)
+    assert read_sheet(tmp_path / "a.csv").names == [first, "confidence"]
 
 
 @pytest.mark.parametrize("name", ["gpt.csv", "part.csv"])

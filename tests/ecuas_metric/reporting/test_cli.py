@@ -515,6 +515,14 @@ def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, ra
         assert next_steps(ran, f"score {files} --columns 'confidence=how sure' --by-position")
 
 
+def test_what_to_do_next_is_not_said_where_that_would_be_long(folder, ran, rng):
+    for k in range(60):
+        answers(rng, 20).to_csv(f"{k}.csv", index=False)
+    files = [f"{k}.csv" for k in range(60)]
+    assert next_steps(ran, f"score {' '.join(files[:3])}")
+    assert "next: " not in ran(f"score {' '.join(files)}").out
+
+
 @pytest.mark.parametrize("text", ["", "no", "[]", "[1]", '{"x": 1}', '{"recipes": [{}]}'])
 def test_what_is_no_recipe_is_refused(text, folder, ran):
     (folder / "r.json").write_text(text)
