@@ -92,10 +92,11 @@ class Proposal:
             "flags": " ".join(flags),
             "arguments": ", ".join(arguments),
             "options": options,
+            "systems": self.systems,
         }
         if self.alternative is not None:
             others = self.alternative.to_fields(said)
-            names = ("flags", "arguments", "columns", "options")
+            names = ("flags", "arguments", "columns", "options", "systems")
             fields |= {f"other_{name}": others[name] for name in names}
             fields["other_pairs"] = pairs_of(others["columns"])
         if self.complements:

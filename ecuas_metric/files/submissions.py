@@ -360,6 +360,7 @@ def _proposed_by(error: FileError, reading: Reading) -> Iterator[Reading]:
         yield reading.changed(Reading(columns={"skip": fields["skipped"]}))
     for prefix in ("", "other_"):
         columns = fields.get("other_columns", {}) if prefix else error.columns or {}
+        columns = {**columns, **fields.get(f"{prefix}systems", {})}
         is_of_systems = error.advice in OF_SYSTEMS
         is_proposal = f"{prefix}flags" in fields or "rows" in columns or is_of_systems
         if columns and is_proposal and "NAME" not in columns.values():

@@ -438,9 +438,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "",
     ),
     "percentages of two forecasts": (
-        pd.DataFrame({"A (%)": 10 * TENTHS, "B (%)": np.where(SOME, 50, 10 * TENTHS), "rain": Y}),
+        pd.DataFrame({"A (%)": 10 * TENTHS, "B (%)": np.where(SOME, 50, 10 * TENTHS)}).assign(
+            rain=np.array(["no", "yes"])[Y]
+        ),
         '--columns "A (%):positive=A (%),label=rain,scale=100" '
-        '--columns "B (%):positive=B (%),label=rain,scale=100"',
+        '--columns "B (%):positive=B (%),label=rain,scale=100" --labels no,yes',
         "",
     ),
     "a verdict by its name": (
