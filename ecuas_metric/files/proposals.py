@@ -230,30 +230,38 @@ def _labels_beside(
 
     Logits only where there are no probabilities. Where a named column always has the likeliest class, another is true.
     """
-    if any(_are_named_likeliest(table, posteriors) for posteriors in source(table)):
+    sets = _outermost(source(table))
+    if any(_are_named_likeliest(table, posteriors) for posteriors in sets):
         table = table.without("label")
-    pairs = [
-        (posteriors, label)
-        for posteriors in _outermost(source(table))
-        for label in table.may_be_labels(posteriors.count)
-    ]
-    free = [] if table.named("label") else pairs
-    predicted = {label for one, label in free if _are_likeliest(table.texts(label), one)}
-    proposals: list[Proposal] = []
-    for posteriors, label in pairs:
-        is_field = label.startswith(f"{posteriors.columns.get('posteriors')}.")  # of theirs
-        if not is_field and label not in predicted:
-            proposals += _with_labels(table, label, posteriors)
+    proposals = list(
+        chain.from_iterable(
+            _with_labels(table, label, posteriors)
+            for posteriors, label in _true_classes(table, sets)
+        )
+    )
     yield from [one for one in proposals if one.predictions_are != "logits"] or proposals
 
 
-def _outermost(found: Iterable[_Posteriors]) -> list[_Posteriors]:
+def _true_classes(
+    table: Candidates, sets: Sequence[_Posteriors]
+) -> Iterator[tuple[_Posteriors, str]]:
+    """Yield posteriors with columns that may have the true classes: no field of theirs, and none that they choose."""
+    pairs = [(one, label) for one in sets for label in table.may_be_labels(one.count)]
+    free = [] if table.named("label") else pairs
+    predicted = {label for one, label in free if _are_likeliest(table.texts(label), one)}
+    for posteriors, label in pairs:
+        is_field = label.startswith(f"{posteriors.columns.get('posteriors')}.")
+        if not is_field and label not in predicted:
+            yield posteriors, label
+
+
+def _outermost(sets: Iterable[_Posteriors]) -> list[_Posteriors]:
     """Return posteriors but those that are within the cells of others: lists of classes and numbers in an object."""
-    by_name = {one.columns.get("posteriors", ""): one for one in found}
+    by_name = {one.columns.get("posteriors", ""): one for one in sets}
     return [
         one
         for name, one in by_name.items()
-        if not any(name.startswith(f"{other}.") for other in by_name)
+        if not any(name.startswith(f"{outer}.") for outer in by_name)
     ]
 
 
@@ -467,9 +475,9 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
 
 def _log_odds(table: Candidates) -> Iterator[Proposal]:
     """Yield the one column of numbers of both signs that are surely higher in class 1 as its log odds."""
-    others = map(table.named, ("posteriors", "positive", "confidence", "correct"))
+    roles = ("posteriors", "positive", "confidence", "correct")
     verdict = _only(table.verdicts())
-    if verdict is None or verdict.words or any(others) or table.shares():
+    if verdict is None or verdict.words or any(map(table.named, roles)) or table.shares():
         return
     signed = [name for name, values in table.numbers.items() if are_signed(values)]
     column = _only([name for name in signed if rises_surely(table.values(name), verdict.right)])
@@ -598,8 +606,7 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
 
     Of several it is the one column that is higher for right answers, surely so if these have no name.
     """
-    every = list(chain.from_iterable(_beside(table, sure) for sure in _sure(table)))
-    pairs = [pair for pair in every if not _may_be_systems(table, pair[1])] or every
+    pairs = _with_verdicts(table)
     higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
     surely = [(sure, verdict) for sure, verdict in pairs if sure.is_surely_higher(verdict)]
     likely = higher if table.named("correct") else surely
@@ -609,6 +616,12 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
         yield from _either(table, *different)
     elif pair is not None:
         yield from _as_judged(table, *pair, is_likely=bool(higher))
+
+
+def _with_verdicts(table: Candidates) -> list[tuple[Sure, Verdict]]:
+    """Return confidences with verdicts, but words that may name two systems, if there are others."""
+    pairs = list(chain.from_iterable(_beside(table, sure) for sure in _sure(table)))
+    return [pair for pair in pairs if not _may_be_systems(table, pair[1])] or pairs
 
 
 def _may_be_systems(table: Candidates, verdict: Verdict) -> bool:
@@ -819,12 +832,12 @@ def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:
     return [pair for pair in pairs if not _are_parts(*map(table.values, pair))]
 
 
-def _are_parts(values: Floats, others: Floats) -> bool:
-    """Return whether numbers (N,) count some of what others count: they are never more, or never less."""
-    are_more = values > others
-    are_less = values < others
+def _are_parts(values: Floats, wholes: Floats) -> bool:
+    """Return whether of two numbers (N,) one counts a part of what the other counts: it is never more."""
     num_values = len(np.unique(values[~np.isnan(values)]))
-    return num_values > 2 and bool(are_more.any() != are_less.any())
+    is_above = bool((values > wholes).any())
+    is_below = bool((values < wholes).any())
+    return num_values > 2 and is_above != is_below
 
 
 def _of_each_class(table: Candidates) -> Iterator[Proposal]:
@@ -841,12 +854,12 @@ def _of_each_class(table: Candidates) -> Iterator[Proposal]:
         yield Proposal("name_seeming", missing, **form)
 
 
-def _ordered_like(columns: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return other columns in the order of some, by what differs in the names of each; nothing if it is not alike."""
+def _ordered_like(columns: Sequence[str], truths: Sequence[str]) -> list[str]:
+    """Return columns of truths in the order of others, by what differs in the names of each; nothing if none fits."""
     names = [name.lower() for name in _differences(columns)]
-    names_of_others = [name.lower() for name in _differences(others)]
-    by_name = dict(zip(names_of_others, others, strict=True))
-    is_alike = len(names) == len(others) and {*names} == by_name.keys()
+    names_of_truths = [name.lower() for name in _differences(truths)]
+    by_name = dict(zip(names_of_truths, truths, strict=True))
+    is_alike = len(names) == len(truths) and {*names} == by_name.keys()
     return [by_name[name] for name in names] if is_alike else []
 
 
@@ -940,11 +953,11 @@ def _of_one_truth(table: Candidates) -> _Systems:
         return {}
     for verdict, role, truth in _truths_of_all(table, names):
         if not verdict.words and all(sure.is_higher(verdict) for sure in several):
-            scales = [{} if sure.scale == 1 else {"scale": str(sure.scale)} for sure in several]
-            columns = [{role: name, **truth} for name in names]
-            return {
-                name: own | scale for name, own, scale in zip(names, columns, scales, strict=True)
-            }
+            proposals = [
+                Proposal("", {role: sure.name, **truth}, scale=sure.scale) for sure in several
+            ]
+            columns = [proposal.with_scale(proposal.columns) for proposal in proposals]
+            return dict(zip(names, columns, strict=True))
     return {}
 
 

@@ -567,9 +567,9 @@ def _joined_names(above: Sequence[str], cells: Sequence[Sequence[str]]) -> list[
     """
     names = []
     group = ""
-    for place, (name, own) in enumerate(zip(above, cells, strict=True)):
+    for place, (name, texts) in enumerate(zip(above, cells, strict=True)):
         group = group if name.startswith(UNNAMED) else name
-        parts = filter(None, [group, *own])
+        parts = filter(None, [group, *texts])
         names.append(_column_name(".".join(parts), place))
     return names
 
@@ -589,11 +589,16 @@ def _rows_of_names(sheet: Sheet) -> int:
         row = [column[size - 1] for column in columns]
         if not all(map(_may_be_name, row, names)):
             return 0
-        of_numbers = [place for place, column in enumerate(columns) if _is_named(column, size)]
-        if len(of_numbers) >= _COLUMNS_WITH_NAMES:
-            numbers = sheet.table.select(of_numbers).slice(size)
-            return size if _are_numbers(numbers) else 0
+        if _are_above_numbers(sheet, columns, size):
+            return size
     return 0
+
+
+def _are_above_numbers(sheet: Sheet, columns: Sequence[Sequence[str]], size: int) -> bool:
+    """Return whether several columns have nothing but numbers below so many first cells, one of which is filled."""
+    places = [place for place, column in enumerate(columns) if _is_named(column, size)]
+    numbers = sheet.table.select(places).slice(size)
+    return len(places) >= _COLUMNS_WITH_NAMES and _are_numbers(numbers)
 
 
 def _is_named(cells: Sequence[str], size: int) -> bool:

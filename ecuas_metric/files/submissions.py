@@ -518,9 +518,11 @@ def submissions_of(
         system: reading.with_columns({**reading.columns, **columns})
         for system, columns in reading.systems.items()
     }
-    own = {system: columns_of_system(_nested(sheet, one), one) for system, one in readings.items()}
+    columns = {
+        system: columns_of_system(_nested(sheet, one), one) for system, one in readings.items()
+    }
     for system, one in readings.items():
-        of_others = set(chain.from_iterable(own.values())) - own[system]
+        of_others = set(chain.from_iterable(columns.values())) - columns[system]
         submissions += _submissions(sheet, system, one, of_others)
     return submissions
 
