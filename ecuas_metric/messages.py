@@ -679,6 +679,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "contradicts_classes": "must be 1 where {label!r} and {predicted!r} are the same, and 0 elsewhere",
     "no_common_class": "has no class in common with column {other!r}, which has {classes}",
     "not_among_classes": "must be among the classes {classes}",
+    "ones_with_names": "must be read without names of classes: the places of its columns are those of the posteriors",
     "not_one_true_class": "must have a 1 in one of its columns, and 0 in the others",
     "not_read_out_of_core": "has {what}, which is not read out of core",
     "read_out_of_core_only": "has {form}, which are read out of core only",

@@ -894,6 +894,8 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
             fields = _said_classes(sheet, recipe, texts_in(labels))
             raise sheet.error(name, "labels_are_text", got=got, **fields)
         return numbers_in(sheet, name)
+    if columns_joined(name, sheet.names):
+        raise sheet.error(name, "ones_with_names")
     texts = texts_of_names(sheet.column(name), recipe.classes)
     numbers_of_classes = positions_in(texts, from_texts(recipe.classes))
     missing = nulls_in(texts)

@@ -1336,6 +1336,11 @@ REFUSED = {  # a file, what the refusal says, and flags
         "must have a 1 in one of its columns, and 0 in the others; got '1+",
         f"--columns posteriors={'+'.join(CLASSES)},label={'+'.join(ONES)}",
     ),
+    "a 1 for the true class, and names": (
+        OF_EACH_CLASS,
+        "must be read without names of classes",
+        f"--columns posteriors={'+'.join(CLASSES)},label={'+'.join(ONES)} --labels ship,cat,dog,horse",
+    ),
     "a true class without a column": (
         OF_EACH_CLASS,
         "must have a column for each of the labels; got 3 labels and cat..ship",
