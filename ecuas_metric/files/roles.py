@@ -147,24 +147,26 @@ def with_nested(
         joined = columns.get(role, "").strip()
         parts = columns_joined(joined, table.column_names)
         if parts and joined not in table.column_names:
-            cells = join({part: plain(table[part]) for part in parts})
+            cells = join(table, parts)
             table = table if cells is None else table.append_column(joined, cells)
     return table
 
 
-def _numbers_by_class(columns: Mapping[str, pa.Array]) -> pa.Array | None:
+def _numbers_by_class(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
     """Return two columns of lists (N,), of classes and of their numbers, as one of both; None of others."""
-    cells = list(columns.values())
+    if len(names) != 2:
+        return None
+    cells = [plain(table[name]) for name in names]
     are_lists = all(isinstance(row_of_numbers(first_of(one)), list) for one in cells)
-    return pa.StructArray.from_arrays(cells, [*columns]) if len(cells) == 2 and are_lists else None
+    return pa.StructArray.from_arrays(cells, names) if are_lists else None
 
 
-def _numbers_of_ones(columns: Mapping[str, pa.Array]) -> pa.Array | None:
+def _numbers_of_ones(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
     """Return the number, from 0, of the column that has 1 in each row (N,) where the others have 0; None of texts.
 
     Elsewhere all that they have, which is no number of a class, and nothing if one has nothing.
     """
-    cells = list(map(parse_cells, columns.values()))
+    cells = [parse_cells(plain(table[name])) for name in names]
     if not all(is_numeric(one.type) or pa.types.is_boolean(one.type) for one in cells):
         return None
     values = np.stack(list(map(floats_in, cells)), axis=1)
