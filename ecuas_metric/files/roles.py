@@ -649,7 +649,7 @@ class _Matching:
     def _may_be_lists(self, name: str) -> bool:
         """Return whether cells may hold several numbers each, and no objects."""
         row = row_of_numbers(first_of(self.sheet.table[name]))
-        if not isinstance(row, list) or any(isinstance(part, dict) for part in row):
+        if not isinstance(row, list) or len(row) < 2 or any(isinstance(part, dict) for part in row):
             return False
         return not is_numeric(self._cells(name).type)
 
