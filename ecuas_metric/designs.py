@@ -19,11 +19,14 @@ class Clusters:
     """What groups do to the variance of a number, in each stratum (H,) or everywhere."""
 
     factor: Floats | float = 1.0  # of the variance; one more answer counts as so many, too
-    number: Floats | float = math.inf  # of equal groups that would tell as much of the variance
+    number: Floats | float = (
+        math.inf
+    )  # of equal groups that would tell as much of what they add to the variance
+    units: Floats | float = math.inf  # and of all of it
 
     def scaled(self, factor: float) -> Clusters:
         """Return those of so many times as many samples."""
-        return Clusters(self.factor, self.number * factor)
+        return Clusters(self.factor, self.number * factor, self.units * factor)
 
 
 INDEPENDENT = Clusters()
@@ -121,20 +124,25 @@ class Design:
         squares = np.square(totals(self.group, deviations))
         squares /= np.maximum(1 - share, _ROUNDING)
         relevant = self.weight * matters
+        apart = totals(self.group, np.square(relevant))
+        independent = totals(home, apart)
         alike = totals(home, np.square(totals(self.group, relevant)))
-        size = ratio(alike, self.totals(np.square(relevant)), 1.0)
+        size = ratio(alike, independent, 1.0)
         unit = self.totals(np.square(self.weight)) / self.totals(self.weight)
         mean_square = ratio(self.totals(relevant * farthest), self.totals(relevant))
         one_more = np.square(unit) * mean_square
         alone = self.totals(np.square(deviations))
         effect = design_effect(totals(home, squares), alone, one_more, size)
+        factor = np.maximum(effect, 1.0)
+        # the part of each group (U,) in what groups add to the variance, and in all of it
         spread = self._spread(relevant)
-        number = totals(home, spread)
-        squared_spread = totals(home, np.square(spread))
-        return Clusters(
-            np.maximum(effect, 1.0),
-            ratio(np.square(number), squared_spread, 1.0),
+        added = ratio(spread, totals(home, spread)[home])
+        whole = ratio(apart, independent[home]) / factor[home] + added * (1 - 1 / factor[home])
+        number, units = (
+            ratio(np.ones(len(factor)), totals(home, np.square(part)), 1.0)
+            for part in (added, whole)
         )
+        return Clusters(factor, number, units)
 
     def added(self, clusters: Clusters) -> float:
         """Return as how many answers one more in each stratum counts.

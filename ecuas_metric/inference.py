@@ -276,15 +276,22 @@ class Moments:
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the variance: of answers, and of what only groups tell (Satterthwaite 1946)."""
+        """The degrees of freedom of the variance: of answers, and of what only groups tell (Satterthwaite 1946).
+
+        Those of a difference are of groups: it is significant by chance where these happen to look independent.
+        """
         variance = float(self.variance.sum())
         if not variance > 0:
             return math.inf
         share = self.variance / variance  # whatever the unit of the costs
-        excess = share * (1 - 1 / self.clusters.factor)
-        squares = np.square(share) / np.maximum(self.units - 1, 1.0)
-        of_groups = np.maximum(self.clusters.number - 1, 1.0)
-        squares += np.square(excess) / of_groups
+        if self.is_difference:
+            units = np.minimum(self.units, self.clusters.units)
+            squares = np.square(share) / np.maximum(units - 1, 1.0)
+        else:
+            excess = share * (1 - 1 / self.clusters.factor)
+            of_groups = np.maximum(self.clusters.number - 1, 1.0)
+            squares = np.square(share) / np.maximum(self.units - 1, 1.0)
+            squares += np.square(excess) / of_groups
         total = float(squares.sum())
         return max(1 / total, 1.0) if total > 0 else math.inf
 
@@ -529,14 +536,6 @@ class Inference:
         high = min(-self.upper.limit(tail), self.most)
         value = min(max(self.value, self.least), self.most)  # which rounding may pass
         return min(low, value), max(high, value)
-
-    def with_freedom(self, most: float) -> Inference:
-        """Return the same with tails of no more degrees of freedom."""
-        lower, upper = (
-            dataclasses.replace(side, freedom=min(side.freedom, most))
-            for side in (self.lower, self.upper)
-        )
-        return dataclasses.replace(self, lower=lower, upper=upper)
 
     def tail(self, hypothesis: float = 0.0) -> float:
         """Return the p-value of the hypothesis that the number lies on its other side; 1/2 if it is the value."""

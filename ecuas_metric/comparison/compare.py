@@ -147,15 +147,6 @@ class Family:
         draws = size[:, None] * (np.linalg.cholesky(correlations) @ normal)
         return dict(zip(numbers, draws, strict=True))
 
-    def among_others(self, test: Difference) -> Difference:
-        """Return a difference as it is known as one of several, whose smallest p-values are looked at.
-
-        They are small where groups seem to matter less than they do: so tails have the degrees of freedom of the units.
-        """
-        if test.inference is None or len(self.tests) == 1:
-            return test
-        return replace(test, inference=test.inference.with_freedom(self.design.freedom))
-
     def errors(self, index: int) -> Floats:
         """Return random errors (DRAWS,) of a difference, in units of their root mean square."""
         test = self.tests[index]
@@ -221,7 +212,7 @@ class Family:
         """Return the adjusted p-values (M,), and random draws (DRAWS,) of the largest of all deviates."""
         from scipy.special import ndtri
 
-        p_values = np.array([self.among_others(test).p_value for test in self.tests])
+        p_values = np.array([test.p_value for test in self.tests])
         sizes = -ndtri(p_values / 2)
         order = np.argsort(sizes)[: np.count_nonzero(~np.isnan(sizes))]
         adjusted = p_values.copy()
@@ -265,7 +256,7 @@ class Family:
         largest_gain: dict[str, Floats] = {}
         for row in rows:
             test = self.tests[row]
-            inference = self.among_others(test).inference
+            inference = test.inference
             if inference is None:
                 continue
             tail = inference.tail()
@@ -610,13 +601,12 @@ def _comparisons(family: Family) -> list[Comparison]:
         second = family.values[test.second][test.key]
         inference = test.inference
         low, high = _limits(inference, level)
-        among_others = family.among_others(test).inference
-        low_all, high_all = _limits(among_others, together)
+        low_all, high_all = _limits(inference, together)
         first_best = best.get((test.first, test.key), none)
         second_best = best.get((test.second, test.key), none)
         is_first_worse = (first > second) != bool(test.key.entry.higher_is_better)
         worse = first_best if is_first_worse else second_best
-        low_best, high_best = _limits(among_others, worse.level)
+        low_best, high_best = _limits(inference, worse.level)
         row = Comparison(
             first=test.first,
             second=test.second,

@@ -29,7 +29,8 @@ FEW = (
 KNOWN = """
 documents 50 expected_cost_0.1 | ordinal_costs 50 expected_cost_0.1 | squared_distance 50 expected_cost_0.1
 zipf_classes 100 expected_cost_0.1 | zipf_classes 200 expected_cost_0.1 | zipf_classes 100 coverage_0.1
-zipf_classes 200 coverage_0.1 | zipf_groups 200 selective_risk_0.1 | small_stratum 2000 coverage_0.1
+zipf_classes 200 coverage_0.1 | zipf_classes 455 expected_cost_0.1 | zipf_classes 455 coverage_0.1
+zipf_groups 200 selective_risk_0.1 | small_stratum 2000 coverage_0.1
 giant_group 2000 error_rate | giant_group 2000 augrc | giant_group 2000 ecuas_0 | giant_group 2000 ecuas_1
 giant_group 2000 ecuas_128 | giant_group 2000 coverage_0.1
 rare_tenfold 100 selective_risk_0.1 | rare_tenfold 200 selective_risk_0.1 | rare_tenfold 200 expected_cost_0.1
