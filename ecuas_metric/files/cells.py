@@ -52,10 +52,11 @@ NOTHING = ("", ".", *_DASHES, *_NAMES_OF_NOTHING)  # a point as Stata and SAS wr
 _TYPED = str.maketrans(
     {"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " "}
 )
-_POINT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_COMMA = re.compile(r"[-+]?(\d+(,\d+)?|,\d+)")
-# from 0 to 1, or not three digits behind it: a comma that separates no thousands
-_NO_THOUSANDS = re.compile(r"[01]?,\d+|\d+(,\d{1,2}|,\d{4,})?")
+_EXPONENT = r"[eE][-+]?\d+"
+_POINT = re.compile(rf"[-+]?(\d+\.?\d*|\.\d+)({_EXPONENT})?")
+_COMMA = re.compile(rf"[-+]?(\d+(,\d+)?|,\d+)({_EXPONENT})?")
+# from 0 to 1, before an exponent, or not three digits behind it: a comma that separates no thousands
+_NO_THOUSANDS = re.compile(rf"[01]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%|% ?\d+([.,]\d+)?")
 _RATIO = re.compile(r"\d+(\.\d+)? ?(/|out of) ?[1-9]\d*")
 # numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]

@@ -51,7 +51,6 @@ from .values import (
     from_numpy,
     is_numeric,
     join_texts,
-    nulls_in,
     plain,
     texts_in,
     with_fields,
@@ -71,6 +70,7 @@ _ADVICE = {
 _NO_NAME = re.compile(rf"-?[\d.,]+|{UNNAMED}.*|[{{\[].*")  # but a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # before the name of a class
 _EMPTY = "empty"
+_ROWS_OF_LISTS = 100  # that tell whether mappings have one class each
 _EXAMPLES = 3  # values of a column
 _LONGEST_EXAMPLE = 30  # characters
 _MOST_VALUES = 20  # distinct numbers that are counted; of more, the range says what they are
@@ -429,14 +429,17 @@ class _Matching:
         groups = [match[1] for match in map(NUMBERED.fullmatch, self.by_name) if match]
         names = []
         for name in self._named("positive"):
+            if self._may_be_lists(name):
+                continue
             match = NUMBERED.fullmatch(name.strip().lower())
             if match is None or groups.count(match[1]) == 1:
                 names.append(name)
         return names[:1]
 
     def _ids(self) -> list[str]:
+        """Return the column of ids: the first one of which none repeats, or else that has several values."""
         named = self._named("id")
-        filled = [name for name in named if not nulls_in(self._cells(name)).all()]
+        filled = [name for name in named if len(encode(self._cells(name))[0]) > 1]
         return sorted(filled, key=lambda name: not self._is_unique(name))[:1]
 
     def _numbered(self, pattern: re.Pattern[str]) -> list[str]:
@@ -647,11 +650,13 @@ class _Matching:
         return are_unique([self.sheet.column(one) for one in names])
 
     def _may_be_lists(self, name: str) -> bool:
-        """Return whether cells may hold several numbers each, and no objects."""
+        """Return whether cells may hold several numbers each, or in some of the first rows, and no objects."""
         row = row_of_numbers(first_of(self.sheet.table[name]))
-        if not isinstance(row, list) or len(row) < 2 or any(isinstance(part, dict) for part in row):
+        if not isinstance(row, list) or any(isinstance(part, dict) for part in row):
             return False
-        return not is_numeric(self._cells(name).type)
+        cells = self.sheet.head(_ROWS_OF_LISTS).column(name).to_pylist()
+        have_one = all(len(one) == 1 for one in map(row_of_numbers, cells) if isinstance(one, list))
+        return not have_one and not is_numeric(self._cells(name).type)
 
     def _holds_rows(self, name: str) -> bool:
         """Return whether cells are lists of objects in a document of JSON, of which these may be the rows."""

@@ -218,6 +218,10 @@ TAKEN = {  # whose numbers; the file and flags, if it is not a.csv alone, and wh
         ),
     },
     "posteriors": {
+        "decimal commas before exponents": POSTERIORS.map(
+            lambda cell: f"{cell:.17e}".replace(".", ",") if isinstance(cell, float) else cell
+        ).to_csv(index=False, sep=";"),
+        "a constant that has the name of ids": POSTERIORS.assign(id="train/test split"),
         "a 1 for the true class in lists, as text": POSTERIORS.assign(
             label=[str(row) for row in np.eye(4)[LABEL]]
         ),
@@ -414,6 +418,16 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "labels that always are the likeliest class beside others": (
         pd.DataFrame(FOUR, columns=list("abcd")).assign(label=FOUR.argmax(axis=1), by_hand=LABEL),
         "--columns label=by_hand,posteriors=a+b+c+d",
+        "posteriors",
+    ),
+    "lists that are called as one probability": (
+        json.dumps(
+            [
+                {"y_true": int(k), "y_proba": row.tolist()}
+                for row, k in zip(FOUR, LABEL, strict=True)
+            ]
+        ),
+        "--columns posteriors=y_proba",
         "posteriors",
     ),
     "lists of one class": (
