@@ -122,7 +122,7 @@ def test_scales_grades_and_predicted_classes_are_read(shown):
 
 SAID = [  # a file, options, and what is said of it in the words of the page
     ("confidence,correct\n,1\n", {}, "has no value at all."),
-    (f"{CLASS}0,2.5,-1\n", {}, "Logits or log-probabilities? Choose them under Options."),
+    (f"{CLASS}0,2.5,-1\n", {}, "Logits? Choose them under Options."),
     (f"{CLASS}0,0.5,0.5\n", {"num_classes": "3"}, "Number of possible answers K requires conf"),
     (ROW, {"predictions_are": "logits"}, "Form of the posteriors requires posteriors"),
     (ROW, {"scale": "∞"}, "Largest confidence must be a number in (0, inf); got inf."),
