@@ -1181,6 +1181,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.concat([BASE, BASE], keys=["gpt", "gpt"], axis=1).to_csv(index=False),
         "columns must have different names; 'gpt' is repeated",
     ),
+    "numbers up to 2 beside verdicts": (
+        pd.DataFrame({"p": 2 * Q, "match": C}),
+        "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B",
+    ),
     "how many of several answers are right": (
         pd.DataFrame({"sure": 50 + 10 * (LABEL % 5), "items": 5 + LABEL, "right": 1 + LABEL}),
         "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B",

@@ -388,6 +388,17 @@ def test_several_tasks_are_not_compared_unless_pooled(scores, tmp_path, capsys):
     assert "--tasks names a task that is not there; got 'z'." in capsys.readouterr().err
 
 
+def test_numbers_of_questions_of_two_tasks_are_others(scores, tmp_path):
+    rows = rows_of(scores)
+    for row in rows:
+        del row["doc_hash"]
+    for task in "xy":
+        written(tmp_path / "a", rows, task=task)
+    first, second = (set(one.ids.to_pylist()) for one in read_submissions(tmp_path))
+    assert len(first) == len(second) == len(scores[1])
+    assert not first & second
+
+
 def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
     row = '{"confidence": 0.9, "correct": 1}'
     for name, text in (("a.json", f"[{row}]"), ("a.jsonl", row)):

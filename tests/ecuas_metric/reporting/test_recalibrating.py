@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 
 from ecuas_metric import ecuas_score, score_confidences, score_posteriors
+from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import answers, by_name, saved
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=42)
@@ -236,6 +237,15 @@ def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(
     out = ran("compare m.csv n.csv --calibrate affine --folds 3 --missing-confidence 0.5").out
     assert "|recal:affine/3" in out
     assert "m, affine" in out
+
+
+@pytest.mark.parametrize("flags", ["--calibrate affine", "--explain"])
+def test_what_needs_every_label_says_so(flags, overconfident, capsys):
+    q, correct = overconfident
+    file = written(confidence=q, correct=np.where(np.arange(len(q)) % 9 > 0, correct, np.nan))
+    assert main(["score", file, *flags.split()]) == 2
+    flag, *_ = flags.split()
+    assert f"{flag} needs a label for every answer, and some have none." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["score", "compare"])
