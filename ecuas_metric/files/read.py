@@ -11,7 +11,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, zip_longest
+from itertools import count, dropwhile, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -556,8 +556,8 @@ def _without_rows_of_names(sheet: Sheet) -> Sheet:
 
 def _are_of_several(names: Sequence[str]) -> bool:
     """Return whether names stand above several columns each: some are repeated, or followed by columns without any."""
-    named = [name for name in names if not name.startswith(UNNAMED)]
-    return len(set(named)) < len(names)
+    from_first = list(dropwhile(lambda name: name.startswith(UNNAMED), names))
+    return len({name for name in from_first if not name.startswith(UNNAMED)}) < len(from_first)
 
 
 def _joined_names(above: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:

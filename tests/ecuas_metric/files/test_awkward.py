@@ -113,6 +113,9 @@ TAKEN = {  # whose numbers; the file and flags, if it is not a.csv alone, and wh
             y_true=np.arange(N) % 2, y_pred=(np.arange(N) + C + 1) % 2
         ),
         "with pandas' index": BASE.to_csv(),
+        "units below the names, beside pandas' index": BASE.to_csv().replace(
+            "correct\n", "correct\n,text,from 0 to 1,0 or 1\n", 1
+        ),
         "header with a trailing comma": TEXT.replace("\n", ",\n"),
         "rows that end before a column that is not used": TEXT.replace(
             "correct\n", "correct,note\n"
