@@ -727,7 +727,7 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns confidence=prob,correct=is_correct",
     ),
     "verdicts beside labels of more classes than have a probability": (
-        pd.DataFrame({"label": CLASSES[LABEL], "prob": Q, "ok": C}),
+        pd.DataFrame({"label": CLASSES[LABEL % 3], "prob": Q, "ok": C}),
         "--columns confidence=prob,correct=ok",
     ),
     "P(spam) as confidence": (

@@ -93,6 +93,7 @@ def data_sets(seed):
         "wrong way": confidences(1 - q, y),
         "missing": confidences(gaps, y, missing_confidence=0.5),
         "clipped": confidences(q + 2e-7, y),
+        "clipped beside 0": confidences(np.where(q > 0.7, 1 + 2e-7, np.where(q < 0.3, 0.0, q)), y),
         "percentages": confidences(halves, y, shown=100 * halves, scale=100),
         "grades": confidences(q, 1 * (u >= 0.5), correct=u, correct_from=0.5),
         "weights": confidences(smooth, y, weight=weight + u, confidence_level=0.9),
