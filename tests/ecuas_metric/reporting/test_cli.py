@@ -369,6 +369,12 @@ def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
     assert "caf\u00e9 \\u03bb" in shown
 
 
+def test_a_table_is_written_into_folders_that_are_not_there_yet(folder, ran):
+    for name in ("a.json", "b.csv"):  # the second into what the first made
+        ran(f"score gpt.csv --output deep/within/{name}")
+        assert (folder / "deep" / "within" / name).exists()
+
+
 def failing(error):
     def fail(*_, **__):
         raise error
