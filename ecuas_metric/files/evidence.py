@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
@@ -88,6 +88,7 @@ _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no 
 _CHANCE = 1  # deviation of a correlation that often is chance
 _SURELY = 3  # deviations of a correlation that are no chance
 _CODES = ["0", "1"]
+_WITH_POSTERIORS = ("posteriors", "positive")  # forms
 _GAP = 0.2  # between an end of the scale and all other confidences
 _OF_PER_CENT = 0.01  # the highest of fractions that were divided by 100
 _NOT_LIKELIEST = {"predicted": "not_the_likeliest", "correct": "verdicts_not_used"}  # notes
@@ -143,15 +144,33 @@ class _Rows:
         return len(self.sheet.rows) == self.recipe.rows
 
 
-def recipe_of(
-    sheet: Sheet, reading: Reading, *, rows: int, of_others: Collection[str] = ()
-) -> Recipe:
+def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     """Return how `rows` rows are read, by those of a sheet, all or the first, which must not contradict it.
 
-    It has both words of correctness, one pair for all systems, where the user named one, and notes on other columns,
-    but for those `of_others`, of systems side by side with this one.
+    It has both words of correctness, one pair for all systems, where the user named one, and notes on other columns.
     """
-    recipe = resolve(sheet, reading, rows=rows).without(of_others)
+    return _with_evidence(sheet, resolve(sheet, reading, rows=rows), reading)
+
+
+def recipes_side_by_side(sheets: Sequence[Sheet], readings: Sequence[Reading]) -> Iterator[Recipe]:
+    """Yield how all rows of each system are read, of several in one table: see `recipe_of`.
+
+    The columns of one are none that another does not use.
+    """
+    pairs = list(zip(sheets, readings, strict=True))
+    resolved = [resolve(sheet, reading, rows=len(sheet.rows)) for sheet, reading in pairs]
+    columns = [
+        _columns_of_system(sheet, recipe, reading)
+        for (sheet, reading), recipe in zip(pairs, resolved, strict=True)
+    ]
+    every = set(chain.from_iterable(columns))
+    for (sheet, reading), recipe, of_system in zip(pairs, resolved, columns, strict=True):
+        yield _with_evidence(sheet, recipe.without(every - of_system), reading)
+
+
+def _with_evidence(sheet: Sheet, recipe: Recipe, reading: Reading) -> Recipe:
+    """Return a recipe with what the rows of a sheet say for it; FileError if they contradict it."""
+    rows = recipe.rows
     if recipe.right is not None:
         column = sheet.stored(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=len(sheet.rows) == rows)
@@ -167,11 +186,12 @@ def recipe_of(
     )
 
 
-def columns_of_system(sheet: Sheet, reading: Reading) -> set[str]:
+def _columns_of_system(sheet: Sheet, recipe: Recipe, reading: Reading) -> set[str]:
     """Return the columns that a system uses, and those of its likeliest class, which is no other system's."""
-    recipe = resolve(sheet, reading, rows=len(sheet.rows))
-    rows = _rows_of(sheet, recipe, reading)
     used = set(chain.from_iterable(recipe.columns.values()))
+    if recipe.form not in _WITH_POSTERIORS:
+        return used
+    rows = _rows_of(sheet, recipe, reading)
     values = rows.posteriors
     if values is None:
         return used
@@ -198,7 +218,7 @@ def _rows_of(sheet: Sheet, recipe: Recipe, reading: Reading) -> _Rows:
 def _posteriors_of(head: Sheet, recipe: Recipe) -> Floats | None:
     """Return the posteriors (N, K) of the first rows: in columns, in lists, or of two classes; None of others."""
     names = recipe.predictions
-    if recipe.form not in ("posteriors", "positive"):
+    if recipe.form not in _WITH_POSTERIORS:
         return None
     if recipe.form == "posteriors" and len(names) == 1:
         return lists_of_numbers(head, names[0]) if recipe.classes is None else None

@@ -654,9 +654,15 @@ class _Matching:
         row = row_of_numbers(first_of(self.sheet.table[name]))
         if not isinstance(row, list) or any(isinstance(part, dict) for part in row):
             return False
+        if len(row) == 1 and not self._have_several(name):
+            return False
+        return not is_numeric(self._cells(name).type)
+
+    def _have_several(self, name: str) -> bool:
+        """Return whether some of the first lists or mappings in a column have several parts."""
         cells = self.sheet.head(_ROWS_OF_LISTS).column(name).to_pylist()
-        have_one = all(len(one) == 1 for one in map(row_of_numbers, cells) if isinstance(one, list))
-        return not have_one and not is_numeric(self._cells(name).type)
+        rows = map(row_of_numbers, cells)
+        return any(len(row) > 1 for row in rows if isinstance(row, list))
 
     def _holds_rows(self, name: str) -> bool:
         """Return whether cells are lists of objects in a document of JSON, of which these may be the rows."""

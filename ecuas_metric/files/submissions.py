@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, cycle, islice
 from pathlib import Path
@@ -50,11 +50,11 @@ from .evidence import (
     OF_SYSTEMS,
     are_mixed,
     code_for_missing,
-    columns_of_system,
     do_recur,
     note_other_class,
     note_separated,
     recipe_of,
+    recipes_side_by_side,
     refuse_codes,
     refuse_positive,
     refuse_rating,
@@ -512,18 +512,19 @@ def submissions_of(
     check_numbers(reading.scale, reading.correct_from)
     sheet = replace(sheet, source=str(path))
     if not reading.systems:
-        return list(_submissions(sheet, "", reading))
+        sheet = _nested(sheet, reading)
+        recipe = recipe_of(sheet, reading, rows=len(sheet.rows))
+        return list(_submissions(sheet, recipe, reading))
+    readings = [
+        reading.with_columns({**reading.columns, **columns}) for columns in reading.systems.values()
+    ]
+    sheets = [_nested(sheet, one) for one in readings]
+    recipes = recipes_side_by_side(sheets, readings)
     submissions: list[Submission] = []
-    readings = {
-        system: reading.with_columns({**reading.columns, **columns})
-        for system, columns in reading.systems.items()
-    }
-    columns = {
-        system: columns_of_system(_nested(sheet, one), one) for system, one in readings.items()
-    }
-    for system, one in readings.items():
-        of_others = set(chain.from_iterable(columns.values())) - columns[system]
-        submissions += _submissions(sheet, system, one, of_others)
+    for system, of_system, recipe, one in zip(
+        reading.systems, sheets, recipes, readings, strict=True
+    ):
+        submissions += _submissions(of_system, replace(recipe, system=system), one)
     return submissions
 
 
@@ -532,16 +533,11 @@ def _nested(sheet: Sheet, reading: Reading) -> Sheet:
     return replace(sheet, table=with_nested(sheet.table, reading.columns))
 
 
-def _submissions(
-    sheet: Sheet, system: str, reading: Reading, of_others: Collection[str] = ()
-) -> Iterator[Submission]:
-    """Yield the systems of rows; or the one of several side by side that has a name, beside the columns of others."""
-    sheet = _nested(sheet, reading)
-    recipe = recipe_of(sheet, reading, rows=len(sheet.rows), of_others=of_others)
-    recipe = replace(recipe, system=system)
+def _submissions(sheet: Sheet, recipe: Recipe, reading: Reading) -> Iterator[Submission]:
+    """Yield the systems of rows that are read by a recipe, which may be of one of several side by side."""
     columns = [column for column in recipe.systems if column not in recipe.parts]
     for name, rows in _split(sheet, columns):
-        of = " ".join(filter(None, [system, name])) or stem(sheet.source)
+        of = " ".join(filter(None, [recipe.system, name])) or stem(sheet.source)
         for part, rows_of_part in _split(rows, recipe.parts):
             try:
                 submission = _submission(rows_of_part, recipe, reading)
@@ -910,10 +906,12 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
 
 def _places_of_ones(sheet: Sheet, recipe: Recipe, missing: Bools) -> Floats | None:
     """Return the place (N,) of the 1 in lists of K numbers, of which all others are 0, NaN where missing, or None."""
+    rows = lists_of_numbers(sheet.select(~missing), recipe.truth)
+    if rows is None or not are_one_hot(rows).all():
+        return None
     values = numbers(values_in(sheet, recipe), "predictions")
     num_classes = 2 if recipe.form == "positive" else values.shape[1]
-    rows = lists_of_numbers(sheet.select(~missing), recipe.truth)
-    if rows is None or rows.shape[1] != num_classes or not are_one_hot(rows).all():
+    if rows.shape[1] != num_classes:
         return None
     places = np.full(len(missing), np.nan)
     places[~missing] = rows.argmax(axis=1)
