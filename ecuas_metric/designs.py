@@ -19,9 +19,8 @@ class Clusters:
     """What groups do to the variance of a number, in each stratum (H,) or everywhere."""
 
     factor: Floats | float = 1.0  # of the variance; one more answer counts as so many, too
-    number: Floats | float = (
-        math.inf
-    )  # of equal groups that would tell as much of what they add to the variance
+    # of equal groups that would tell as much of what they add to the variance
+    number: Floats | float = math.inf
     units: Floats | float = math.inf  # and of all of it
 
     def scaled(self, factor: float) -> Clusters:

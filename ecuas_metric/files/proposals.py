@@ -110,9 +110,7 @@ class Proposal:
 
     def with_scale(self, columns: Mapping[str, str]) -> dict[str, str]:
         """Return columns with the scale among them, if it is not that of probabilities."""
-        if self.scale == 1:
-            return dict(columns)
-        return {**columns, "scale": str(self.scale)}
+        return _scaled(columns, self.scale)
 
     def is_read_back(self) -> bool:
         """Return whether the flags that are printed say the same columns and classes, whatever signs are in these."""
@@ -147,6 +145,10 @@ class Proposal:
         if self.predictions_are:
             form = self.predictions_are
             yield f"--predictions-are {form}", f"predictions_are={form!r}"
+
+
+def _scaled(columns: Mapping[str, str], scale: int | str) -> dict[str, str]:
+    return dict(columns) if scale == 1 else {**columns, "scale": str(scale)}
 
 
 def propose(
@@ -233,12 +235,9 @@ def _labels_beside(
     sets = _outermost(source(table))
     if any(_are_named_likeliest(table, posteriors) for posteriors in sets):
         table = table.without("label")
-    proposals = list(
-        chain.from_iterable(
-            _with_labels(table, label, posteriors)
-            for posteriors, label in _true_classes(table, sets)
-        )
-    )
+    proposals: list[Proposal] = []
+    for posteriors, label in _true_classes(table, sets):
+        proposals += _with_labels(table, label, posteriors)
     yield from [one for one in proposals if one.predictions_are != "logits"] or proposals
 
 
@@ -953,11 +952,7 @@ def _of_one_truth(table: Candidates) -> _Systems:
         return {}
     for verdict, role, truth in _truths_of_all(table, names):
         if not verdict.words and all(sure.is_higher(verdict) for sure in several):
-            proposals = [
-                Proposal("", {role: sure.name, **truth}, scale=sure.scale) for sure in several
-            ]
-            columns = [proposal.with_scale(proposal.columns) for proposal in proposals]
-            return dict(zip(names, columns, strict=True))
+            return {sure.name: _scaled({role: sure.name, **truth}, sure.scale) for sure in several}
     return {}
 
 
