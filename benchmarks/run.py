@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -122,7 +122,7 @@ def option_lines(num_samples: int, repeats: int) -> list[Line]:
 
     q, y = simulated(num_samples)
     weights = np.random.default_rng(1).random(num_samples)
-    analytic = {"confidence_level": 0.95, "interval_method": "analytic"}
+    analytic: dict[str, Any] = {"confidence_level": 0.95, "interval_method": "analytic"}
     module = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
     calls = {
         "with weights": lambda: score_confidences(y, q, sample_weight=weights),

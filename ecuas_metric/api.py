@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -13,6 +14,7 @@ from .classes import (
     OF_CONFIDENCES,
     OF_GIVEN_CONFIDENCES,
     OF_POSTERIORS,
+    OF_UNCERTAINTIES,
     WORDS_OF_COSTS,
     ClassCosts,
     by_class,
@@ -24,8 +26,17 @@ from .classes import (
     two_columns,
 )
 from .costs import ECUAS_N
-from .errors import Note, warn_of
-from .inputs import Array, confidences, costs, numbers, posteriors, require_named, same_length
+from .errors import InputError, Note, warn_of
+from .inputs import (
+    Array,
+    complement,
+    confidences,
+    costs,
+    numbers,
+    posteriors,
+    require_named,
+    same_length,
+)
 from .metric import Key, Metric
 from .options import check_number, checked_options
 from .order import AUGRC, AURC, AUROC
@@ -446,8 +457,10 @@ def score_posteriors(
 
 def score_confidences(
     correct: ArrayLike,
-    confidence: ArrayLike,
-    **options: object,
+    confidence: ArrayLike | None = None,
+    *,
+    uncertainty: ArrayLike | None = None,
+    **options: Any,
 ) -> dict[str, float]:
     """Compute all metrics of a system that answers with a confidence.
 
@@ -455,6 +468,9 @@ def score_confidences(
     ----------
     correct, confidence
         See `confidence_ecuas_score`.
+    uncertainty : array_like, shape (N,), optional
+        In place of confidences, the system's probability that its answer is wrong, in [0, 1]: 1 - confidence. Of
+        uncertainties that are -log p, as of lm-polygraph, ``confidence=np.exp(-x)``.
     **options
         Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
         epsilon, sample_weight, weights_are, decompose, calibration, confidence_level, interval_method, n_resamples,
@@ -480,7 +496,7 @@ def score_confidences(
     >>> round(values["ecuas_0"], 4), round(values["expected_cost_0.2"], 4), values["coverage_0.2"]
     (0.7024, 0.35, 0.5)
     """
-    return _results(_confidence_system(correct, confidence, options, OF_CONFIDENCES))
+    return _results(confidence_system(correct, confidence, uncertainty=uncertainty, **options))
 
 
 def score_costs(
@@ -573,17 +589,18 @@ def posterior_system(
 
 def confidence_system(
     correct: ArrayLike,
-    confidence: ArrayLike,
+    confidence: ArrayLike | None = None,
     *,
+    uncertainty: ArrayLike | None = None,
     ids: Iterable[object] | None = None,
-    **options: object,
+    **options: Any,
 ) -> System:
     """Prepare answers with confidences: what the curves, `make_report` and `compare_systems` take.
 
     Parameters
     ----------
-    correct, confidence
-        See `confidence_ecuas_score`.
+    correct, confidence, uncertainty
+        See `score_confidences`.
     ids : iterable, shape (N,), optional
         What pairs the samples of different systems, compared as text.
     **options
@@ -609,7 +626,13 @@ def confidence_system(
     >>> system.decisions.uncertainty.tolist(), system.decisions.max_uncertainty
     ([0.25, 0.5], 0.75)
     """
-    return _confidence_system(correct, confidence, options, OF_CONFIDENCES, ids)
+    if (confidence is None) == (uncertainty is None):
+        raise InputError("confidence and uncertainty", "not_one_of_two")
+    if confidence is not None:
+        return _confidence_system(correct, confidence, options, OF_CONFIDENCES, ids)
+    with in_words(OF_UNCERTAINTIES):
+        checked, _ = confidences(uncertainty, correct)
+    return _confidence_system(correct, complement(checked), options, OF_UNCERTAINTIES, ids)
 
 
 def _posterior_system(

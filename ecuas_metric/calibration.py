@@ -55,20 +55,20 @@ def ece_debiased(data: Data) -> float:
     where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b: the product of two
     different samples has the squared gap of the bin as its mean (Ferro and Fricker 2012; Kumar, Liang and Ma 2019). A
     pair weighs the product of its weights; a weight that is a count is a number of samples, which make pairs among
-    themselves; samples of one group depend on each other and make none.
+    themselves; samples of one group depend on each other and make none. Without any pair nothing is estimated: nan.
     """
-    return math.sqrt(max(squared_gap(data), 0.0))
+    return float(np.sqrt(np.maximum(squared_gap(data), 0.0)))
 
 
 def squared_gap(data: Data) -> float:
-    """Return E of `ece_debiased`, which is unbiased and may be negative."""
+    """Return E of `ece_debiased`, which is unbiased and may be negative; nan if no bin has two samples that differ."""
     bins = _bins_with_samples(data)
     counts = _pair_sums(np.ones(len(bins)), bins, data)
     gaps = _pair_sums(_gaps(data), bins, data)
     pairs = counts.every - counts.alone
     has_pairs = pairs > _ROUNDING * counts.every
     if not has_pairs.any():
-        return 0.0
+        return math.nan
     weight = np.sqrt(counts.every[has_pairs])
     scale = weight / pairs[has_pairs]
     square = scale @ (gaps.every - gaps.alone)[has_pairs]

@@ -53,6 +53,13 @@ OF_GIVEN_CONFIDENCES = {
     **OF_CONFIDENCES,
     "set_missing_confidence": "score_as_confidences",
 }
+OF_UNCERTAINTIES = {
+    **_in_place_of("uncertainty", "correct"),
+    "pass_posteriors": "score_as_posteriors",
+    "swap_arguments": "pass_correct_first",
+    "name_scale": "pass_exponentials",
+    "exponentiate": "",
+}
 WORDS_OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
 
 
@@ -73,7 +80,7 @@ def by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> 
     if set(columns) != set(in_order):
         return y_prob
     # not by names: True and False would choose rows
-    return np.asarray(y_prob)[:, [columns.index(name) for name in in_order]]
+    return numbers(y_prob, "y_prob")[:, [columns.index(name) for name in in_order]]
 
 
 def classes_of_columns(

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import InputError, Note, warn_of
-from .inputs import Bools, FloatOrFloats, Floats, Limits, inner, non_negative, require
+from .inputs import (
+    Bools,
+    FloatOrFloats,
+    Floats,
+    Limits,
+    inner,
+    non_negative,
+    require,
+    to_array,
+)
 from .metric import Data, Frequencies, Metric, Unjudged
 
 # 1 - 0.7 is 0.30000000000000004: what is equal on paper must compare as equal. Uncertainties have 14 digits.
@@ -219,7 +228,7 @@ def weighted_cost(
     """
     c, u = _check(candidate_cost, uncertainty, max_uncertainty)
     u = np.minimum(u, max_uncertainty)
-    breaks = np.asarray(break_points, np.float64).ravel()
+    breaks = to_array(break_points, "break_points").astype(np.float64).ravel()
     ok = (breaks >= 0) & (breaks <= max_uncertainty)
     require(ok, breaks, "break_points", "out_of_range", largest=max_uncertainty)
     parts = np.linspace(0, max_uncertainty, PARTS + 1)
@@ -268,8 +277,8 @@ def _check(
 
 
 def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
-    c = np.asarray(candidate_cost, np.float64)
-    u = np.asarray(uncertainty, np.float64)
+    c = to_array(candidate_cost, "candidate_cost").astype(np.float64, copy=False)
+    u = to_array(uncertainty, "uncertainty").astype(np.float64, copy=False)
     for name, values in (("candidate_cost", c), ("uncertainty", u)):
         if not values.min(initial=0.0) >= 0:  # nan is not
             non_negative(np.atleast_1d(values), name)
@@ -389,12 +398,14 @@ def _risks_if_all_right_or_wrong(unjudged: Unjudged) -> Limits:
 
 
 def _confidence_cross_entropy(data: Data) -> Floats:
-    """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (N,) (nats), q_e in [epsilon, 1 - epsilon]."""
+    """Return -log of the probability of what is true (N,), in nats: q_e where correct, 1 - q_e where not.
+
+    It is at least epsilon.
+    """
     decisions = data.decisions
-    epsilon = data.options.epsilon
     # the complement where correct, itself where incorrect
     of_truth = np.abs(1.0 - decisions.candidate_cost - decisions.uncertainty)
-    return np.asarray(-np.log(np.clip(of_truth, epsilon, 1 - epsilon)))
+    return np.abs(np.log(np.maximum(of_truth, data.options.epsilon)))
 
 
 def _confidence_brier_score(data: Data) -> Floats:
@@ -414,12 +425,20 @@ def _brier_score(data: Data) -> Floats:
 
 def entropy(share: Floats) -> FloatOrFloats:
     """Return the entropy (...) of shares (..., K), in nats."""
-    log = np.log(np.where(share > 0, share, 1.0))
-    return -(share * log).sum(axis=-1)
+    return _cross_entropy_of_shares(share, np.finfo(np.float64).tiny)
+
+
+def _cross_entropy_of_shares(share: Floats, least: float) -> FloatOrFloats:
+    """Return the cross-entropy (...) of shares (..., K) that are the probabilities, each at least `least`."""
+    return -(share * np.log(np.maximum(share, least))).sum(axis=-1)
 
 
 def _naive_cross_entropy(naive: Frequencies) -> FloatOrFloats:
-    return entropy(naive.share)
+    return _cross_entropy_of_shares(naive.share, naive.options.epsilon)
+
+
+def _range_of_cross_entropy(data: Data) -> Limits:
+    return 0.0, -math.log(data.options.epsilon)
 
 
 ECUAS_N = Metric(
@@ -535,7 +554,7 @@ CROSS_ENTROPY = Metric(
     higher_is_better=False,
     needs="posteriors",
     cost=_cross_entropy,
-    range=(0.0, math.inf),
+    range=_range_of_cross_entropy,
     naive_posterior=_naive_cross_entropy,
     two_classes=(CONFIDENCE_CROSS_ENTROPY.name, 1.0),
     only_in_full=True,

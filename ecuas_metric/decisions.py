@@ -108,7 +108,8 @@ def posterior_decisions(
     ========== ==================== ============================= ===================================
 
     Among equal candidates (for a matrix, up to rounding) the first is taken; if `decisions` (N,) are given, u is their
-    expected cost. Rows are divided by their sums; an exact probability of 0 of the true class counts as `epsilon`.
+    expected cost. Rows are divided by their sums; in the cross-entropy, which is the logarithmic cost, a probability of
+    the true class below `epsilon` counts as `epsilon`.
     """
     rule = _rule(cost, posteriors.shape[1])
     u, c, cross_entropy, brier_score = np.empty((4, len(labels)))
@@ -304,12 +305,10 @@ def log_softmax(logits: Floats) -> Floats:
 def _label_cross_entropy(block: _Block, label: Ints, epsilon: float) -> Floats:
     rows = np.arange(len(label))
     if block.log_q is None:
-        q_label = block.q[rows, label]
-        log_q_label = np.log(np.where(q_label == 0, epsilon, q_label))
+        log_q_label = np.log(np.maximum(block.q[rows, label], epsilon))
     else:
-        log_q_label = block.log_q[rows, label]
-    floored = np.where(log_q_label == -np.inf, math.log(epsilon), log_q_label)
-    return np.abs(np.minimum(floored, 0.0))
+        log_q_label = np.maximum(block.log_q[rows, label], math.log(epsilon))
+    return np.abs(np.minimum(log_q_label, 0.0))
 
 
 def _label_brier_score(q: Floats, label: Ints) -> Floats:

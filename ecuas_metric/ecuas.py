@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from .version import BIBTEX, VERSION
 from .messages import SENTENCES
 from .errors import InputError, warn_of
+from .precision import widen
 from .inputs import FORM_CHECKS, Array, numbers
 from .options import DEFAULTS, OPTIONS, Options, checked_options
 from .ranking import tie_groups

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError, Note
+from .precision import FORMATS, widen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,17 +56,11 @@ def count_up(values: Array) -> bool:
 
 
 def numbers(values: object, name: str) -> Array:
-    """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
-    values = detach(values)
-    # NumPy would unmask it silently
-    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(np.float64), np.nan)
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise _ragged(values, name) from None
-    if array.dtype.kind in "OUS":
-        return _from_objects(np.asarray(values, dtype=object), name)
+    """Return lists, arrays, data frames, Series or tensors as an array of real numbers of any shape.
+
+    Floats of fewer than 64 bits become the shortest decimals that round to them, in float64: see `precision.widen`.
+    """
+    array = to_array(values, name)
     if array.size == 0:
         raise shape_error(array, name, "empty")
     if array.dtype.kind not in "biuf":
@@ -73,12 +68,62 @@ def numbers(values: object, name: str) -> Array:
     return array
 
 
+def to_array(values: object, name: str) -> Array:
+    """Return `numbers`, but also arrays without any, and of other types."""
+    values = detach(values)
+    # NumPy would unmask it silently
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
+        values = np.where(np.ma.getmaskarray(values), np.nan, widen(values.data))
+    columns = _columns_of_types(values)
+    if columns:
+        return np.stack([to_array(column, name) for column in columns], axis=1)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise _ragged(values, name) from None
+    if array.dtype == np.float64 and _mixes_precisions(values):
+        if array.ndim > 1:
+            return np.stack([to_array(row, name) for row in values])  # type: ignore[attr-defined]
+        return _from_objects(np.fromiter(values, object), name)  # type: ignore[call-overload]
+    if array.dtype.kind in "OUS":
+        return _from_objects(np.asarray(values, dtype=object), name)
+    return widen(array)
+
+
 def detach(values: object) -> object:
-    """Return a tensor as one that NumPy can read, which knows no bfloat16 and no gradients; other values unchanged."""
+    """Return a tensor as an array, which knows no gradients, and no bfloat16; other values unchanged."""
     if not hasattr(values, "detach"):
         return values
     tensor = values.detach().cpu()
-    return tensor.double() if tensor.is_floating_point() else tensor
+    if not tensor.is_floating_point():
+        return tensor.numpy()
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    floats = tensor.float() if dtype in FORMATS else tensor.double()
+    return widen(floats.numpy(), dtype)
+
+
+def _columns_of_types(values: Any) -> list[object]:
+    """Return the columns of a data frame of pandas, Polars or PyArrow whose types differ; none of other values."""
+    if hasattr(values, "get_columns"):  # of Polars
+        columns = values.get_columns()
+    elif hasattr(values, "column_names"):  # of PyArrow
+        columns = list(values.columns)
+    elif hasattr(values, "columns"):
+        columns = [column for _, column in values.items()]
+    else:
+        return []
+    types = {str(getattr(column, "dtype", getattr(column, "type", None))) for column in columns}
+    return columns if len(types) > 1 else []
+
+
+def _mixes_precisions(values: object) -> bool:
+    """Return whether a list has floats of fewer than 64 bits among others, which NumPy would widen bit by bit."""
+    if not isinstance(values, (list, tuple)):
+        return False
+    if set(map(type, values)) <= {float, int, bool, np.float64}:  # the quicker look
+        return False
+    dtypes = {str(getattr(value, "dtype", "")).removeprefix("torch.") for value in values}
+    return not dtypes.isdisjoint(FORMATS) or any(map(_mixes_precisions, values))
 
 
 def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
@@ -95,6 +140,12 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
         advice = _truth_advice(correct, confidence)
         require(ok, correct, "references", "not_0_or_1", advice)
     return confidence, correct.astype(np.int64, copy=False)
+
+
+def complement(values: Floats, whole: float = 1.0) -> Floats:
+    """Return what is missing to the whole, to 15 digits of it: 0.1 for 0.9, and not 0.09999999999999998."""
+    digits = 15 - math.ceil(math.log10(max(abs(whole), 1.0)))
+    return np.round(whole - values, digits)
 
 
 def fill_missing(
@@ -400,14 +451,14 @@ def _scale_advice(confidence: Floats, correct: Array) -> str:
     if are_classes:
         return "pass_posteriors"
     if largest <= LEAST_PER_CENT:
-        return "divide_by_largest"
+        return "name_scale"
     return "divide_by_100" if largest <= 100 else ""
 
 
 def _truth_advice(correct: Array, confidence: Floats) -> str:
     """Return what to do about correctness (N,) that is not 0 or 1."""
     if np.isnan(correct).any():
-        return ""
+        return "label_or_leave_out"
     if are_swapped(correct, confidence):
         return "swap_arguments"
     return "pass_posteriors" if _are_whole(correct) else "choose_lowest_grade"
@@ -455,6 +506,8 @@ def _from_object(
 ) -> float:
     if is_nothing(value):
         return np.nan
+    if isinstance(value, np.floating) or hasattr(value, "detach"):
+        value = to_array(value, name)[()]
     if isinstance(value, complex) or not isinstance(value, _NUMBERS):
         raise InputError(name, "not_numbers", value=value, index=index[0] if index else 0)
     try:

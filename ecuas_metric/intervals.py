@@ -27,7 +27,7 @@ from .inference import (
     unseen,
     weighted_rows,
 )
-from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits, grouped, inner
+from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits, grouped
 from .metric import Data, Key, Line, Metric, Point, at_parameter
 from .metrics import (
     Values,
@@ -50,7 +50,6 @@ FEW_UNITS = 10
 # of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks
 _MOST_GROUPS = 2**13
 _ROUNDING = 1e-9
-_SPREAD = 0.01  # relative, of a variance that is taken for another
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ class Answers:
 
 
 def cost_of_floor(options: Options) -> float:
-    """Return what a probability of 0 costs by its logarithm: the most, but for probabilities that are given as such."""
+    """Return what a probability of 0 costs by its logarithm: the most."""
     return -math.log(options.epsilon)
 
 
@@ -387,7 +386,7 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
         rows = functools.partial(weighted_rows, one_part, loss, answers.design.weight)
     if groups is None:
         return None
-    line = _line_of_two_classes(key, answers, groups)
+    line = _line_of_two_classes(key, answers)
     if line is not None:
         return _of_answers(key, answers, value, _mean_at(line))
     at = _mean_at(_line_of_costs(groups))
@@ -397,23 +396,13 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     return Number(value, groups, at, seen, least, most, dearest=dearest, rows=rows)
 
 
-def _line_of_two_classes(key: Key, answers: Answers, losses: Groups) -> Line | None:
-    """Return the line of a loss of two classes, that of confidences; None if it has not the spread of the losses.
-
-    That of the logarithm has a floor, which the loss of a class that is taken for nearly impossible has not.
-    """
+def _line_of_two_classes(key: Key, answers: Answers) -> Line | None:
+    """Return the line of a loss of two classes, which is that of confidences; None if it has none."""
     two = key.entry.two_classes
     if two is None or answers.options.num_classes != 2 or not answers.is_binary:
         return None
     name, factor = two
-    line = answers.line(Key(name)).times(factor)
-    groups = answers.groups
-    of_right = inner(groups.weight2 - groups.weight2_cost, np.square(line.intercept))
-    of_wrong = inner(groups.weight2_cost, np.square(line.at(1.0)))
-    square = float(losses.weight2_cost2.sum())
-    rounding = _ROUNDING * float(groups.weight2.sum())
-    is_theirs = math.isclose(of_right + of_wrong, square, rel_tol=_SPREAD, abs_tol=rounding)
-    return line if is_theirs else None
+    return answers.line(Key(name)).times(factor)
 
 
 def _groups_of_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:

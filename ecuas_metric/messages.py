@@ -134,6 +134,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "not_certified_of_weights": "cannot be certified of weighted answers",
     "not_certified_without_bound": "cannot be certified of costs that have no bound",
     "not_one_of_budget_and_risk": "takes one of budget and max_risk",
+    "not_one_of_two": "are two forms of one thing: pass one of them",
     # ---- plug-ins ----
     "shift_unknown": "must be set for logits of tokens",
     "shift_of_no_tokens": "must be False or None: logits have no axis of tokens",
@@ -170,7 +171,10 @@ ADVICE = {  # sentences of their own
     "choose_lowest_grade": "Partly correct? Choose the lowest grade that counts as correct.",
     "count_from_0": "Count from 0.",
     "divide_by_100": "Percentages? Divide by 100.",
-    "divide_by_largest": "On another scale? Divide by its largest value.",
+    "name_scale": (
+        "Uncertainties or -log p? Pass 1 - u or np.exp(-x). Ratings? Pass (x - lowest) / (highest - lowest) of the "
+        "scale."
+    ),
     "divide_by_sums": "Rounded probabilities? renormalize=True divides each row by its sum.",
     "exponentiate": "Log-probabilities? Take their exponential.",
     "invert_confidence": (
@@ -192,6 +196,7 @@ ADVICE = {  # sentences of their own
     "name_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "are_no_posteriors": "Independent probabilities, one of each class? These are no posteriors of one class.",
     "name_all_classes": "Are classes missing? Each row needs the probability of every class.",
+    "pass_exponentials": "Are they -log p? Pass confidence=np.exp(-x).",
     "number_classes": (
         "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
     ),
@@ -287,6 +292,10 @@ ADVICE = {  # sentences of their own
     "keep_common": "Keep only the common ones with in_common.",
     "label_or_bound": (
         "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
+    ),
+    "label_or_leave_out": (
+        "No label? Leave these answers out, which makes most systems look better than they are, or count them as "
+        "wrong, 0; of a file, read_submissions gives bounds with unlabelled='bounds'."
     ),
     "label_or_drop": "Label them, or leave them out with unlabelled='drop'.",
     "leave_cell_empty": "No number? Leave the cell empty.",
@@ -452,6 +461,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "assumed": "These intervals assume that no answer costs more than {largest:g}: {metrics}.",
     "auroc_undefined": "auroc is nan: it needs both correct and incorrect samples.",
+    "ece_debiased_undefined": (
+        "ece_debiased is nan: it needs a bin with two samples, or with samples of two groups."
+    ),
     "average_undefined": "The average of {metric} is nan: it does not exist in {count} of {total} parts.",
     "bounds_only": "There are no intervals while labels or confidences are unknown, only bounds.",
     "confidences_unknown": "{count} of {total} confidences are missing.",

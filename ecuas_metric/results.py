@@ -75,6 +75,7 @@ FEW_ERRORS = 25
 ENOUGH = 10  # answers of a kind from which a perfect order is no chance: 2 ** -10 for a coin
 MOST_DRAWN = 10**8  # copies of samples: beyond, their arrays need gigabytes
 MUCH = 0.1  # of a number, which then has no digit that does not depend on it
+_UNDEFINED = {AUROC.name: "auroc_undefined", ECE_DEBIASED.name: "ece_debiased_undefined"}
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
 
@@ -442,9 +443,11 @@ def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
 
 def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
     """Return notes on values that do not exist for this sample, except selective risks of an empty selection."""
-    notes = []
-    if math.isnan(values.get(Key(AUROC.name), 0.0)):
-        notes.append(Note("auroc_undefined"))
+    notes = [
+        Note(identifier)
+        for name, identifier in _UNDEFINED.items()
+        if math.isnan(values.get(Key(name), 0.0))
+    ]
     zeros = [
         str(key.of(""))
         for key, value in values.items()

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, quoted
-from ..inputs import Bools, Floats, Ints
+from ..inputs import Bools, Floats, Ints, complement
 from .values import (
     TEXT,
     UNNAMED,
@@ -136,7 +136,7 @@ def numbers_in(
     """
     column = sheet.stored(name)
     if column != name:
-        return whole - numbers_in(sheet, column, share=share)
+        return complement(numbers_in(sheet, column, share=share), whole)
     cells = sheet.column(column)
     parsed = parse_cells(cells)
     if is_numeric(parsed.type):
@@ -190,7 +190,7 @@ def truths_in(
     """Return 1, 0 or grades of a column (N,), NaN where empty; `right` is the word for 1, or that and the one for 0."""
     column = sheet.stored(name)
     if column != name:
-        return 1 - truths_in(sheet, column, right)
+        return complement(truths_in(sheet, column, right))
     cells = sheet.column(column)
     parsed = parse_cells(cells)
     if right is None and is_numeric(parsed.type):

@@ -69,7 +69,8 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
     ),
 )
 LOG = "log"  # the scale of log-probabilities
-_IN_WORDS = {LOG: "natural logarithms"}
+LOGARITHMS = {LOG: 1.0, "nll": -1.0}  # scales of logarithms of probabilities -> their sign
+_IN_WORDS = {LOG: "natural logarithms", "nll": "negative natural logarithms"}
 OF_FILES = ("rows", "skip")  # roles that say which rows of a file are read, and are no columns
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
 SEVERAL = (*JOINED, "posteriors")
@@ -436,7 +437,7 @@ def lines_of(recipes: Iterable[Recipe]) -> list[str]:
 
 def limits_of(scale: float | str) -> tuple[float, float]:
     """Return what 0 and 1 are on a scale, a number or "LOW:HIGH"; of logarithms, what they are of."""
-    if scale == LOG:
+    if scale in LOGARITHMS:
         return 0.0, 1.0
     low, colon, high = str(scale).partition(":")
     try:
@@ -447,17 +448,18 @@ def limits_of(scale: float | str) -> tuple[float, float]:
 
 def on_unit_scale(values: Any, scale: float | str) -> Any:
     """Return numbers, or an expression of them, with what 0 and 1 are on a scale at 0 and 1."""
-    if scale == LOG:
+    if scale in LOGARITHMS:
         import numpy as np
 
-        return values.exp() if hasattr(values, "exp") else np.exp(values)
+        logarithms = values * LOGARITHMS[str(scale)]
+        return logarithms.exp() if hasattr(values, "exp") else np.exp(logarithms)
     low, high = limits_of(scale)
     return (values - low) / (high - low)
 
 
 def scale_of(text: str) -> float | str:
-    """Return the number that a scale is, or "LOW:HIGH", or "log"."""
-    if text == LOG:
+    """Return the number that a scale is, or "LOW:HIGH", "log" or "nll"."""
+    if text in LOGARITHMS:
         return text
     low, high = limits_of(text)
     return f"{low:g}:{high:g}" if ":" in text else high

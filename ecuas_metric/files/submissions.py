@@ -64,7 +64,7 @@ from .evidence import (
 from .proposals import say_classes
 from .read import read_sheet, stem
 from .recipe import (
-    LOG,
+    LOGARITHMS,
     ColumnNames,
     Reading,
     Recipe,
@@ -100,7 +100,7 @@ OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "stra
 _PARTLY = {  # what reading a file can do
     "choose_lowest_grade": "set_correct_from",
     "divide_by_100": "set_scale_100",
-    "divide_by_largest": "set_scale",
+    "name_scale": "set_scale",
     "exponentiate": "set_scale_log",
 }
 _RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
@@ -761,7 +761,7 @@ def values_in(
     if recipe.form == "posteriors" and len(names) == 1:
         classes = recipe.classes or ()
         return _lists_of(sheet, names[0], classes, are_zeros_left_out=are_zeros_left_out)
-    if recipe.scale == LOG and any(map(complement_of, names)):
+    if recipe.scale in LOGARITHMS and any(map(complement_of, names)):
         raise sheet.error(names[0], "complement_of_logarithms")
     whole = sum(limits_of(recipe.scale))
     columns = columns_in(sheet, names, share=recipe.scale == 1, whole=whole)

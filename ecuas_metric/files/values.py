@@ -16,11 +16,14 @@ import pyarrow.types as types
 
 from ..errors import FileError
 from ..inputs import Array, Bools, Floats, Ints
+from ..precision import widen
 from .recipe import column_in
 
 TEXT = pa.large_string()
 UNNAMED = "Unnamed: "  # before the number of a column without a name, as in pandas
 _FLOAT = pa.float64()
+_NARROW = (pa.float16(), pa.float32())
+_ARE_LISTS = (types.is_list, types.is_large_list, types.is_fixed_size_list)
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
 MOST_SKIPPED = 20  # rows that advice lists
 MOST_FIELDS = 1000  # of a nested cell; more are data, not names
@@ -175,7 +178,10 @@ def fields_of_objects(rows: Sequence[Mapping[str, object]]) -> dict[str, pa.Arra
 
 
 def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Return a column in one piece, and without dictionaries, views and extensions, which only concern storage."""
+    """Return a column in one piece, and without what only concerns storage.
+
+    That is dictionaries, views and extensions, and floats of fewer than 64 bits: see `precision.widen`.
+    """
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     array = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
     kind = array.type
@@ -192,7 +198,27 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
         return from_texts(
             None if value is None else value.decode("utf-8", "replace") for value in values
         )
-    return array
+    return _widened(array) if "float" in str(kind) else array
+
+
+def _widened(array: pa.Array) -> pa.Array:
+    """Return an array whose floats of fewer than 64 bits, also in its lists and objects, are float64."""
+    kind = array.type
+    if kind in _NARROW:
+        return from_numpy(widen(_buffer_of(array)), ~nulls_in(array))
+    if types.is_struct(kind):
+        fields = [_widened(part) for part in array.flatten()]
+        names = [part.name for part in kind]
+        return pa.StructArray.from_arrays(fields, names, mask=array.is_null())
+    if not any(is_list(kind) for is_list in _ARE_LISTS):
+        return array
+    values = _widened(array.values)
+    list_type = pa.large_list if types.is_large_list(kind) else pa.list_
+    size = (kind.list_size,) if types.is_fixed_size_list(kind) else ()
+    own = array.buffers()[: kind.num_buffers]
+    return pa.Array.from_buffers(
+        list_type(values.type, *size), len(array), own, offset=array.offset, children=[values]
+    )
 
 
 def is_numeric(kind: pa.DataType) -> bool:
@@ -216,7 +242,7 @@ def floats_in(array: pa.Array) -> Floats:
 def lists_in(array: pa.Array) -> Floats | None:
     """Return lists (N,) of K numbers each as an array (N, K); None of other cells, also if lengths differ."""
     kind = array.type
-    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    is_list = any(is_list(kind) for is_list in _ARE_LISTS)
     if not is_list or array.null_count or not is_numeric(kind.value_type):
         return None
     lengths = pc.list_value_length(array).unique()

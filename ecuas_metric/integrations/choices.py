@@ -13,7 +13,7 @@ from ..api import score_posteriors
 from ..errors import InputError
 from ..files.runs.lm_eval import ChoiceRecord
 from ..files.runs.parts import log_posteriors
-from ..inputs import IGNORED, Array, detach
+from ..inputs import IGNORED, Array, numbers
 
 HIGHER_IS_BETTER = {"ecuas_0": False, "ecuas_1": False, "error_rate": False, "auroc": True}
 
@@ -31,10 +31,10 @@ def rows_of(
 
     Logits of tokens, (B, T, K), need `shift`: whether those of a token are of the label of the next one.
     """
-    values = np.asarray(detach(logits))
-    truth = np.asarray(detach(labels))
+    values = numbers(logits, "logits")
+    truth = numbers(labels, "labels")
     values = np.moveaxis(values, _class_axis(values, truth, class_axis), -1)
-    weight = np.ones(truth.size) if weights is None else np.asarray(detach(weights))
+    weight = np.ones(truth.size) if weights is None else numbers(weights, "weights")
     weight = weight.reshape(truth.shape)
     if values.ndim == 3 and shift is None:
         raise InputError("shift", "shift_unknown", advice="set_shift")

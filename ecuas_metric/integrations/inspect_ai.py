@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from inspect_ai.scorer import (
     Metric,
@@ -69,7 +70,7 @@ def _values(
 def _quietly(
     correct: ArrayLike,
     confidence: ArrayLike,
-    options: dict[str, object],
+    options: dict[str, Any],
 ) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -24,7 +24,7 @@ from ..api import posterior_system, value_of
 from ..classes import ClassCosts, check_classes, classes_in, costs_by_class, in_words
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import InputError, Note
-from ..inputs import Array, Floats, Ints
+from ..inputs import Array, Floats, Ints, numbers
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
     OF_TWO,
@@ -252,7 +252,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         sample_weight: ArrayLike | None = None,
     ) -> float:
         """Return minus the mean cost, so that a search finds the cheapest."""
-        weights = None if sample_weight is None else np.asarray(sample_weight)
+        weights = None if sample_weight is None else numbers(sample_weight, "sample_weight")
         return -float(np.average(self.decision_costs(X, y), weights=weights))
 
     def __sklearn_tags__(self) -> Tags:
@@ -296,7 +296,7 @@ def _all_classes(
 def _widened(posteriors: Floats, labels: ArrayLike, every: Array) -> Floats:
     """Return posteriors (N, K) of all classes: those that were not seen have the probability 0."""
     wide = np.zeros((len(posteriors), len(every)))
-    wide[:, np.searchsorted(every, labels)] = posteriors
+    wide[:, np.searchsorted(every, labels)] = numbers(posteriors, "posteriors")
     return wide
 
 
@@ -316,7 +316,8 @@ def _cost_of_posteriors(
         labels = np.unique(posteriors)
         posteriors = (posteriors[:, None] == labels).astype(np.float64)  # certain decisions
     elif posteriors.ndim == 1:
-        posteriors = np.column_stack([1 - posteriors, posteriors])
+        positive = numbers(posteriors, "y_pred")
+        posteriors = np.column_stack([1 - positive, positive])
     every = _all_classes(options["cost"], all_labels, labels, y_true)
     if len(every) == 1:
         return 0.0  # one class, decided for throughout

@@ -11,7 +11,7 @@ from ..calibration import confidence_bins
 from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, above, ecuas_cost
 from ..designs import totals
 from ..errors import InputError
-from ..inputs import Floats, Ints, Limits
+from ..inputs import Floats, Ints, Limits, numbers
 from ..intervals import analytic_intervals, in_few_groups, limits_of_selected
 from ..metric import Key, Metric
 from ..metrics import metric_values
@@ -81,7 +81,7 @@ def reject_cost_curve(
     u_max = system.decisions.max_uncertainty
     if reject_cost is None:
         reject_cost = np.linspace(0, u_max, num_points)
-    at = np.asarray(reject_cost, np.float64)
+    at = numbers(reject_cost, "reject_cost").astype(np.float64, copy=False)
     ties = system.ties
     uncertainty = system.decisions.uncertainty_at(ties.rank)
     acceptable = np.count_nonzero(~above(uncertainty, u_max))  # never above u_M, as costs.accepted
@@ -139,7 +139,7 @@ def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     """Return ECUAS_n against n: the M values given, or 0 and 60 from 0.01 to 1000, evenly spaced in logarithm."""
     if n is None:
         n = np.append(0.0, np.geomspace(0.01, 1000, 60))
-    orders = np.asarray(n, np.float64)
+    orders = numbers(n, "n").astype(np.float64, copy=False)
     keys = [Key(ECUAS_N.name, order) for order in orders.tolist()]
     values = metric_values(system.decisions, system.ties, system.options, keys=keys)
     return OrderCurve(orders, np.array([values[key] for key in keys]))

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..classes import in_words
 from ..errors import FileError, InputError, missing_package
-from ..files.recipe import HEAD, LOG, Reading, Recipe, limits_of, on_unit_scale
+from ..files.recipe import HEAD, LOGARITHMS, Reading, Recipe, limits_of, on_unit_scale
 from ..files.values import from_values
 from ..options import Options, checked_options
 from ..summary import LINEAR, ROOT, Summary, SummaryResults, results_of
@@ -64,7 +64,8 @@ def score_frame(
     unlabelled : {"wrong", "drop"}, optional
         What becomes of rows without a label, which are an error otherwise.
     scale : float or str, default=1
-        What a confidence of 1 is in the frame, e.g. 100, or "LOW:HIGH" for what 0 and 1 are.
+        What a confidence of 1 is in the frame, e.g. 100, or "LOW:HIGH" for what 0 and 1 are; "log" for
+        log-probabilities, "nll" for negative ones.
     correct_from : float, optional
         The lowest grade that counts as right.
     normalize, decompose : bool, default=False
@@ -268,7 +269,8 @@ def _columns(rows: Any, recipe: Recipe, options: Options, systems: Mapping[str, 
     cells = {"cell": recipe.predictions[0], "y": recipe.truth}
     if recipe.of("weight"):
         cells["w"] = recipe.of("weight")[0]
-    numbers = {ours: _number(_theirs(name, rows)) for ours, name in cells.items()}
+    types = rows.collect_schema()
+    numbers = {ours: _number(_theirs(name, rows), types[name]) for ours, name in cells.items()}
     names = {ours: _theirs(name, rows) for ours, name in systems.items()}
     rows = rows.select(**names, **numbers)
     # Each in a column of its own: engines compute an expression as often as it is written.
@@ -340,7 +342,7 @@ def _bin(recipe: Recipe, options: Options) -> Any:
 
 def _on_unit_scale(cell: Any, scale: float | str) -> Any:
     """Return what `on_unit_scale` returns in memory, to the last digit."""
-    if scale == LOG:
+    if scale in LOGARITHMS:
         return on_unit_scale(cell, scale)
     low, high = limits_of(scale)
     return cell if scale == 1 else _quotient(cell - low, high - low)
@@ -351,11 +353,13 @@ def _quotient(column: Any, divisor: float) -> Any:
     return column / (column * 0 + divisor)
 
 
-def _number(column: Any) -> Any:
-    """Return a column as numbers, nothing where it is not a number."""
+def _number(column: Any, dtype: Any) -> Any:
+    """Return a column as numbers, nothing where it is not a number; what is 0.9 in float32 is 0.9, as in memory."""
     import narwhals as nw
 
-    numbers = column.cast(nw.Float64)
+    is_narrow = dtype == nw.Float32
+    written = column.cast(nw.String) if is_narrow else column
+    numbers = written.cast(nw.Float64)
     return nw.when(~numbers.is_nan()).then(numbers)
 
 

@@ -19,7 +19,7 @@ from ..errors import FileError, InputError
 from ..files.read import distinct_names, named_by_folders, stem
 from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import constant
-from .batches import first_line, recipe_of_rows
+from .batches import columns_read, first_line, recipe_of_rows
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,18 @@ def recipe_of_part(part: Part, reading: Reading) -> Recipe:
         for name, value in part.columns_in_path().items():
             head = head.append_column(name, constant(value, len(head)))
         count = rows.count_rows()
-    return recipe_of_rows(head, reading, source=part.source, rows=count)
+    recipe = recipe_of_rows(head, reading, source=part.source, rows=count)
+    for field in rows.schema:
+        # which engines take for float32
+        if field.type == pa.float16() and field.name in columns_read(recipe, [field.name]):
+            raise FileError(
+                part.source,
+                "not_read_out_of_core",
+                column=field.name,
+                what="numbers of 16 bits",
+                advice="score_in_memory",
+            )
+    return recipe
 
 
 def digest_of_part(part: Part, recipe: Recipe) -> str:

@@ -91,8 +91,8 @@ def entropy(q):
 
 
 def cross_entropy(q):
-    """Return -log q, where a q of exactly 0 is read as epsilon."""
-    return -(q or EPSILON).ln()
+    """Return -log q, where q is at least epsilon."""
+    return -max(q, EPSILON).ln()
 
 
 def ratio(numerator, denominator):
@@ -107,11 +107,10 @@ def mean(weight, values):
 def _of_confidences(q, wrong, weight):
     # the probability of what is true
     truth = [1 - p if x else p for p, x in zip(q, wrong, strict=True)]
-    clipped = [min(max(p, EPSILON), 1 - EPSILON) for p in truth]
     return {
         "ece": _ece(q, wrong, weight),
         "auroc": _auroc(list(zip(q, wrong, weight, strict=True))),
-        "confidence_cross_entropy": mean(weight, map(cross_entropy, clipped)),
+        "confidence_cross_entropy": mean(weight, map(cross_entropy, truth)),
         "confidence_brier_score": mean(weight, [(1 - p) ** 2 for p in truth]),
     }
 

@@ -136,26 +136,15 @@ def test_a_cost_by_its_logarithm_has_the_interval_of_the_cross_entropy(rng):
     assert Key("cross_entropy") not in assumed[0]["metrics"]
 
 
-def test_losses_of_two_classes_have_the_intervals_of_confidences(rng):
-    q = np.where(rng.random(150) < 0.6, 1.0, rng.uniform(0.5, 1, 150).round(1))
-    correct = answers(rng, q - 0.1)
-    found, _ = inferred(np.stack([1 - q, q], axis=1), correct, "posteriors")
-    for key, factor in (("cross_entropy", 1), ("brier_score", 2)):
-        of_confidence = np.array(astuple(found[f"confidence_{key}"]))
-        # but for the floor
-        assert astuple(found[key]) == pytest.approx(factor * of_confidence, rel=1e-6), key
-
-
-@pytest.mark.parametrize("scale", [15, 1e6])
-def test_a_class_that_never_occurs_changes_no_limit_of_extreme_losses(scale, rng):
-    """No floor of a confidence is one of logits, as sums of logarithms are."""
+@pytest.mark.parametrize("scale", [0.1, 1, 15, 1e6])
+def test_losses_of_two_classes_have_the_intervals_of_confidences(scale, rng):
+    """Also where probabilities are below the floor: it is one for both."""
     label = rng.integers(0, 2, 150)
     logits = scale * (rng.normal(size=(150, 2)) + 1.3 * np.eye(2)[label])
-    options = {"predictions_are": "logits", "only": [Key("cross_entropy")]}
-    two, _ = inferred(logits, label, "posteriors", **options)
-    never = np.column_stack([logits, np.full(150, -1e9)])
-    three, _ = inferred(never, label, "posteriors", **options)
-    assert astuple(two["cross_entropy"]) == pytest.approx(astuple(three["cross_entropy"]))
+    found, _ = inferred(logits, label, "posteriors", predictions_are="logits")
+    for key, factor in (("cross_entropy", 1), ("brier_score", 2)):
+        of_confidence = np.array(astuple(found[f"confidence_{key}"]))
+        assert astuple(found[key]) == pytest.approx(factor * of_confidence, rel=1e-9), key
 
 
 def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
