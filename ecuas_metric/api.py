@@ -22,6 +22,7 @@ from .classes import (
     costs_by_class,
     in_words,
     matrix_of_classes,
+    note_order,
     refuse_exchanged,
     two_columns,
 )
@@ -35,10 +36,11 @@ from .inputs import (
     numbers,
     posteriors,
     require_named,
+    require_same_order,
     same_length,
 )
 from .metric import Key, Metric
-from .options import check_number, checked_options
+from .options import check_number, checked_options, per_sample
 from .order import AUGRC, AURC, AUROC
 from .results import System, compute_results, note_hard, prepare
 
@@ -540,6 +542,9 @@ def score_costs(
     (1.125, 1.25)
     """
     checked = checked_options(max_uncertainty=max_uncertainty, **options)
+    require_same_order(
+        candidate_cost=candidate_cost, uncertainty=uncertainty, **per_sample(options)
+    )
     with in_words(WORDS_OF_COSTS):
         return _results(prepare("costs", *costs(uncertainty, candidate_cost), checked))
 
@@ -630,6 +635,7 @@ def confidence_system(
         raise InputError("confidence and uncertainty", "not_one_of_two")
     if confidence is not None:
         return _confidence_system(correct, confidence, options, OF_CONFIDENCES, ids)
+    require_same_order(correct=correct, uncertainty=uncertainty, ids=ids, **per_sample(options))
     with in_words(OF_UNCERTAINTIES):
         checked, _ = confidences(uncertainty, correct)
     return _confidence_system(correct, complement(checked), options, OF_UNCERTAINTIES, ids)
@@ -649,19 +655,22 @@ def _posterior_system(
         matrix, labels, _ = matrix_of_classes(cost, labels)
         options = {**options, "cost": matrix}
     checked = checked_options(**options)
+    require_same_order(y_true=y_true, y_prob=y_prob, ids=ids, **per_sample(options))
     with in_words(OF_POSTERIORS):
         scores = numbers(by_class(y_prob, y_true, labels), "y_prob")
-        hard: tuple[Note, ...] = ()
+        noted: tuple[Note, ...] = ()
         if scores.ndim == 1:
             refuse_exchanged(y_true, scores)
-            hard = note_hard(scores, f"{checked.predictions_are} of the second class")
+            noted = note_hard(scores, f"{checked.predictions_are} of the second class")
+        elif labels is None:
+            noted = note_order(y_true, y_prob)
         array = two_columns(scores, checked)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
             y_true = columns_of(y_true, labels, array)
         array, truth = posteriors(array, y_true)
         texts = _texts(ids, y_true=truth)
         system = prepare("posteriors", array, truth, checked, ids=texts, rank=rank)
-        return replace(system, notes=hard + system.notes)
+        return replace(system, notes=noted + system.notes)
 
 
 def _confidence_system(
@@ -673,6 +682,8 @@ def _confidence_system(
     rank: bool = True,
 ) -> System:
     checked = checked_options(**options)
+    arrays = {words["references"]: correct, words["predictions"]: confidence}
+    require_same_order(**arrays, ids=ids, **per_sample(options))
     with in_words(words):
         q, truth = confidences(confidence, correct)
         texts = _texts(ids, correct=truth)

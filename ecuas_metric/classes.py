@@ -10,13 +10,15 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import InputError
+from .errors import InputError, Note
 from .inputs import (
     IGNORED,
+    RANGE_TOLERANCE,
     Array,
     Floats,
     Ints,
     are_swapped,
+    in_unit_interval,
     numbers,
     one_dimensional,
     require,
@@ -134,11 +136,12 @@ def two_columns(y_prob: Array, options: Options) -> Array:
     if options.predictions_are == "logits":
         return np.stack([np.zeros(len(y_prob)), y_prob], axis=1)
     if options.predictions_are == "log_probabilities":
-        require(y_prob <= 0, y_prob, "y_prob", "not_log_probabilities")
-        return np.stack([np.log1p(-np.exp(y_prob)), y_prob], axis=1)
+        require(y_prob <= RANGE_TOLERANCE, y_prob, "y_prob", "not_log_probabilities")
+        log_q = np.minimum(y_prob, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.stack([np.log1p(-np.exp(log_q)), log_q], axis=1)
     advice = "" if np.isnan(y_prob).any() else "margins_are_logits"
-    ok = (y_prob >= 0) & (y_prob <= 1)
-    require(ok, y_prob, "y_prob", "out_of_unit_interval_of_two", advice)
+    require(in_unit_interval(y_prob), y_prob, "y_prob", "out_of_unit_interval_of_two", advice)
     return stacked(y_prob)
 
 
@@ -156,6 +159,19 @@ def columns_of(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> In
     column: Ints = np.minimum(np.searchsorted(classes, truth), len(classes) - 1)
     require(classes[column] == truth, truth, "y_true", "labels_differ", labels=listed)
     return column
+
+
+def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
+    """Return a note if class 10 stands before class 9 as a text, and no names of columns say which is meant."""
+    truth = classes_in(y_true, "y_true")
+    if truth.dtype.kind != "U":
+        return ()
+    classes = np.unique(truth).tolist()
+    in_order = classes == sorted(classes, key=_parts_of_name)
+    if in_order or set(map(str, names_of_columns(y_prob))) == set(classes):
+        return ()
+    listed = reprlib.repr(classes)
+    return (Note("classes_in_order_of_texts", {"classes": listed}, "name_columns_of_frame"),)
 
 
 def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) -> None:

@@ -17,6 +17,7 @@ from .inputs import (
     inner,
     non_negative,
     require,
+    require_same_order,
     to_array,
 )
 from .metric import Data, Frequencies, Metric, Unjudged
@@ -277,6 +278,7 @@ def _check(
 
 
 def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
+    require_same_order(candidate_cost=candidate_cost, uncertainty=uncertainty)
     c = to_array(candidate_cost, "candidate_cost").astype(np.float64, copy=False)
     u = to_array(uncertainty, "uncertainty").astype(np.float64, copy=False)
     for name, values in (("candidate_cost", c), ("uncertainty", u)):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import textwrap
 from collections.abc import Sized
+from dataclasses import dataclass
 from typing import Any
 
 import datasets
@@ -16,10 +18,10 @@ import pyarrow.compute as pc
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .version import BIBTEX, VERSION
 from .messages import SENTENCES
-from .errors import InputError, warn_of
+from .errors import InputError, Note, warn_of
 from .precision import widen
-from .inputs import FORM_CHECKS, Array, numbers
-from .options import DEFAULTS, OPTIONS, Options, checked_options
+from .inputs import FORM_CHECKS, Array, numbers, require_same_order
+from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample
 from .ranking import tie_groups
 from .peer_metrics import prr
 from .decisions import Decisions
@@ -95,9 +97,29 @@ _FEATURES = {
 _CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",)}
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Checked samples that were added together."""
+
+    form: str
+    predictions: Array  # (B,) or (B, K)
+    references: Array  # (B,)
+
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        return self.predictions.shape[1:]
+
+    def rows(self, rows: slice) -> _Batch:
+        return _Batch(self.form, self.predictions[rows], self.references[rows])
+
+
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
-    """ECUAS_n and its baselines. Input travels as Arrow tables in float64, never row by row."""
+    """ECUAS_n and its baselines; options given to `evaluate.load` are defaults of `compute`.
+
+    What is added is kept until a `compute` succeeds, or `reset` forgets it: in memory, and of several processes in
+    Evaluate's files, as Arrow tables in float64.
+    """
 
     # Evaluate's own, declared for the type checker.
     writer: Any
@@ -106,6 +128,14 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     file_paths: Any
     cache_file_name: Any
     row_shape: tuple[int, ...] = ()
+    _num_own: int
+
+    def __init__(self, *names: object, **settings: object) -> None:
+        of_evaluate = set(inspect.signature(evaluate.Metric.__init__).parameters)
+        self.options = {name: settings.pop(name) for name in {*settings} - of_evaluate}
+        checked_options(**self.options)
+        super().__init__(*names, **settings)
+        self.reset()
 
     def _info(self) -> evaluate.MetricInfo:
         if self.config_name not in _CONFIGURATIONS:
@@ -126,48 +156,41 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def compute(
         self, *, predictions: object = None, references: object = None, **options: object
     ) -> dict[str, float] | None:
-        """Compute the metrics of the added and the passed samples.
+        """Compute the metrics of the added and the passed samples; in processes but the first, return None.
 
-        Wrong options or a bad batch keep what was added; any later error empties the module.
+        An error leaves the module as it was before: what was added is kept, and counts in the next `compute`.
         """
-        checked = checked_options(**options)
+        kept = {name: value for name, value in self.options.items() if options.get(name) is None}
+        asked = {**options, **kept}
+        checked = checked_options(**asked)
+        passed = []
         is_given = predictions is not None or references is not None
-        is_alone = self.writer is None and self.num_process == 1
-        if is_given and is_alone:  # nothing to gather: no file, no lock, no shared state
-            columns = _checked_columns(self.config_name, predictions, references)
-            return self._score(*columns, checked)
-        if is_given:
-            self.add_batch(predictions=predictions, references=references)
-        elif is_alone:
-            raise InputError("predictions and references", "inputs_missing")
+        if is_given and not (_is_empty(predictions) and _is_empty(references)):
+            require_same_order(predictions=predictions, references=references, **per_sample(asked))
+            passed.append(self._checked(predictions, references))
         try:
-            # None in all processes of a distributed run but the first
-            return self._compute_of_all(options)
-        except pa.ArrowException as error:
-            self._discard()
-            raise InputError(
-                "predictions", "forms_differ_between_processes", got=str(error)
-            ) from None
+            if self.num_process > 1 and self._of_others is None:
+                results = self._compute_of_all([*self._added, *passed], asked)
+            else:
+                rows = [*self._added, *passed, *(self._of_others or [])]
+                results = self._score(rows, checked)
         except BaseException:
-            self._discard()
+            self._has_failed = True
             raise
-
-    def _compute_of_all(
-        self,
-        options: dict[str, object],
-    ) -> dict[str, float] | None:
-        if self.writer is None:  # an empty share of a distributed run: the others wait for its file
-            self.selected_feature_format = datasets.Features(
-                _FEATURES[_CONFIGURATIONS[self.config_name][0]]
-            )
-            self._init_writer()
-            self.selected_feature_format = None  # that of the others is read from their files
-        self.info.format = "arrow"  # only here: its constructor, and so its reader, refuses it beside two feature sets
-        try:
-            results: dict[str, float] | None = super().compute(**options)
-        finally:
-            self.info.format = None
+        self.reset()
         return results
+
+    def reset(self) -> None:
+        """Forget what was added."""
+        self._added: list[_Batch] = []
+        self._of_others: list[_Batch] | None = (
+            None  # gathered from other processes by a compute that failed
+        )
+        self._has_failed = False
+
+    def __len__(self) -> int:
+        """Return the number of samples that were added."""
+        return sum(len(batch.references) for batch in self._added)
 
     def add_batch(
         self,
@@ -176,27 +199,25 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         references: object = None,
         **others: object,
     ) -> None:
-        """Add checked predictions and references; an empty batch adds nothing."""
+        """Add checked predictions and references; an empty batch adds nothing.
+
+        After a `compute` that failed, a warning says how many samples are kept.
+        """
         if others:
             raise InputError("the inputs", "unknown_input", value=next(iter(others)))
         if _is_empty(predictions) and _is_empty(references):
             return
-        form, *columns = _checked_columns(self.config_name, predictions, references)
-        row_shape = columns[0].shape[1:]
-        if self.writer is None:
-            self.selected_feature_format = datasets.Features(_FEATURES[form])
-            self._init_writer()
-            self.row_shape = row_shape
-        elif row_shape != self.row_shape:
+        require_same_order(predictions=predictions, references=references)
+        batch = self._checked(predictions, references)
+        if self._of_others is not None:
             raise InputError(
-                "predictions",
-                "batch_shapes_differ",
-                value=row_shape,
-                got=f"(N{_axes(row_shape)})",
-                axes=_axes(self.row_shape),
+                "the inputs", "not_after_a_failed_gathering", advice="compute_or_reset"
             )
-        table = _arrow_table(*columns, schema=self.selected_feature_format.arrow_schema)
-        self.writer.write_table(table, writer_batch_size=len(table))
+        if self._has_failed and self._added:
+            warn_of([Note("kept_after_error", {"count": len(self)}, "reset_module")], stacklevel=2)
+            self._has_failed = False
+        # copies, since the caller may write to the arrays
+        self._added.append(_Batch(batch.form, batch.predictions.copy(), batch.references.copy()))
 
     def add(
         self,
@@ -239,27 +260,76 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         given = locals()
         options = checked_options(**{name: given[name] for name in OPTIONS})
         arrays = _to_numpy(predictions), _to_numpy(references)
-        return self._score(_form(self.config_name, arrays[0]), *arrays, options)
+        every = _Batch(_form(self.config_name, arrays[0]), *arrays)
+        self._of_others = [every.rows(slice(self._num_own, None))]
+        return self._score([every], options)
 
-    def _score(
-        self,
-        form: str,
-        predictions: Array,
-        references: Array,
-        options: Options,
-    ) -> dict[str, float]:
+    def _checked(self, predictions: object, references: object) -> _Batch:
+        """Return a checked batch, which has the shape of those before."""
+        for name, values in {"predictions": predictions, "references": references}.items():
+            if values is None:
+                raise InputError(name, "inputs_missing")
+        values = numbers(predictions, "predictions")
+        form = _form(self.config_name, values)
+        checked, truth = FORM_CHECKS[form](values, references)
+        batch = _Batch(form, checked.astype(np.float64, copy=False), truth)
+        if self._added and self._added[0].row_shape != batch.row_shape:
+            raise InputError(
+                "predictions",
+                "batch_shapes_differ",
+                value=batch.row_shape,
+                got=f"(N{_axes(batch.row_shape)})",
+                axes=_axes(self._added[0].row_shape),
+            )
+        return batch
+
+    def _score(self, batches: list[_Batch], options: Options) -> dict[str, float]:
+        if not batches:
+            raise InputError("predictions and references", "inputs_missing")
+        predictions, references = batches[0].predictions, batches[0].references
+        if len(batches) > 1:
+            predictions = np.concatenate([batch.predictions for batch in batches])
+            references = np.concatenate([batch.references for batch in batches])
         self.row_shape = predictions.shape[1:]
-        results = compute_results(prepare(form, predictions, references, options))
+        results = compute_results(prepare(batches[0].form, predictions, references, options))
         warn_of(results.notes, stacklevel=3)
         return results.flat()
+
+    def _compute_of_all(
+        self, batches: list[_Batch], options: dict[str, object]
+    ) -> dict[str, float] | None:
+        """Write batches for the first process, which computes the metrics of all; return None in the others."""
+        form = batches[0].form if batches else _CONFIGURATIONS[self.config_name][0]
+        self._num_own = sum(len(batch.references) for batch in batches)
+        self.selected_feature_format = datasets.Features(_FEATURES[form])
+        self._init_writer()
+        for batch in batches:
+            table = _arrow_table(batch, schema=self.selected_feature_format.arrow_schema)
+            self.writer.write_table(table, writer_batch_size=len(table))
+        if not batches:
+            self.selected_feature_format = None  # that of the others is read from their files
+        self.info.format = "arrow"  # only here: its constructor, and so its reader, refuses it beside two feature sets
+        try:
+            results: dict[str, float] | None = super().compute(**options)
+        except pa.ArrowException as error:
+            self._release_files()
+            raise InputError(
+                "predictions", "forms_differ_between_processes", got=str(error)
+            ) from None
+        except BaseException:
+            self._release_files()
+            raise
+        finally:
+            self.info.format = None
+        return results
 
     def signature(self, **options: object) -> str:
         """Return one line that names all that the numbers depend on; after posteriors, with their number of classes."""
         num_classes = self.row_shape[0] if self.row_shape else None
         return str(basis_of_options(checked_options(**options), num_classes=num_classes))
 
-    def _discard(self) -> None:
-        """Forget what was added, and let go of its files and locks, which Evaluate holds after an error."""
+    def _release_files(self) -> None:
+        """Let go of files and locks, which Evaluate holds after an error."""
         self.data = self.writer = self.buf_writer = None
         locks = self.filelocks or [self.filelock]
         paths = self.file_paths or [self.cache_file_name]
@@ -277,19 +347,6 @@ def _form(config_name: str, predictions: Array) -> str:
     return "confidences" if predictions.ndim == 1 else "posteriors"
 
 
-def _checked_columns(
-    config_name: str,
-    predictions: object,
-    references: object,
-) -> tuple[str, Array, Array]:
-    for name, values in {"predictions": predictions, "references": references}.items():
-        if values is None:
-            raise InputError(name, "inputs_missing")
-    predictions = numbers(predictions, "predictions")
-    form = _form(config_name, predictions)
-    return form, *FORM_CHECKS[form](predictions, references)
-
-
 def _is_empty(values: object) -> bool:
     return isinstance(values, Sized) and np.ndim(values) > 0 and len(values) == 0  # type: ignore[arg-type]
 
@@ -298,18 +355,14 @@ def _axes(row_shape: tuple[int, ...]) -> str:
     return "".join(f", {size}" for size in row_shape) or ","
 
 
-def _arrow_table(
-    predictions: Array,
-    references: Array,
-    *,
-    schema: pa.Schema,
-) -> pa.Table:
-    """Wrap the arrays as Arrow columns, without a copy where they are contiguous float64."""
-    values = pa.array(np.ascontiguousarray(predictions, np.float64).ravel())
+def _arrow_table(batch: _Batch, *, schema: pa.Schema) -> pa.Table:
+    """Wrap the arrays as Arrow columns, without a copy."""
+    predictions = batch.predictions
+    values = pa.array(predictions.ravel())
     if predictions.ndim == 2:
         offsets = np.arange(0, predictions.size + 1, predictions.shape[1], dtype=np.int32)
         values = pa.ListArray.from_arrays(offsets, values)
-    return pa.Table.from_arrays([values, pa.array(references)], schema=schema)
+    return pa.Table.from_arrays([values, pa.array(batch.references)], schema=schema)
 
 
 def _to_numpy(column: pa.ChunkedArray) -> Array:

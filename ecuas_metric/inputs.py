@@ -131,7 +131,7 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     confidence = vector(predictions, "predictions").astype(np.float64, copy=False)
     correct = vector(references, "references")
     same_length(predictions=confidence, references=correct)
-    ok = np.isnan(confidence) | _in_unit_interval(confidence)
+    ok = np.isnan(confidence) | in_unit_interval(confidence)
     if not ok.all():
         advice = _scale_advice(confidence, correct)
         require(ok, confidence, "predictions", "out_of_unit_interval", advice)
@@ -187,7 +187,7 @@ def clip(values: Array) -> tuple[Array, _Notes]:
     if _all_within(values, 0.0, 1.0):
         return values, ()
     beyond = (values < 0) | (values > 1)
-    outside = beyond & _in_unit_interval(values)
+    outside = beyond & in_unit_interval(values)
     if not outside.any():
         return values, ()
     clipped = np.where(outside, np.clip(values, 0, 1), values)
@@ -223,12 +223,12 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
 
 def _check_probabilities(array: Array) -> _Notes:
     sums = array.sum(axis=1, dtype=np.float64)
-    if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
+    if not all(in_unit_interval(block).all() for block in row_blocks(array)):
         _require_rows(array, lambda block: ~np.isnan(block), "is_nan")
         sum_to_100 = np.abs(sums / 100 - 1) <= ROUNDED_SUM_TOLERANCE
         are_percentages = array.min() >= 0 and sum_to_100.all()
         advice = "divide_by_100" if are_percentages else _advice_on_form(array)
-        _require_rows(array, _in_unit_interval, "out_of_unit_interval", advice)
+        _require_rows(array, in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
     advice = "name_all_classes"
     if rounded.all():
@@ -378,6 +378,33 @@ def same_length(**arrays: Sized) -> None:
         raise InputError(names, "lengths_differ", value=sizes, got=got)
 
 
+def require_same_order(**values: Any) -> None:
+    """Raise InputError if indices of pandas have the same labels in another order, which positions would not tell.
+
+    Others are paired by position, as in scikit-learn.
+    """
+    indexed = {name: one.index for name, one in values.items() if hasattr(one, "iloc")}
+    first, *following = indexed or [""]
+    for name in following:
+        one = indexed[first]
+        other = indexed[name]
+        if one.equals(other) or len(one) != len(other):
+            continue
+        if one.isin(other).all() and other.isin(one).all():
+            raise InputError(
+                f"{first} and {name}",
+                "orders_differ",
+                got=_first_difference(one, other),
+                advice="align",
+            )
+
+
+def _first_difference(one: Any, other: Any) -> str:
+    """Return the first labels of two indices that differ."""
+    labels = next(pair for pair in zip(one, other, strict=True) if pair[0] != pair[1])
+    return f"{labels[0]!r} and {labels[1]!r} in one row"
+
+
 def _require_rows(
     array: Array,
     test: Callable[[Array], Bools],
@@ -434,7 +461,8 @@ def _all_within(values: Array, low: float, high: float) -> bool:
     return bool(values.size and values.min() >= low and values.max() <= high)
 
 
-def _in_unit_interval(block: Array) -> Bools:
+def in_unit_interval(block: Array) -> Bools:
+    """Return which numbers lie in [0, 1], up to the rounding of float32."""
     return np.asarray((block >= -RANGE_TOLERANCE) & (block <= 1 + RANGE_TOLERANCE))
 
 

@@ -10,6 +10,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "empty": "must not be empty",
     "infinite_logits": "must be finite, or -inf for a probability of 0",
     "is_nan": "must not be NaN",
+    "orders_differ": "must have their rows in one order: the labels of their indices are the same, in another order",
     "lengths_differ": "must have the same length",
     "negative": "must be >= 0",
     "negative_or_infinite": "must be finite and non-negative",
@@ -67,7 +68,9 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "not_positive": "must be positive (inf allowed)",
     "not_positive_and_finite": "must be positive and finite",
     # ---- systems ----
-    "metric_exists": "has the name of another one",
+    "metric_exists": "has the name of another one, or of one of its keys",
+    "no_name_of_a_metric": "must have a name of letters, digits and _, not normalized_..",
+    "not_added": "must be one that was added",
     "no_such_metric": "must name one of the metrics {choices}",
     "parameter_missing": "must say the parameter of {metric}",
     "parameter_of_none": "must have no parameter of {metric}, which takes none",
@@ -160,12 +163,15 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "classes_differ_between_batches": "must have the same number of classes in every batch",
     "forms_differ_between_processes": "must have one form in all processes",
     "inputs_missing": "are missing: pass them here, or call add_batch before",
+    "not_after_a_failed_gathering": "cannot be added: those of all processes are gathered, and their compute failed",
     "unknown_configuration": "must be 'default' or 'graded'",
     "unknown_input": "must be predictions and references",
     "not_numbers_and_commas": "takes numbers, separated by commas",
 }
 
 ADVICE = {  # sentences of their own
+    "compute_or_reset": "Call compute as the error asked, or reset to forget them.",
+    "reset_module": "Were they added again? reset() forgets them.",
     "check_cost": "The uncertainties do not fit this cost, or num_classes is too small.",
     "check_decisions": "There, another decision has a lower expected cost.",
     "choose_lowest_grade": "Partly correct? Choose the lowest grade that counts as correct.",
@@ -191,6 +197,11 @@ ADVICE = {  # sentences of their own
         "Logits of a logistic model or a network? predictions_are='logits'. Margins of a support vector machine are no "
         "probabilities: calibrate them first."
     ),
+    "name_columns_of_frame": (
+        "labels, in this order, says that this is meant; a data frame with the classes as names of its columns has any "
+        "order."
+    ),
+    "align": "If labels pair them, reorder one by them, a.loc[b.index]; if positions do, pass .to_numpy().",
     "are_logits": "Logits? Specify them with predictions_are='logits'.",
     "choose_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "name_form": "Logits or log-probabilities? Specify them with predictions_are.",
@@ -407,7 +418,9 @@ ADVICE = {  # sentences of their own
         "token classification."
     ),
     "set_infinite_classes": "For free text, set num_classes=math.inf.",
-    "set_scale": "On another scale? Set scale to its largest value, to divide by it.",
+    "set_scale": (
+        "Ratings? Set scale='LOW:HIGH', what 0 and 1 are. Uncertainties that are -log(p)? Set scale='nll'."
+    ),
     "set_scale_100": "Percentages? Set scale=100.",
     "set_scale_log": "Log-probabilities? Set scale='log'.",
     "unlabelled_are_wrong": (  # here and below, the figures are those of the TriviaQA subset's card
@@ -460,9 +473,13 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "nothing. They count as rejected at every reject cost, right or wrong."
     ),
     "assumed": "These intervals assume that no answer costs more than {largest:g}: {metrics}.",
+    "kept_after_error": "{count} samples that were added before compute failed are kept, and count.",
+    "classes_in_order_of_texts": (
+        "The columns of y_prob are taken for the classes in the order of their names as texts: {classes}."
+    ),
     "auroc_undefined": "auroc is nan: it needs both correct and incorrect samples.",
     "ece_debiased_undefined": (
-        "ece_debiased is nan: it needs a bin with two samples, or with samples of two groups."
+        "The debiased ECE is nan: it needs a bin with two samples, or with samples of two groups."
     ),
     "average_undefined": "The average of {metric} is nan: it does not exist in {count} of {total} parts.",
     "bounds_only": "There are no intervals while labels or confidences are unknown, only bounds.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -45,8 +46,8 @@ class Key:
 
     @property
     def entry(self) -> Metric:
-        """The metric's entry in the registry."""
-        return METRICS[self.metric]
+        """The metric's entry in the registry, or what it was: a thread may remove it while another one scores."""
+        return METRICS.get(self.metric) or _REMOVED[self.metric]
 
     @property
     def options(self) -> set[str]:
@@ -304,6 +305,18 @@ _CHOICES = {
     "when": ("", "ratio", "calibration", "named"),
 }
 METRICS: dict[str, Metric] = {}  # by name, in the order of the keys of results; filled by `metrics`
+_REMOVED: dict[str, Metric] = {}
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_IN_KEYS = re.compile(  # what follows the name of a metric in keys of results
+    r"\d+|inf|recalibrated|calibration_loss|low|high|min|max|standard_error|lower_bound|upper_bound"
+)
+_OWN: set[str] = set()  # the names of the metrics of this package
+
+
+def register(metrics: Iterable[Metric]) -> None:
+    """Add the metrics of this package, which cannot be removed."""
+    METRICS.update((metric.name, metric) for metric in metrics)
+    _OWN.update(METRICS)
 
 
 def add_metric(metric: Metric) -> Metric:
@@ -321,8 +334,9 @@ def add_metric(metric: Metric) -> Metric:
     Raises
     ------
     InputError
-        If there is a metric of this name, or not exactly one of cost, value and ratio, or a field that names something
-        names what is not there.
+        If a metric has this name, or a key that it could have, as ``ecuas_3``; if it is not a name of letters, digits
+        and _; if there is not exactly one of cost, value and ratio, or a field that names something names what is not
+        there.
 
     Examples
     --------
@@ -340,8 +354,10 @@ def add_metric(metric: Metric) -> Metric:
     0.25
     >>> _ = remove_metric(sure)
     """
-    if metric.name in METRICS:
+    if metric.name in METRICS or any(_share_keys(metric.name, name) for name in list(METRICS)):
         raise InputError("metric", "metric_exists", value=metric.name)
+    if not _NAME.fullmatch(metric.name) or metric.name.startswith("normalized_"):
+        raise InputError("metric", "no_name_of_a_metric", value=metric.name)
     ways = [metric.cost, metric.value, metric.ratio]
     if sum(way is not None for way in ways) != 1:
         raise InputError("metric", "metric_of_several_ways", value=metric.name)
@@ -351,6 +367,13 @@ def add_metric(metric: Metric) -> Metric:
         one_of(part, tuple(METRICS), "ratio")
     METRICS[metric.name] = metric
     return metric
+
+
+def _share_keys(one: str, other: str) -> bool:
+    """Return whether the name of one metric may be a key of another one."""
+    shorter, longer = sorted([one, other], key=len)
+    ending = longer.removeprefix(f"{shorter}_")
+    return ending != longer and _IN_KEYS.fullmatch(ending) is not None
 
 
 def remove_metric(metric: Metric) -> Metric:
@@ -367,8 +390,8 @@ def remove_metric(metric: Metric) -> Metric:
 
     Raises
     ------
-    KeyError
-        If it is not there.
+    InputError
+        If it is not there, or one of this package.
 
     Examples
     --------
@@ -378,7 +401,11 @@ def remove_metric(metric: Metric) -> Metric:
     >>> remove_metric(add_metric(rare)).name
     'rare'
     """
-    return METRICS.pop(metric.name)
+    if metric.name in _OWN or METRICS.get(metric.name) is not metric:
+        raise InputError("metric", "not_added", value=metric.name)
+    _REMOVED[metric.name] = metric
+    del METRICS[metric.name]
+    return metric
 
 
 _OfParameter = TypeVar("_OfParameter", Data, Frequencies)

@@ -12,7 +12,7 @@ from .decisions import Decisions, select_rows
 from .designs import totals
 from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner
 from .metric import METRICS as METRICS
-from .metric import Data, Frequencies, Key, Line, at_parameter
+from .metric import Data, Frequencies, Key, Line, at_parameter, register
 from .metric import Metric as Metric
 from .metric import add_metric as add_metric
 from .metric import remove_metric as remove_metric
@@ -28,8 +28,7 @@ _NOISE = 1e-7
 _MOST_PARTS = 256  # runs of groups with a derivative of their own: two values each
 
 _ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *PEER_METRICS]
-for _metric in sorted(_ENTRIES, key=lambda metric: metric.column):
-    add_metric(_metric)
+register(sorted(_ENTRIES, key=lambda metric: metric.column))
 
 Values = Mapping[Key, float]
 
@@ -43,7 +42,7 @@ def keys_of(
     """Return the keys of the metrics that are defined for a system, in the order of the registry."""
     parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs}
     keys = []
-    for name, metric in METRICS.items():
+    for name, metric in list(METRICS.items()):  # once, since threads may add one
         if metric.when in when and metric.applies(decisions):
             keys += [Key(name, parameter) for parameter in parameters.get(metric.parameter, ())]
     return keys

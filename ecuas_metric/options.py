@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -116,6 +116,12 @@ def checked_options(**given: object) -> Options:
         require_counts(weights)
         return options
     return options.replace(sample_weight=effective_weights(weights))
+
+
+def per_sample(options: Mapping[str, object]) -> dict[str, object]:
+    """Return those of some options that have one value for each sample, as they are given."""
+    names = (*PER_SAMPLE, "decisions")
+    return {name: options[name] for name in names if options.get(name) is not None}
 
 
 def effective_weights(weights: Floats) -> Floats:

@@ -22,6 +22,7 @@ from ..inputs import (
     finite,
     labels,
     non_negative,
+    require_same_order,
     same_length,
     stacked,
     vector,
@@ -224,6 +225,9 @@ def fit_recalibration(
     >>> recalibration.apply([0.95, 0.6]).tolist()
     [0.75, 0.5]
     """
+    require_same_order(
+        probabilities=probabilities, references=references, sample_weight=sample_weight
+    )
     array, classes = _probabilities(probabilities)
     truth = np.asarray(references)
     with in_words(_OF_PROBABILITIES):
@@ -329,6 +333,9 @@ def fit_affine(
     >>> round(scale, 6)
     0.5
     """
+    require_same_order(
+        log_posteriors=log_posteriors, references=references, sample_weight=sample_weight
+    )
     scores = _log_posteriors(log_posteriors)
     num_classes = scores.shape[1]
     with in_words(_OF_AFFINE):
@@ -479,6 +486,7 @@ def fit_isotonic(
         from sklearn.isotonic import IsotonicRegression
     except ImportError:
         raise missing_package("Isotonic recalibration needs", "scikit-learn") from None
+    require_same_order(confidence=confidence, correct=correct, sample_weight=sample_weight)
     with in_words(_OF_ISOTONIC):
         q, truth = confidences(finite(confidence, "confidence"), correct)
         q = np.clip(q, 0, 1)  # from beyond by rounding
@@ -579,6 +587,8 @@ def cross_validated(
     >>> cross_validated(fit_isotonic, apply_isotonic, rng.random(100), correct).shape
     (100,)
     """
+    paired = {"ids": ids, "groups": groups, "sample_weight": sample_weight}
+    require_same_order(scores=scores, references=references, **paired)
     array = finite(scores, "scores", "set_floor")
     truth = np.asarray(references)
     same_length(scores=array, references=truth)

@@ -190,7 +190,9 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Write all of them as numbers in [0, 1], and if they are, leave the scale out, or say that of another file "
         "alone: --columns FILE:scale=MAX."
     ),
-    "set_scale": "On another scale? --scale MAX divides by MAX, the largest possible value.",
+    "set_scale": (
+        "Ratings? --scale LOW:HIGH says what 0 and 1 are. Uncertainties that are -log(p)? --scale nll."
+    ),
     "name_complement": "If it is: --columns {pairs}.",
     "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
     "name_value": "Name one of them with --columns correct=value.KEY.",

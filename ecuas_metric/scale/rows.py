@@ -10,7 +10,7 @@ from .. import inputs
 from ..basis import UNKNOWN, Origin
 from ..costs import above
 from ..errors import InputError, Note
-from ..inputs import Array, Floats, require, same_length
+from ..inputs import Array, Floats, require, require_same_order, same_length
 from ..options import PER_SAMPLE, Options, checked_options, is_set, require_counts
 from ..results import System, prepare
 from ..summary import Summary, summary_of
@@ -65,6 +65,7 @@ def state_of(
         if is_set(options, name):
             advice = "pass_weights_to_state" if name == "sample_weight" else "score_all_in_memory"
             raise InputError(name, "not_with_a_state", advice=advice)
+    require_same_order(predictions=predictions, references=references, sample_weight=sample_weight)
     is_positive = options.predictions_are == "positive_probabilities"
     check = inputs.FORM_CHECKS["confidences" if is_positive else form]
     predictions, references = check(predictions, references)

@@ -4,6 +4,8 @@ import dataclasses
 import itertools
 import json
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +25,7 @@ from ecuas_metric import (
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.metric import Data, Key
-from ecuas_metric.metrics import line_of_value
+from ecuas_metric.metrics import METRICS, line_of_value
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import TieGroups
 from ecuas_metric.reporting import cli
@@ -71,6 +73,59 @@ def test_a_quotient_is_there_where_both_its_parts_are():
     add_metric(entry)
     assert "new" not in score_confidences([1, 0], [0.9, 0.2])
     remove_metric(entry)
+
+
+TAKEN = ["ecuas", "ecuas_3", "risk_low", "error_rate_standard_error", "expected_cost_1"]
+NO_NAMES = ["a,b", "", "3", "_", "two words", "normalized_mine", "größe", "ecuas_0.5"]
+
+
+@pytest.mark.parametrize("name", [*TAKEN, *NO_NAMES])
+def test_no_name_is_one_that_a_number_has_or_that_cannot_be_asked_for(name):
+    before = score_confidences([1, 0], [0.9, 0.2], n=3)
+    with pytest.raises(InputError, match="^metric (has the name of|must have a name of)"):
+        add_metric(Metric(name=name, title="New", cost=missed, **TEXTS))
+    assert score_confidences([1, 0], [0.9, 0.2], n=3) == before
+
+
+@pytest.mark.parametrize("own, other", [("mine", "mine_low"), ("mine_3", "mine")])
+def test_two_added_metrics_share_no_key(own, other):
+    entry = add_metric(Metric(name=own, title="New", cost=missed, **TEXTS))
+    with pytest.raises(InputError, match="^metric has the name of another one"):
+        add_metric(Metric(name=other, title="Other", cost=missed, **TEXTS))
+    remove_metric(entry)
+
+
+def test_only_what_was_added_is_removed():
+    entry = ENTRIES["mean"]
+    for one in (METRICS["ecuas"], entry, dataclasses.replace(METRICS["risk"], title="Mine")):
+        with pytest.raises(InputError, match="^metric must be one that was added"):
+            remove_metric(one)
+    assert remove_metric(add_metric(entry)) is entry
+
+
+def test_threads_that_add_and_remove_metrics_change_nothing_in_a_running_score():
+    rng = np.random.default_rng(0)
+    confidence = rng.random(SIZE)
+    correct = rng.random(SIZE) < confidence
+    options = {"confidence_level": 0.9, "decompose": True, "normalize": True}
+    expected = score_confidences(correct, confidence, **options)
+    has_ended = threading.Event()
+
+    def add_and_remove(number):
+        while not has_ended.is_set():
+            entry = dataclasses.replace(ENTRIES["mean"], name=f"missed_by_{number}")
+            remove_metric(add_metric(entry))
+
+    with ThreadPoolExecutor(2) as pool:
+        threads = [pool.submit(add_and_remove, number) for number in "ab"]
+        try:
+            for _ in range(60):
+                found = score_confidences(correct, confidence, **options)
+                assert {key: found[key] for key in expected} == expected
+        finally:
+            has_ended.set()
+        for thread in threads:
+            thread.result()
 
 
 @pytest.fixture(params=ENTRIES)

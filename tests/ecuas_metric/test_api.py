@@ -32,6 +32,7 @@ from ecuas_metric import (
     cross_validated,
     decide,
     ece_score,
+    ecuas_cost,
     ecuas_score,
     fit_isotonic,
     fit_temperature,
@@ -383,3 +384,81 @@ def test_systems_without_names_are_numbered_and_arrays_are_refused():
 def test_margins_of_0_and_1_are_not_called_probabilities():
     with pytest.warns(UserWarning, match="count as logits of the second class"):
         score_posteriors([0, 1, 1], [0.0, 1.0, 0.0], predictions_are="logits")
+
+
+ROWS = list("abcd")
+BY_LABEL = {  # functions of arrays -> their arrays with one index
+    score_posteriors: {"y_true": [0, 1, 1, 0], "y_prob": [0.2, 0.7, 0.6, 0.4]},
+    score_confidences: {"correct": [1, 0, 1, 1], "confidence": [0.9, 0.8, 0.4, 0.6]},
+    score_costs: {"candidate_cost": [0, 0.5, 1, 0], "uncertainty": [0.1, 0.2, 0.9, 0.4]},
+    ecuas_cost: {"candidate_cost": [0, 0.5, 1, 0], "uncertainty": [0.1, 0.2, 0.9, 0.4]},
+    fit_isotonic: {"confidence": [0.6, 0.7, 0.8, 0.9], "correct": [0, 1, 0, 1]},
+}
+PER_SAMPLE = {"sample_weight": [1.0, 2.0, 3.0, 4.0], "groups": [1, 1, 2, 3], "strata": [1, 1, 2, 2]}
+
+
+@pytest.mark.parametrize("function", BY_LABEL, ids=lambda function: function.__name__)
+def test_the_same_labels_in_another_order_are_refused(function):
+    indexed = {name: pd.Series(values, ROWS) for name, values in BY_LABEL[function].items()}
+    options = {"max_uncertainty": 1.0} if function is score_costs else {}
+    call = functools.partial(function, **options)
+    expected = str(call(**BY_LABEL[function]))
+    assert str(call(**indexed)) == expected
+    first, second = indexed
+    turned = {**indexed, second: indexed[second].iloc[::-1]}
+    with pytest.raises(
+        InputError, match=f"^{first} and {second} must have their rows in one order"
+    ):
+        call(**turned)
+    by_position = {**turned, second: BY_LABEL[function][second]}
+    assert str(call(**by_position)) == expected
+    # other labels pair nothing, as in scikit-learn
+    assert str(call(**{**indexed, second: indexed[second].set_axis(range(4))})) == expected
+
+
+@pytest.mark.parametrize("name", PER_SAMPLE)
+def test_so_are_those_of_what_each_sample_has(name):
+    arrays = BY_LABEL[score_confidences]
+    correct = pd.Series(arrays["correct"], ROWS)
+    given = pd.Series(PER_SAMPLE[name], ROWS)
+    options = {"confidence_level": 0.9}
+    expected = score_confidences(correct, arrays["confidence"], **options, **{name: given})
+    plain = score_confidences(**arrays, **options, **{name: PER_SAMPLE[name]})
+    np.testing.assert_equal(expected, plain)
+    with pytest.raises(InputError, match=f"^correct and {name} must have their rows in one order"):
+        score_confidences(correct, arrays["confidence"], **{name: given.iloc[::-1]})
+
+
+def test_names_with_numbers_in_the_order_of_texts_are_noted(rng):
+    names = [f"class_{number}" for number in range(12)]
+    posteriors = rng.dirichlet(np.full(12, 0.1), 200)
+    truth = np.array(names)[[rng.choice(12, p=row) for row in posteriors]]
+    with pytest.warns(UserWarning, match="in the order of their names as texts: .*class_10"):
+        by_text = ecuas_score(truth, posteriors)
+    by_name = ecuas_score(truth, pd.DataFrame(posteriors, columns=names))
+    assert by_name < by_text
+    in_order = np.argsort(names)
+    labels = np.array(names)[in_order]
+    assert ecuas_score(truth, posteriors[:, in_order], labels=labels) == by_name
+    few = [f"class_{number}" for number in range(9)]
+    ecuas_score(few, np.eye(9))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("beyond", [2.3e-16, 1e-7])
+def test_probabilities_beyond_1_by_rounding_are_alike_in_every_form(beyond):
+    positive = np.array([1 + beyond, 0.2, -beyond])
+    truth = [1, 0, 1]
+    expected = score_posteriors(truth, [[0, 1], [0.8, 0.2], [1, 0]], reject_costs=0.2)
+    both = np.stack([1 - positive, positive], axis=1)
+    for posteriors in (positive, both):
+        assert score_posteriors(truth, posteriors, reject_costs=0.2) == expected
+        decided = decide(posteriors, reject_cost=0.2)
+        assert decided.accepted.all()
+    with np.errstate(divide="ignore"):
+        logs = np.log([1, 0.2, 0])
+    logs[0] = beyond
+    options = {"predictions_are": "log_probabilities", "reject_costs": 0.2}
+    found = score_posteriors(truth, logs, **options)
+    assert found == {key: pytest.approx(value) for key, value in expected.items()}
+    assert score_confidences(truth, positive) == score_confidences(truth, [1, 0.2, 0])

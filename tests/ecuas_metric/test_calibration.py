@@ -92,7 +92,7 @@ def _of(system, size, seed=0):
 
 
 def test_without_pairs_there_is_nothing_to_say():
-    with pytest.warns(UserWarning, match="ece_debiased is nan"):
+    with pytest.warns(UserWarning, match="debiased ECE is nan"):
         assert math.isnan(ece_score([1, 0], [0.2, 0.9], debiased=True))
     system = confidence_system([1, 0], [0.2, 0.9], calibration=True, confidence_level=0.95)
     values = compute_results(system).flat()

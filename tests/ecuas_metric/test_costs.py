@@ -284,3 +284,49 @@ def test_the_floor_of_a_matrix_depends_on_its_unit_and_on_no_dominated_decision(
         assert Options(cost=worse).floor == floor
     assert Options(cost=1 - np.eye(4)).floor == DEFAULTS.epsilon
     assert Options(cost=np.array([[0, 1e-3], [1e5, 0]])).floor == pytest.approx(1e-10)
+
+
+SMALL = [1e-3, 1e-7, 1e-8, 1e-12, 1e-30, 1e-300, 5e-324, 0.0]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("form", ["probabilities", "log_probabilities", "logits"])
+@pytest.mark.parametrize("cost", ["zero_one", "log"])
+@pytest.mark.parametrize("num_classes", [2, 3])
+def test_no_score_improves_as_the_probability_of_the_truth_falls_to_0(form, cost, num_classes):
+    """But for the uncertainty itself, which ECUAS_n adds to what its floor is of."""
+    options = {"cost": cost, "predictions_are": form, "labels": range(num_classes), "n": (0, 1, 9)}
+    before = {}
+    for probability in SMALL:
+        rest = (1 - probability) / (num_classes - 1)
+        posterior = np.array([[probability] + [rest] * (num_classes - 1)])
+        with np.errstate(divide="ignore"):
+            given = posterior if form == "probabilities" else np.log(posterior)
+        values = score_posteriors([0], given, **options)
+        for key in ("cross_entropy", "risk", "ecuas_0", "ecuas_1", "ecuas_9"):
+            if key in before and key in values:
+                assert values[key] >= before[key] - 2e-7, key
+        assert values["cross_entropy"] == pytest.approx(-math.log(max(probability, 1e-7)))
+        before = values
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_perfect_system_scores_0():
+    values = score_posteriors([0, 1, 2], np.eye(3), reject_costs=0.1, epsilon=1e-4)
+    values |= score_confidences([1, 1], [1.0, 1.0], epsilon=1e-4)
+    costs = {key: value for key, value in values.items() if key not in ("auroc", "coverage_0.1")}
+    assert costs == dict.fromkeys(costs, 0.0)
+    values = score_posteriors([0, 1, 2], np.eye(3), cost="log")
+    assert values == dict.fromkeys(values, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("epsilon", [1e-7, 0.2, 0.4])
+def test_a_system_that_knows_the_frequencies_alone_has_the_normalised_cross_entropy_1(epsilon):
+    options = {"normalize": True, "epsilon": epsilon}
+    correct = [1] * 9 + [0]
+    values = score_confidences(correct, [0.9] * 10, **options)
+    assert values["normalized_confidence_cross_entropy"] == pytest.approx(1)
+    label = [0] * 7 + [1] * 2 + [2]
+    values = score_posteriors(label, [[0.7, 0.2, 0.1]] * 10, **options)
+    assert values["normalized_cross_entropy"] == pytest.approx(1)

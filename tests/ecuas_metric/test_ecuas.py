@@ -129,11 +129,7 @@ def test_after_an_error_the_module_is_usable_at_once(keep_in_memory, tmp_path, e
         with pytest.raises(ValueError, match=f"^{message}"):
             module.compute(**arguments)
         assert not list(tmp_path.rglob("*.arrow"))
-        # A lock still held would make Evaluate wait, then take a file of another name.
         module.add_batch(predictions=CONFIDENCE, references=CORRECT)
-        assert all(
-            path.name == "default_experiment-1-0.arrow" for path in tmp_path.rglob("*.arrow")
-        )
         assert module.compute() == expected
 
 
@@ -177,15 +173,120 @@ def test_an_empty_or_bad_batch_or_option_leaves_what_was_added(ecuas, expected):
     assert ecuas.compute(predictions=[], references=[]) == expected
 
 
-def test_an_error_of_all_samples_together_empties_the_module(ecuas, expected, tmp_path):
+MISSING = [0.9, np.nan, 0.4, 0.65]
+TO_MEND = [  # samples, options that do not fit, those that the error asks for
+    (MISSING, CORRECT, {}, {"missing_confidence": 0.5}),
+    (CONFIDENCE, CORRECT, {"groups": [1]}, {"groups": [1, 1, 2, 3]}),
+    (CONFIDENCE, CORRECT, {"reject_costs": 0.9, "num_classes": 2}, {"reject_costs": 0.9}),
+    (POSTERIORS, LABELS, {"cost": np.ones((2, 2))}, {"cost": 1 - np.eye(3)}),
+    (POSTERIORS, LABELS, {"decisions": [5, 5, 5]}, {"decisions": [0, 2, 0]}),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*are missing")
+@pytest.mark.parametrize("how", ["added", "passed", "both"])
+@pytest.mark.parametrize("predictions, references, wrong, right", TO_MEND)
+def test_after_an_error_the_same_call_mended_scores_each_sample_once(
+    predictions, references, wrong, right, how, ecuas
+):
+    added = {"added": 3, "passed": 0, "both": 2}[how]
+    pair = {"predictions": predictions[:added], "references": references[:added]}
+    rest = {"predictions": predictions[added:], "references": references[added:]}
+    passed = rest if len(rest["references"]) else {}
+    form = "posteriors" if predictions is POSTERIORS else "confidences"
+    expected = direct(form, predictions, references, right)
     for _ in range(2):
+        ecuas.add_batch(**pair)
+        for _ in range(2):
+            with pytest.raises(ValueError, match="must"):
+                ecuas.compute(**passed, **wrong)
+            assert len(ecuas) == added
+        np.testing.assert_equal(ecuas.compute(**passed, **right), expected)
+        assert len(ecuas) == 0
+
+
+def test_what_is_added_again_after_an_error_is_noted_and_can_be_forgotten(ecuas, expected):
+    ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
+    with pytest.raises(ValueError, match="groups"):
+        ecuas.compute(groups=[1])
+    with pytest.warns(UserWarning, match=r"^4 samples .* are kept, and count"):
         ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
-        with pytest.raises(
-            ValueError, match="^predictions and groups must have the same length; got 4 and 1"
-        ):
-            ecuas.compute(groups=[1])
-        assert not list(tmp_path.rglob("*.arrow"))
-    assert ecuas.compute(predictions=CONFIDENCE, references=CORRECT) == expected
+    assert len(ecuas) == 8
+    ecuas.reset()
+    ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
+    assert ecuas.compute() == expected
+
+
+def test_arrays_of_a_batch_may_be_written_to(ecuas, expected):
+    confidence, correct = np.array(CONFIDENCE), np.array(CORRECT)
+    ecuas.add_batch(predictions=confidence, references=correct)
+    confidence[:], correct[:] = 0, 0
+    assert ecuas.compute() == expected
+
+
+AT_LOAD = {"num_classes": 4, "n": 5, "epsilon": 0.1, "reject_costs": 0.3, "confidence_level": 0.9}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_options_of_load_are_defaults_of_compute(way, tmp_path):
+    module = load("confidences", tmp_path, **AT_LOAD)
+    for own in ({}, {"n": 2}, {"n": None, "num_classes": 3}):
+        options = AT_LOAD | {name: value for name, value in own.items() if value is not None}
+        expected = direct("confidences", CONFIDENCE, CORRECT, options)
+        np.testing.assert_equal(results(module, way, CONFIDENCE, CORRECT, **own), expected)
+    both = evaluate.combine({"four": module, "any": load("confidences", tmp_path)})
+    found = results(both, way, CONFIDENCE, CORRECT, n=5)
+    assert found["four_ecuas_5"] != found["any_ecuas_5"]
+    expected = direct("confidences", CONFIDENCE, CORRECT, AT_LOAD)
+    of_four = {key: found.get(f"four_{key}", found.get(key)) for key in expected}
+    np.testing.assert_equal(of_four, expected)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_of_load_is_used_or_refused(option, tmp_path):
+    """Each is checked there as by compute."""
+    with pytest.raises(ValueError, match=rf"^{option} must|^{option} "):
+        load("confidences", tmp_path, **{option: {"not": "a value"}})
+    with pytest.raises(TypeError, match=f"Did you mean {option!r}"):
+        load("confidences", tmp_path, **{f"{option}_": 1})
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_of_several_processes_nothing_is_lost_by_an_error(way, tmp_path):
+    predictions, references, _ = data("confidences", size=9)
+    weights = np.arange(1.0, 10.0)
+
+    def share(process):
+        module = load_share("confidences", tmp_path, process)
+        given = (
+            predictions[4 * process : 4 + 5 * process],
+            references[4 * process : 4 + 5 * process],
+        )
+        if process:
+            return results(module, way, *given)
+        with pytest.raises(ValueError, match="sample_weight must have the same length"):
+            results(module, way, *given, sample_weight=[1.0])
+        if way != "compute":
+            with pytest.raises(ValueError, match="^the inputs cannot be added"):
+                module.add_batch(predictions=[0.5], references=[1])
+        again = {"predictions": given[0], "references": given[1]} if way == "compute" else {}
+        return module.compute(**again, sample_weight=weights)
+
+    expected = direct("confidences", predictions, references, {"sample_weight": weights})
+    assert shares_of(share, 2) == [expected, None]
+
+
+def test_indices_in_another_order_are_refused(ecuas):
+    confidence = pd.Series(CONFIDENCE, index=list("abcd"))
+    correct = pd.Series(CORRECT, index=list("abcd"))
+    expected = ecuas.compute(predictions=confidence, references=correct)
+    assert ecuas.compute(predictions=confidence, references=correct.to_numpy()) == expected
+    turned = correct.loc[list("dcba")]
+    for name, values in {"references": turned, "sample_weight": turned + 1.0}.items():
+        with pytest.raises(ValueError, match=f"predictions and {name} must have their rows in one"):
+            ecuas.compute(**({"references": correct} | {name: values}), predictions=confidence)
+    with pytest.raises(ValueError, match="predictions and references must have their rows in one"):
+        ecuas.add_batch(predictions=confidence, references=turned)
 
 
 @pytest.mark.e2e
@@ -317,7 +418,9 @@ def test_a_module_survives_pickling_before_and_after_it_computed(form, tmp_path)
     module = load(form, tmp_path)
     for _ in range(2):
         module = pickle.loads(pickle.dumps(module))
-        found = module.compute(predictions=predictions, references=references, **options)
+        module.add_batch(predictions=predictions[:3], references=references[:3])
+        module = pickle.loads(pickle.dumps(module))
+        found = module.compute(predictions=predictions[3:], references=references[3:], **options)
         assert found == direct(form, predictions, references, options)
 
 

@@ -100,7 +100,7 @@ class NewRowFlags:
         str,
         Flag(
             "largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH; log for "
-            "log-probabilities, nll for negative ones, such as uncertainties -log p",
+            "logarithms, nll for negative ones, as of uncertainties",
             "MAX",
         ),
     ] = "1"

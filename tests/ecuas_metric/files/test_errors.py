@@ -24,6 +24,10 @@ OUT_OF_RANGE |= {"count": 2, "total": 3, "advice": "divide_by_100"}
 
 
 OF_FUNCTIONS = {
+    "align",
+    "label_or_leave_out",
+    "name_scale",
+    "pass_exponentials",
     "number_classes",
     "pass_truth_first",
     "score_as_confidences",
