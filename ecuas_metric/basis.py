@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -299,6 +299,7 @@ class Origin:
 
 
 UNKNOWN = Origin()
+_OF_ORIGIN = [one.name for one in fields(Origin)]
 
 
 def basis_of_options(
@@ -333,7 +334,7 @@ def basis_of_options(
         groups=digest_of(options.groups, ids),
         strata=digest_of(options.strata, ids),
         **_methods_of(options),
-        **asdict(origin),
+        **{name: getattr(origin, name) for name in _OF_ORIGIN},
     )
 
 

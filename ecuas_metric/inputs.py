@@ -384,7 +384,9 @@ def require_same_order(**values: Any) -> None:
     Others are paired by position, as in scikit-learn.
     """
     indexed = {name: one.index for name, one in values.items() if hasattr(one, "iloc")}
-    first, *following = indexed or [""]
+    if len(indexed) < 2:
+        return
+    first, *following = indexed
     for name in following:
         one = indexed[first]
         other = indexed[name]

@@ -742,7 +742,9 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     ),
     "lines_not_json": "must be JSON in each line",
     "lines_not_of_lm_eval": "must hold samples of lm-eval in each line",
-    "log_likelihoods_not_finite": "must have finite log-likelihoods",
+    "log_likelihoods_not_finite": (
+        "must have log-likelihoods that are finite, or -inf for choices that are impossible, but not for all"
+    ),
     "log_likelihoods_of_some": "has log-likelihoods of choices for some samples only",
     "no_field": "has no field {name}",
     "no_metric_of_right": "holds no metric that says what is right",

@@ -47,7 +47,10 @@ class Key:
     @property
     def entry(self) -> Metric:
         """The metric's entry in the registry, or what it was: a thread may remove it while another one scores."""
-        return METRICS.get(self.metric) or _REMOVED[self.metric]
+        try:
+            return METRICS[self.metric]
+        except KeyError:
+            return _REMOVED[self.metric]
 
     @property
     def options(self) -> set[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,7 @@ def widen(values: NDArray[Any], dtype: str = "") -> NDArray[Any]:
     return widened.reshape(values.shape)
 
 
+@cache
 def _scales(least: int) -> NDArray[np.float64]:
     """Return a power of 10 for each distance of neighbours 2^least .. 1: 1 / scale is the largest not above it."""
     exponents = range(least, 1)

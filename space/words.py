@@ -118,8 +118,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "set_scale_log": "Log-probabilities? Take their exponential.",
     "set_scale_100": "Percentages? Enter 100 under Options, “Largest confidence”.",
     "set_scale": (
-        "On another scale? Enter its largest value under Options, “Largest confidence”; of the negative logarithm, take the "
-        "exponential first."
+        "On another scale? Enter its largest value under Options, “Largest confidence”. Negative logarithms? Turn them "
+        "into probabilities first."
     ),
     "name_confidence_field": "The command `ecuas` can read another field of it.",
     "name_value": "The command `ecuas` can read one of them.",

@@ -240,3 +240,13 @@ def test_groups_of_right_answers_alone_are_as_many_answers_by_the_test(rng):
         noisy = q + 1e-15 * rng.normal(size=60)
         assert calibration_p_value(np.ones(60), noisy, groups=groups) == pytest.approx(together)
     assert together > 100 * calibration_p_value(np.ones(60), q)
+
+
+@pytest.mark.parametrize("size", [10, 40])
+def test_the_interval_of_a_perfect_system_is_that_of_one_more_answer(size):
+    """Laplace's rule of succession gives the variance of an answer, Student's t the limit of the mean square."""
+    _, low, high = debiased(np.ones(size), np.ones(size))
+    rare = 1 / (size + 2)
+    spread = math.sqrt(2) * rare * (1 - rare) / size
+    assert low == 0
+    assert high**2 == pytest.approx(stats.t.ppf(0.975, size - 1) * spread)

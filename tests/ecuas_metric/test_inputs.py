@@ -65,6 +65,12 @@ TRUTH = "references must be 0 (incorrect) or 1 (correct); got"
         ),
         (
             confidences,
+            [1, 0],
+            [0.2, 0.9],
+            f"{TRUTH} 0.2 at index 0 (2 of 2). {ADVICE['swap_arguments']}",
+        ),
+        (
+            confidences,
             [0.2, 0.3],
             [NAN, 1],
             f"{TRUTH} nan at index 0 (1 of 2). {ADVICE['label_or_leave_out']}",

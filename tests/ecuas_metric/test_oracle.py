@@ -4,6 +4,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from ecuas_metric import score_confidences
 from ecuas_metric.options import checked_options
 from tests.ecuas_metric import oracle
 from tests.ecuas_metric.systems import compute
@@ -61,6 +62,31 @@ def test_confidences(way, rng):
         expected |= oracle.normalized(expected, oracle.naive_of_confidences(system))
         options |= {"num_classes": num_classes or None, "normalize": True}
         same(expected, "confidences", hundredths / 100, correct, **options)
+
+
+@pytest.mark.parametrize("runs", [30, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_numbers_of_short_floats_are_those_of_what_is_printed(dtype, runs, rng):
+    """In decimals: of data sets of any digits, and of hundredths."""
+    for run in range(runs):
+        size = int(rng.integers(1, 6))
+        confidence = rng.random(size) if run % 2 else rng.integers(0, 101, size) / 100
+        confidence = confidence.astype(dtype)
+        printed = [Decimal(str(value)) for value in confidence]
+        correct = rng.integers(0, 2, size)
+        system = oracle.Oracle(
+            uncertainty=[1 - value for value in printed],
+            cost=decimals(1 - correct),
+            confidence=printed,
+            largest=Decimal(1),
+            weight=decimals(np.ones(size)),
+            counts=False,
+        )
+        expected = oracle.numbers_of(system, **ARGUMENTS)
+        ours = score_confidences(correct, confidence, **OPTIONS)
+        assert set(ours) == set(expected)
+        for key, value in ours.items():
+            assert value == pytest.approx(float(expected[key]), abs=1e-11, nan_ok=True), key
 
 
 @WAYS

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ecuas_metric import confidence_system, ece_score, peer_metrics, posterior_system
+from ecuas_metric import confidence_system, ece_score, peer_metrics, posterior_system, summary
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import aurc, aurc_line
@@ -455,3 +455,34 @@ def test_the_unit_of_weights_moves_no_bin_of_a_state(unit, rng):
     only = [Key("ece_equal_mass")]
     expected = compute_results(system, only=only).flat()["ece_equal_mass"]
     assert results_of(state, only=only).flat()["ece_equal_mass"] == same(expected)
+
+
+OF_ORDER = ["prr", "prr_0.5", "auarc", "e_aurc", "error_average_precision", "fpr_at_95_tpr"]
+
+
+@pytest.mark.parametrize("name", OF_ORDER)
+def test_the_better_value_is_that_of_the_better_order(name):
+    """Right answers all first, and all last."""
+    confidence = np.linspace(0.05, 0.95, 40)
+    correct = np.arange(40) >= 20
+    values = [
+        compute_results(confidence_system(truth, confidence), only=[Key(name)]).flat()[name]
+        for truth in (correct, ~correct)
+    ]
+    is_higher = values[0] > values[1]
+    assert METRICS[name].higher_is_better is is_higher
+
+
+@pytest.mark.parametrize("name", OF_ORDER)
+def test_a_state_of_bins_bounds_what_depends_on_the_order_in_them(name, rng, monkeypatch):
+    monkeypatch.setattr(summary, "MOST_GROUPS", 1)
+    monkeypatch.setattr(summary, "LINEAR", 8.0)
+    monkeypatch.setattr(summary, "ROOT", 4.0)
+    confidence = rng.random(300)
+    correct = answers(rng, confidence)
+    key = Key(name)
+    state = state_of("confidences", confidence, correct, checked_options())
+    found = results_of(state, only=[key]).estimates[key]
+    value = compute_results(confidence_system(correct, confidence), only=[key]).flat()[name]
+    assert found.lower_bound <= value <= found.upper_bound
+    assert found.lower_bound < found.upper_bound

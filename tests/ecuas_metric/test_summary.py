@@ -323,3 +323,10 @@ def test_bad_rows_are_refused_as_in_memory(changes, argument, index):
     if "options" in changes:
         advice = {"groups": "score_all_in_memory", "sample_weight": "pass_weights_to_state"}
         assert raised.value.advice == advice[argument]
+
+
+@pytest.mark.parametrize("weights, share", [((0.5, 2.0), 0.25), ((0.0, 0.0), 0.3)])
+def test_a_note_on_unlabelled_rows_has_their_share_of_the_weight_or_of_the_rows(weights, share):
+    named = dict(zip(("weight", "of_weight"), weights, strict=True))
+    note = summary.note_unlabelled(3, 10, named, "")
+    assert note.fields["share"] == share

@@ -301,10 +301,13 @@ def true_choice(target: object, choices: Sequence[str]) -> int:
 
 
 def log_posteriors(scores: Floats) -> Floats:
-    """Return log-likelihoods of choices, shape (N, K), which must be finite, as log-posteriors."""
-    are_finite = np.isfinite(scores).all(axis=1)
-    if not are_finite.all():
-        row = int(np.argmin(are_finite))
+    """Return log-likelihoods of choices, shape (N, K), as log-posteriors: one of -inf is a probability of 0.
+
+    InputError where one is nan or inf, or no choice of a row is possible.
+    """
+    are_known = (scores < np.inf).all(axis=1) & np.isfinite(scores).any(axis=1)
+    if not are_known.all():
+        row = int(np.argmin(are_known))
         raise InputError("choices", "log_likelihoods_not_finite", index=row)
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
