@@ -161,6 +161,10 @@ def lazy_rows(frame: Any) -> Any:
         return nw.from_native(frame).lazy()
     except TypeError as error:
         raise InputError("frame", "not_a_frame", value=type(frame).__name__) from error
+    except nw.exceptions.DuplicateError as error:
+        names = list(map(str, frame.columns))
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise InputError("frame", "columns_repeated", value=repeated) from error
 
 
 def _recipe_of(rows: Any, reading: Reading, source: str) -> Recipe:

@@ -65,6 +65,12 @@ TRUTH = "references must be 0 (incorrect) or 1 (correct); got"
         ),
         (
             confidences,
+            [0.2, 0.3],
+            [-1, 1],
+            f"{TRUTH} -1 at index 0 (1 of 2). {ADVICE['write_1_for_right']}",
+        ),
+        (
+            confidences,
             [1, 0],
             [0.2, 0.9],
             f"{TRUTH} 0.2 at index 0 (2 of 2). {ADVICE['swap_arguments']}",

@@ -334,3 +334,9 @@ def test_spark_connect_gives_the_same():
     selected = ["-k", "spark and not connect", "-p", "no:cacheprovider", "-q", __file__]
     command = [sys.executable, "-m", "pytest", *selected]
     subprocess.run(command, env=os.environ | {"SPARK_REMOTE": "local[2]"}, check=True)
+
+
+def test_columns_of_one_name_are_refused():
+    frame = pd.DataFrame([[0.9, 1, 0.8]], columns=["confidence", "correct", "confidence"])
+    with pytest.raises(InputError, match="^frame must have columns of different names; got 'conf"):
+        score_frame(frame)
