@@ -212,6 +212,7 @@ ADVICE = {  # sentences of their own
     "number_classes": (
         "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
     ),
+    "read_again": "Read it again once it is written.",
     "read_each": "Read each by itself, and put the lists together.",
     "pass_correct_first": "Swapped? correct comes first.",
     "pass_flat_list": "Confidences? Pass them as a flat list.",
@@ -639,6 +640,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
 
 FILE_RULES = {  # follow the name of a file, or of a file and its column
     # ---- formats ----
+    "changed_while_read": "the file was changed while it was read",
     "folder_of_no_table": "this folder does not hold the parts of one table",
     "no_such_file": "there is no such file",
     "parts_differ": "its parts must have the same columns; {part} has others",

@@ -5,11 +5,15 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import os
 import re
+import stat
 import sys
+import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count, dropwhile, zip_longest
 from pathlib import Path
@@ -70,6 +74,7 @@ _MARKUP = re.compile(
 )
 _POINTER = b"version https://git-lfs.github.com"
 _NAMES_SHOWN = 5
+_SECONDS_FRESH = 1.0
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _SPACE = " "  # separates cells where nothing else does
@@ -293,18 +298,57 @@ def _format_of(content: pa.Buffer, suffix: str) -> str:
 
 
 def _bytes_of(path: str) -> pa.Buffer:
-    if path == STANDARD_INPUT:
-        return pa.py_buffer(sys.stdin.buffer.read())
     if "://" in path:
         import fsspec
 
         with fsspec.open(path, "rb") as file:
             return pa.py_buffer(file.read())
-    place = Path(path)
-    if place.is_file() and place.stat().st_size:
-        with pa.memory_map(path) as file:
-            return file.read_buffer()
-    return pa.py_buffer(place.read_bytes())  # of a pipe, such as /dev/stdin
+    # nothing is mapped: where a mapped file becomes shorter, the process ends
+    with unchanged([path]):
+        if path == STANDARD_INPUT:
+            return pa.py_buffer(sys.stdin.buffer.read())
+        place = Path(path)
+        content = place.read_bytes()
+        # the time of a change is that of its beginning, on a coarse clock
+        if _is_fresh(place) and place.read_bytes() != content:
+            raise _changed(path)
+    return pa.py_buffer(content)
+
+
+def _is_fresh(place: Path) -> bool:
+    return place.is_file() and time.time() - place.stat().st_mtime < _SECONDS_FRESH
+
+
+@contextmanager
+def unchanged(paths: Iterable[str]) -> Iterator[None]:
+    """Raise FileError if a file is changed while it is read within this, whatever else that led to."""
+    versions = {path: _version(path) for path in paths}
+    try:
+        yield
+    except Exception:
+        _require_versions(versions)
+        raise
+    _require_versions(versions)
+
+
+def _require_versions(versions: Mapping[str, object]) -> None:
+    for path, version in versions.items():
+        if _version(path) != version:
+            raise _changed(path)
+
+
+def _changed(path: str) -> FileError:
+    return FileError(path, "changed_while_read", advice="read_again")
+
+
+def _version(path: str) -> object:
+    """Return what is another where a file or its content is; None of what is no file, such as a pipe."""
+    try:
+        status = os.stat(0 if path == STANDARD_INPUT else path)
+    except (OSError, ValueError):
+        return None
+    is_file = stat.S_ISREG(status.st_mode)
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns) if is_file else None
 
 
 def _unzip(content: pa.Buffer) -> pa.Buffer:

@@ -7,6 +7,7 @@ bands show the intervals.
 from __future__ import annotations
 
 import functools
+import io
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..errors import missing_package
+from ..files.write import write_whole
 from ..inputs import Bools, Floats
 from ..options import LEVEL
 from ..results import System
@@ -413,18 +415,25 @@ def save(
     figure: Figure, path: str | Path, *, suffixes: Sequence[str] = (".png", ".svg")
 ) -> list[Path]:
     """Write a figure as PNG, SVG or PDF, reproducible byte for byte, to `path` without suffix; return the paths."""
+    path = Path(path)
+    files = []
+    for suffix in suffixes:
+        files.append(path.with_name(f"{path.name}{suffix}"))
+        write_whole(files[-1], drawn(figure, suffix, salt=path.name))
+    return files
+
+
+def drawn(figure: Figure, suffix: str, *, salt: str) -> bytes:
+    """Return a figure as the content of a file with a suffix; the salt makes the ids within an SVG."""
     import matplotlib
 
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     _with_all_letters(figure)
-    dates = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
-    files = [path.with_name(f"{path.name}{suffix}") for suffix in suffixes]
-    with matplotlib.rc_context({"svg.hashsalt": path.name}), warnings.catch_warnings():
+    content = io.BytesIO()
+    date = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}[suffix]
+    with matplotlib.rc_context({"svg.hashsalt": salt}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # of each letter of each text
-        for file in files:
-            figure.savefig(file, dpi=150, metadata={dates[file.suffix]: None})
-    return files
+        figure.savefig(content, format=suffix[1:], dpi=150, metadata={date: None})
+    return content.getvalue()
 
 
 def _with_all_letters(figure: Figure) -> None:

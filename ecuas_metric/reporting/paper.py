@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..basis import signature_of
@@ -32,6 +31,7 @@ from .report import (
     Systems,
     are_few,
     digits_for,
+    draw_figures,
     main_keys,
     make_report,
     meanings_of,
@@ -39,7 +39,6 @@ from .report import (
     report_grid,
     report_records,
     short_title,
-    write_figures,
 )
 from .tables import Grid, latex_text, to_json, to_latex
 from .text import who_costs_least
@@ -133,7 +132,7 @@ def write_paper(systems: Systems, folder: str | Path) -> list[Path]:
     report = make_report(systems)
     keys = [key for key in main_keys(report.keys) if key.assesses != "confidences"]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
-    figures = _figures(systems)
+    figures = draw_figures(systems, FIGURE_SUFFIXES)
     if rows:
         report = replace(report, signature=_signature(systems))
     methods = methods_of(systems, report, rows, keys)
@@ -149,7 +148,6 @@ def write_paper(systems: Systems, folder: str | Path) -> list[Path]:
     listed = {"differences": [fields_of(row) for row in rows], "files": names}
     texts["numbers.json"] = to_json(report_records(report), report.signature, grid.notes, listed)
     contents = {name: f"{text}\n".encode() for name, text in texts.items()} | figures
-    folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         write_whole(folder / name, contents[name])
     for name in former.difference(names):
@@ -169,13 +167,6 @@ def _former_files(folder: Path) -> set[str]:
         if (folder / name).exists():
             raise FileError(folder / name, "file_is_there", advice="name_another_output")
     return former & ours
-
-
-def _figures(systems: Systems) -> dict[str, bytes]:
-    """Return the figures by the names of their files."""
-    with TemporaryDirectory() as folder:
-        paths = write_figures(systems, folder, suffixes=FIGURE_SUFFIXES)
-        return {path.name: path.read_bytes() for path in paths}
 
 
 def _signature(systems: Systems) -> str:

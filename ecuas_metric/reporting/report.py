@@ -15,6 +15,7 @@ from ..basis import differing, may_rank, signature_of
 from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
 from ..files.submissions import MEANING, Submission, Unlabelled, located
+from ..files.write import write_whole
 from ..inputs import grouped
 from ..metric import Key
 from ..metrics import place
@@ -607,13 +608,16 @@ def p_text(
     return number if relation == "=" else relation + number
 
 
-def write_figures(
-    systems: Systems,
-    folder: str | Path,
-    *,
-    suffixes: Sequence[str] = (".png", ".svg"),
-) -> list[Path]:
-    """Draw all curves of the systems into a folder, in some formats; reliability if all have confidences."""
+def write_figures(systems: Systems, folder: str | Path) -> list[Path]:
+    """Draw all curves of the systems into a folder, as PNG and SVG; reliability if all have confidences."""
+    contents = draw_figures(systems, (".png", ".svg"))
+    for name, content in contents.items():
+        write_whole(Path(folder, name), content)
+    return [Path(folder, name) for name in contents]
+
+
+def draw_figures(systems: Systems, suffixes: Sequence[str]) -> dict[str, bytes]:
+    """Return all curves of the systems in some formats, by the names of their files."""
     from ..plotting import figures
 
     drawings = {
@@ -623,10 +627,12 @@ def write_figures(
     }
     if all(system.decisions.confidence is not None for system in systems.values()):
         drawings["reliability"] = figures.reliability_figure
-    written = []
+    contents = {}
     for name, draw in drawings.items():
-        written += figures.save(draw(systems), Path(folder) / name, suffixes=suffixes)
-    return written
+        figure = draw(systems)
+        for suffix in suffixes:
+            contents[f"{name}{suffix}"] = figures.drawn(figure, suffix, salt=name)
+    return contents
 
 
 def prepare_submission(submission: Submission, options: Mapping[str, object]) -> System:

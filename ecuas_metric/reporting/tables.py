@@ -219,7 +219,6 @@ def write(
     else:
         to_form = {".md": to_markdown, ".tex": to_latex, ".txt": to_text}[suffix]
         text = to_form(replace(grid, above=[*read, *grid.above]))
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
 
 

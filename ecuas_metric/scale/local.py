@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm.auto import tqdm
 
 from ..errors import FileError, missing_package
+from ..files.read import unchanged
 from ..files.recipe import Reading, Recipe
 from ..inputs import grouped
 from ..options import Options
@@ -64,9 +65,11 @@ def score_files(
     try:
         with _engine(engine) as frame_of, bar:
             for together in _files_of_frames(parts, engine):
-                recipe = _one_recipe(together, reading, read)
-                new = _new_among(together, recipe, done, addresses)
-                done = _with_parts(together, new, recipe, frame_of, options, done)
+                with unchanged([part.path for part in together if part.is_local]):
+                    recipe = _one_recipe(together, reading, read)
+                    new = _new_among(together, recipe, done, addresses)
+                    with_new = _with_parts(together, new, recipe, frame_of, options, done)
+                done = with_new
                 bar.update(sum(part.size for part in together))
                 if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     _save(state_file, done)

@@ -118,10 +118,7 @@ def read_collection(path: str | Path) -> Collection:
 
 def write_collection(path: str | Path, collection: Collection) -> None:
     """Write states into one file: at once, so that no half of it is ever there; FileError if it cannot be written."""
-    try:
-        write_whole(Path(path), to_bytes(collection))
-    except OSError as error:
-        raise FileError(path, "unwritable", reason=error.strerror) from None
+    write_whole(path, to_bytes(collection))
 
 
 def merge_collections(

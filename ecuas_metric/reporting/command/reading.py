@@ -15,7 +15,7 @@ from ...classes import matrix_of_classes
 from ...errors import FileError, InputError, pairs_of, quoted
 from ...files.evidence import require_ids
 from ...files.proposals import Proposal
-from ...files.read import distinct_names, stem
+from ...files.read import distinct_names, stem, unchanged
 from ...files.recipe import (
     SEVERAL,
     ColumnNames,
@@ -93,7 +93,8 @@ def read_files(
     submissions: list[Submission] = []
     stems: list[str] = []
     for file, reading in zip(files, readings, strict=True):
-        systems = _read(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
+        with unchanged([file.path]):
+            systems = _read(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
         submissions += _named(systems, file.name)
         stems += [stem(one.file) if file.name is None else "" for one in systems]
     require_use([rows, metric], recipes_of(submissions), pool_tasks=pool_tasks)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 from ...errors import FileError, InputError, Note
@@ -10,6 +9,7 @@ from ...files.read import read_sheet
 from ...files.recipe import Recipe, json_of, lines_of
 from ...files.roles import describe
 from ...files.submissions import Submission
+from ...files.write import write_whole
 from ..report import Notes, prepare_open
 from .flags import Flag
 from .parameters import Files, MetricOptions, PredictionsAre, Renormalize, RowFlags
@@ -53,7 +53,7 @@ def _write(path: str, by_file: Mapping[str, Mapping[str, Recipe]]) -> None:
     if len(ways) > 1:
         raise InputError("--output", "several_recipes", got=", ".join(by_file))
     text = json_of(*ways.values())
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    write_whole(path, f"{text}\n".encode())
 
 
 def _read(

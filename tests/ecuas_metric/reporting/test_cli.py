@@ -397,14 +397,21 @@ def test_a_closed_pipe_is_silent(folder, offline):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [(["out.md"], "out.md: No space left."), ([], "[Errno 28] No space left")]
+    ("command", "file"),
+    [
+        ("score gpt.csv --output out.md", "out.md"),
+        ("score gpt.csv --figures plots", "plots/risk_coverage.png"),
+        ("read gpt.csv --output recipe.json", "recipe.json"),
+        ("report gpt.csv --output paper", "paper/numbers.json"),
+    ],
 )
-def test_a_file_is_replaced_whole_or_not_at_all(name, said, folder, monkeypatch, ran):
-    (folder / "out.md").write_text("before")
-    monkeypatch.setattr(os, "replace", failing(OSError(28, "No space left", *name)))
-    assert ran("score gpt.csv --output out.md", 2).err == f"ecuas: {said}\n"
-    assert (folder / "out.md").read_text() == "before"
-    assert not list(folder.glob(".*"))
+def test_a_file_for_which_no_space_is_left_is_named_and_none_is_there(
+    command, file, folder, monkeypatch, ran
+):
+    before = set(folder.rglob("*"))
+    monkeypatch.setattr(os, "replace", failing(OSError(28, "No space left")))
+    assert ran(command, 2).err == f"ecuas: {file}: cannot be written: No space left.\n"
+    assert {path for path in folder.rglob("*") if path.is_file()} <= before
 
 
 def test_every_option_has_a_flag_or_a_column_except_three():

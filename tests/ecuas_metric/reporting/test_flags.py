@@ -219,7 +219,7 @@ def quick(tmp_path, monkeypatch):
         monkeypatch.setattr(
             module, "write_figures", lambda systems, folder: [Path(folder, "curve.png")]
         )
-    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
+    monkeypatch.setattr(paper, "draw_figures", lambda *_: {})
     monkeypatch.setattr(
         comparing,
         "write_differences",

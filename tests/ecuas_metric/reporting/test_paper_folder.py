@@ -38,7 +38,7 @@ def paper_folder(written, folder):
 @pytest.fixture
 def reported(paper_folder, ran, monkeypatch):
     """Return a function that writes a report without figures over the former one, and returns its paragraph."""
-    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
+    monkeypatch.setattr(paper, "draw_figures", lambda *_: {})
 
     def report(arguments):
         ran(f"report {arguments}")
