@@ -392,7 +392,7 @@ def _sheet(table: pa.Table, rows: Ints | None = None) -> Sheet:
 
 def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
-    sheets = {part: read_sheet(folder / part) for part in _parts_in(folder)}
+    sheets = {part: read_sheet(folder / part) for part in parts_in(folder)}
     tables = {
         part: _with_columns_of_folders(sheet.table, part)
         for part, sheet in sheets.items()
@@ -432,7 +432,7 @@ def _with_columns_of_folders(table: pa.Table, part: Path) -> pa.Table:
     return table
 
 
-def _parts_in(folder: Path) -> list[Path]:
+def parts_in(folder: Path) -> list[Path]:
     """Return the files in a folder that are one table: numbered, or in folders as Hive names them."""
     inside = sorted(path.relative_to(folder) for path in folder.rglob("*"))
     matches = {path: _PART.fullmatch(path.name) for path in inside if path.parent == Path()}

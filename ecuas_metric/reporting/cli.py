@@ -101,7 +101,8 @@ def _instead_of(name: str, *arguments: str) -> str:
 
 
 def _run(name: str, *arguments: str) -> int:
-    from .command.flags import COMMANDS, parse
+    from .command.flags import COMMANDS, call, parameters_of, parse
+    from .command.kept import require_kept
     from .report import few_of
     from .words import COMMAND_WORDS
 
@@ -109,7 +110,9 @@ def _run(name: str, *arguments: str) -> int:
     flags = {one.name: one.text for one in parameters.values()}
     words = COMMAND_WORDS | flags
     try:
-        notes = parse(name, arguments)()
+        function, values = parse(name, arguments)
+        require_kept(list(parameters_of(function)), values)
+        notes = call(function, values)
         systems: dict[str, dict[str, None]] = {}
         for system, note in notes:
             systems.setdefault(note.render(words), {})[system] = None

@@ -165,7 +165,9 @@ def _former_files(folder: Path) -> set[str]:
     ours = {*TEXTS, *(f"{name}{suffix}" for name in CAPTIONS for suffix in FIGURE_SUFFIXES)}
     for name in sorted(ours - former):
         if (folder / name).exists():
-            raise FileError(folder / name, "file_is_there", advice="name_another_output")
+            raise FileError(
+                folder / name, "file_is_there", advice="name_another_output", flag="--output"
+            )
     return former & ours
 
 

@@ -207,6 +207,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     # ---- rules of the command alone ----
     "different_columns": "must be the same for all files with --out-of-core",
     "file_is_read": "this file is read, and would be overwritten",
+    "written_twice": "is written twice by this command",
     "file_is_there": "is there already, and would be overwritten",
     "ends_with_comma": "takes names with commas and no spaces, as ER,AUROC, or in quotes",
     "idle_beside_common": "cannot be used with --common, which pairs samples by their ids",
@@ -239,7 +240,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "metric_needs_number": "Name it with its number, as in {example}.",
     "near_metric": "Did you mean one of these: {near}?",
     "name_another": "Name another one.",
-    "name_another_output": "Name another one with --output.",
+    "name_another_output": "Name another one with {flag}.",
+    "redirect_elsewhere": "Redirect it to another file.",
     "name_files": "Name them: NAME=FILE.",
     # ---- notes of the command alone ----
     "no_labels": "No column is read as the labels: `ecuas score` needs them, `ecuas decide` does not.",

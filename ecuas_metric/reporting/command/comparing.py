@@ -30,11 +30,13 @@ from ..differences import (
     within_grid,
     write_differences,
 )
+from ..paper import TEXTS, write_paper
 from ..report import Notes, Systems, digits_for, not_beaten
 from ..tables import screen_width
 from ..text import least_costs
 from .flags import Flag
 from .parameters import (
+    FIGURES,
     BinnedOptions,
     Files,
     MetricOutput,
@@ -59,6 +61,7 @@ def compare_in_memory(
             "also the differences within each value of this column, whose numbers of samples count as fixed; for runs: "
             "task, which pools the tasks of each model",
             "COLUMN",
+            beside=WITHIN,
         ),
     ] = None,
     pool_tasks: PoolTasks = False,
@@ -77,7 +80,10 @@ def compare_in_memory(
     ] = None,
     output: MetricOutput,
     figures: Annotated[
-        str | None, Flag("draw the differences with their intervals, a panel per metric", "DIR")
+        str | None,
+        Flag(
+            "draw the differences with their intervals, a panel per metric", "DIR", writes=FIGURES
+        ),
     ] = None,
 ) -> Notes:
     """Print the differences between all pairs of systems, with intervals and tests."""
@@ -88,7 +94,6 @@ def compare_in_memory(
         stratum=within,
         pool_tasks=pool_tasks,
         metric=metric,
-        outputs=[*output.output, *(output.beside(WITHIN) if within else [])],
         beside=[made.cost],
     )
     require_pairs(submissions, rows)
@@ -151,15 +156,13 @@ def write_for_paper(
     interval: Annotated[
         float, Flag("level of the intervals; p-values up to 1 - LEVEL are significant", "LEVEL")
     ] = LEVEL,
-    output: Annotated[str, Flag("the folder", "DIR")] = "paper",
+    output: Annotated[str, Flag("the folder", "DIR", writes=(*TEXTS, "*.pdf", "*.png"))] = "paper",
 ) -> Notes:
     """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
-    submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric, outputs=[])
+    submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
     require_pairs(submissions, rows)
     systems = made.systems(submissions, metric.options() | {"confidence_level": interval})
     print(*lines_of(recipes_of(submissions)), sep="\n")
-    from ..paper import write_paper
-
     print(*write_paper(systems, output), sep="\n")
     return notes_of(systems)
 

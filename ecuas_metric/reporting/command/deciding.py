@@ -45,13 +45,14 @@ def decide_rows(
     rows: NewRowFlags,
     form: FormOptions,
     calibrate_on: Annotated[
-        str | None, Flag("recalibrate by a fit on this labelled file", "FILE")
+        str | None, Flag("recalibrate by a fit on this labelled file", "FILE", reads=True)
     ] = None,
     calibrate: Annotated[
         str, Flag("method of that fit", choices=METHODS, needs=("calibrate_on",))
     ] = METHODS[0],
     output: Annotated[
-        Sequence[str], Flag("write to a .csv or .json file instead; repeatable", "FILE")
+        Sequence[str],
+        Flag("write to a .csv or .json file instead; repeatable", "FILE", writes=("",)),
     ] = (),
 ) -> Notes:
     """Decide for the rows of files, whose truth is unknown, by the rule that is scored."""
@@ -59,7 +60,7 @@ def decide_rows(
         raise InputError("--reject-cost", "reject_cost_missing", advice="choose_threshold")
     for path in output:
         check_suffix(path, (".csv", ".json"))
-    read = partial(read_files, flags=rows, metric=form, outputs=output)
+    read = partial(read_files, flags=rows, metric=form)
     options = asdict(form)
     if calibrate_on is None:
         submissions = read(files, are_new=True, beside=[cost])
@@ -187,7 +188,7 @@ def choose_threshold(
     output: Output,
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
-    submissions = read_files(files, rows, metric=form, outputs=output.output, beside=[cost])
+    submissions = read_files(files, rows, metric=form, beside=[cost])
     options = asdict(form) | cost_of_all(cost, submissions)
     with in_words(OF_MISSING):
         systems = prepare_submissions(submissions, **options)

@@ -46,6 +46,11 @@ class Flag:
     metavar: str = ""
     choices: Sequence[str] = ()
     needs: tuple[str, ...] = ()  # parameters: without any of them it has no effect
+    reads: bool = False  # whether its value is a file, or several, that are read
+    writes: tuple[
+        str, ...
+    ] = ()  # patterns of the files that are written below its value, "" for itself
+    beside: str = ""  # what it adds to the names of further files beside those of --output
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,8 +323,8 @@ COMMANDS = {
 def parse(
     name: str,
     argv: Sequence[str],
-) -> Callable[[], Any]:
-    """Return the call that a command line asks for; UsageError if its function does not take what is given."""
+) -> tuple[Callable[..., Any], Mapping[str, object]]:
+    """Return the function that a command line calls, and its values; UsageError if it does not take what is given."""
     command = COMMANDS[name]
     functions = command.functions()
     documented = inspect.getdoc(functions[""]) or ""
@@ -348,7 +353,7 @@ def parse(
         hint = command.hints.get("FILE", f"See ecuas {name} --help.")
         raise UsageError(f"FILE is missing. {hint}")
     _require_needs(accepted, arguments)
-    return functools.partial(call, function, arguments)
+    return function, arguments
 
 
 def _require_needs(

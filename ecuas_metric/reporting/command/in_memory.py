@@ -31,6 +31,7 @@ from ..text import explain as sentences_of
 from ..text import least_costs
 from .flags import Flag, flag_of
 from .parameters import (
+    MACRO,
     BinnedOptions,
     By,
     Figures,
@@ -44,8 +45,6 @@ from .parameters import (
     options_set,
 )
 from .reading import Said, SystemFlags, cost_of_all, read_files, recipes_of
-
-MACRO = "macro"  # the suffix of the files of averages
 
 
 def score_in_memory(
@@ -81,7 +80,6 @@ def score_in_memory(
         part=by,
         metric=metric,
         unlabelled="bounds",
-        outputs=[*output.output, *(output.beside(MACRO) if by else [])],
         beside=[made.cost],
     )
     options |= cost_of_all(made.cost, submissions)

@@ -39,6 +39,7 @@ StateFile = Annotated[
     Flag(
         "with --out-of-core: save the state in this file, and skip files that it already includes",
         "FILE",
+        writes=("",),
     ),
 ]
 Engine = Annotated[
@@ -96,9 +97,11 @@ def score_out_of_core(
 def merge_states(
     *,
     files: Annotated[
-        list[str], Flag("written by `ecuas score --out-of-core --state FILE`", "FILE")
+        list[str], Flag("written by `ecuas score --out-of-core --state FILE`", "FILE", reads=True)
     ],
-    state: Annotated[str | None, Flag("write the merged states to this file", "FILE")] = None,
+    state: Annotated[
+        str | None, Flag("write the merged states to this file", "FILE", writes=("",))
+    ] = None,
     interval: Interval = None,
     normalize: Normalize = False,
     decompose: Decompose = False,

@@ -46,12 +46,15 @@ ADDING = ("normalize", "decompose", "calibration", "reject_costs", "n")  # optio
 _LIKE = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depends on it
 # the parameter in the name of a number
 _NUMBER = re.compile(r"_(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf)(?=_|\s|$)")
+MACRO = "macro"  # the suffix of the files of averages
+FIGURES = ("*.png", "*.svg")
 Files = Annotated[
     list[str],
     Flag(
         "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also as .gz, .zst or .zip; - is standard input; "
         "NAME=FILE names the system",
         "FILE",
+        reads=True,
     ),
 ]
 By = Annotated[
@@ -60,6 +63,7 @@ By = Annotated[
         "one row for each value of this column, per system, and, without --out-of-core, the macro-averages over them; "
         "for runs: task, or model, which pools the tasks of each model",
         "COLUMN",
+        beside=MACRO,
     ),
 ]
 PoolTasks = Annotated[bool, Flag("for runs: pool the tasks of each model")]
@@ -70,7 +74,8 @@ Decompose = Annotated[bool, option("decompose")]
 Interval = Annotated[float | None, Flag("intervals at this level, e.g. 0.95", "LEVEL")]
 Seed = Annotated[int, option("random_state", "SEED")]
 Figures = Annotated[
-    str | None, Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR")
+    str | None,
+    Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR", writes=FIGURES),
 ]
 CostFlag = Annotated[
     str | None,
@@ -78,6 +83,7 @@ CostFlag = Annotated[
         "cost of decisions (columns) given classes (rows) instead of 0-1: numbers as 0,5;1,0, or a .csv with names of "
         "decisions above and of classes on the left, or a .json of classes to costs",
         "MATRIX|FILE",
+        reads=True,
     ),
 ]
 OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
@@ -116,6 +122,7 @@ class NewRowFlags:
         Flag(
             "read files as this recipe says, which `ecuas read --output` wrote; other flags change it",
             "FILE",
+            reads=True,
         ),
     ] = None
 
@@ -244,7 +251,11 @@ class Output:
     ] = None
     output: Annotated[
         Sequence[str],
-        Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE"),
+        Flag(
+            "also write the table to a .md, .tex, .txt, .csv or .json file; repeatable",
+            "FILE",
+            writes=("",),
+        ),
     ] = ()
 
     def __post_init__(self) -> None:
@@ -287,13 +298,14 @@ class Output:
         """Print another table, and write it to the files `beside` those of the first."""
         unsigned = replace(grid, signature="")  # that stands below the first
         print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
-        for path in self.beside(suffix):
-            write(path, grid, records)
+        for path in self.output:
+            write(beside(path, suffix), grid, records)
 
-    def beside(self, suffix: str) -> list[str]:
-        """Return the files of another table: those of the first, with a suffix to their names."""
-        paths = map(Path, self.output)
-        return [str(path.with_stem(f"{path.stem}_{suffix}")) for path in paths]
+
+def beside(path: str, suffix: str) -> str:
+    """Return the file of another table beside that of the first: with a suffix to its name."""
+    first = Path(path)
+    return str(first.with_stem(f"{first.stem}_{suffix}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

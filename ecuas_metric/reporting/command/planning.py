@@ -62,9 +62,7 @@ def plan_of_files(
     """Print how many samples a comparison like that of two systems needs."""
     # which no number of a plan depends on
     options = metric.options() | {"confidence_level": LEVEL}
-    submissions = read_files(
-        files, rows, pool_tasks=pool_tasks, metric=metric, outputs=output.output
-    )
+    submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
     require_pairs(submissions, rows)
     systems = prepare_submissions(submissions, **options)
     keys = metrics_of(output, systems, options_set(options))

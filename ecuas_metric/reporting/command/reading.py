@@ -3,7 +3,6 @@
 import csv
 import glob
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -64,7 +63,6 @@ def read_files(
     pool_tasks: bool = False,
     metric: FormOptions,
     unlabelled: str | None = None,
-    outputs: Sequence[str],
     are_new: bool = False,
     classes: Sequence[str] | None = None,
     beside: Iterable[str | None] = (),
@@ -73,12 +71,11 @@ def read_files(
 
     `part` is the column, or what of a run, whose values are parts of a system, `unlabelled` and `classes` what counts
     where nothing is asked for; new rows have no truth. `beside` are further files of the command.
-    InputError if a flag has no effect on these files; FileError if an output would overwrite one.
+    InputError if a flag has no effect on these files.
     """
     rows = PairFlags(**asdict(flags))
     files = [parse_file(text) for text in texts]
     others = list(map(parse_file, filter(None, [*beside, rows.recipe])))
-    require_kept([*files, *others], outputs)
     readings = readings_of(
         rows,
         metric,
@@ -240,14 +237,6 @@ def _read(
         if error.rule == "no_such_file" and glob.has_magic(path):
             error.advice = "leave_pattern_to_shell"
         raise
-
-
-def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
-    """Raise FileError if a file that is read would be overwritten."""
-    inputs = [file.path for file in files if os.path.exists(file.path)]
-    for path in filter(os.path.exists, outputs):
-        if any(os.path.samefile(path, one) for one in inputs):
-            raise FileError(path, "file_is_read", advice="name_another_output")
 
 
 def require_use(

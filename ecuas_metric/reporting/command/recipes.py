@@ -25,13 +25,12 @@ def show_recipes(
     predictions_are: PredictionsAre = None,
     renormalize: Renormalize = False,
     output: Annotated[
-        str | None, Flag("write the recipe to this file, for --recipe", "FILE")
+        str | None, Flag("write the recipe to this file, for --recipe", "FILE", writes=("",))
     ] = None,
 ) -> Notes:
     """Print how files are read, and what their columns hold; they are refused where `ecuas score` refuses them."""
-    outputs = [] if output is None else [output]
     metric = MetricOptions(predictions_are=predictions_are, renormalize=renormalize)
-    submissions, remarks = _read(files, rows, metric, outputs)
+    submissions, remarks = _read(files, rows, metric)
     for one in submissions:  # whose numbers may be none of its form, as logits are no probabilities
         prepare_open([one], **metric.options())
     read_as = recipes_of(submissions)
@@ -57,7 +56,7 @@ def _write(path: str, by_file: Mapping[str, Mapping[str, Recipe]]) -> None:
 
 
 def _read(
-    files: Sequence[str], rows: RowFlags, metric: MetricOptions, outputs: Sequence[str]
+    files: Sequence[str], rows: RowFlags, metric: MetricOptions
 ) -> tuple[list[Submission], Notes]:
     """Return the systems of files, or those of the new rows of one file, with a remark that they have no labels."""
     read = partial(
@@ -66,7 +65,6 @@ def _read(
         rows,
         metric=metric,
         unlabelled="bounds",
-        outputs=outputs,
     )
     try:
         return read(), []
