@@ -470,6 +470,7 @@ ADVICE = {  # sentences of their own
 }
 
 NOTES = {  # what a reader of a result must know besides its numbers
+    "waits_for_state": "Another process is adding to {file}; this one goes on when that has ended.",
     "above_max_uncertainty": (
         "{count} of {total} samples ({share:.1%}) have an uncertainty above {largest:g}, that of a system that knows "
         "nothing. They count as rejected at every reject cost, right or wrong."

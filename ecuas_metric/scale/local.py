@@ -24,6 +24,7 @@ from .parts import Part, digest_of_part, parts_of_patterns, readable, recipe_of_
 from .storage import (
     Collection,
     fitting,
+    locked,
     merge_collections,
     read_collection,
     write_collection,
@@ -51,19 +52,22 @@ def score_files(
 
     Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
     that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
-    run goes on, and next month's files are added to this month's. How each file was read is added to `recipes`.
+    run goes on, and next month's files are added to this month's; another process that does the same waits. How each
+    file was read is added to `recipes`.
     FileError names file, column, row and value; the files before it are in `state_file`. All files of one name are one
     frame of Spark, for which they must be read in the same way.
     """
-    done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     parts = parts_of_patterns(patterns)
     addresses = {part.address for part in parts}
     size = sum(part.size for part in parts)
     read = [] if recipes is None else recipes
-    saved = time.monotonic()
     bar = tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress)
-    try:
-        with _engine(engine) as frame_of, bar:
+    with locked(state_file), _engine(engine) as frame_of, bar:
+        done = Collection()
+        if state_file and Path(state_file).exists():
+            done = read_collection(state_file)
+        saved = time.monotonic()
+        try:
             for together in _files_of_frames(parts, engine):
                 with unchanged([part.path for part in together if part.is_local]):
                     recipe = _one_recipe(together, reading, read)
@@ -74,8 +78,8 @@ def score_files(
                 if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     _save(state_file, done)
                     saved = time.monotonic()
-    finally:
-        _save(state_file, done)
+        finally:
+            _save(state_file, done)
     return done
 
 

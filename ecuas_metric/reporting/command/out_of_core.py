@@ -109,19 +109,20 @@ def merge_states(
     figures: Figures = None,
 ) -> Notes:
     """Merge files of states, write them into one if it is named, and print their numbers."""
-    from ...scale.storage import merge_collections, read_collection, write_collection
+    from ...scale.storage import locked, merge_collections, read_collection, write_collection
 
-    if state and Path(state).exists():
-        raise FileError(state, "file_is_there", advice="name_another")
     reading = {
         "normalize": normalize,
         "decompose": decompose,
         "confidence_level": interval,
     }
     checked_options(**reading)
-    collection = merge_collections(map(read_collection, files), names=files)
-    if state:
-        write_collection(state, collection)
+    with locked(state):
+        if state and Path(state).exists():
+            raise FileError(state, "file_is_there", advice="name_another")
+        collection = merge_collections(map(read_collection, files), names=files)
+        if state:
+            write_collection(state, collection)
     return _show(collection, reading, options_set(reading), output, figures)
 
 
