@@ -5,19 +5,21 @@ import re
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TextIO
+from urllib.parse import urlsplit
 
 from huggingface_hub import HfApi, constants, get_session, get_token
-from huggingface_hub.errors import HTTPError, RepositoryNotFoundError
-from huggingface_hub.utils import logging
+from huggingface_hub.errors import HFValidationError, HTTPError, RepositoryNotFoundError
+from huggingface_hub.utils import logging, validate_repo_id
 
 from ecuas_metric import __version__
 
-from .staging import PARTS, STATIC_METRIC, Part, check, stage
+from .staging import PARTS, STATIC_METRIC, TOKENS, Part, check, stage
 
 TAG = None if "dev" in __version__ else f"v{__version__}"
 EPILOG = """\
@@ -39,6 +41,14 @@ RIGHTS = " If it is a matter of rights, use a token with write access, or anothe
 ADVICE = {402: "", 403: RIGHTS, 404: RIGHTS, 413: ""}
 PAUSES = (5, 20)  # s: most outages of a service are shorter than both together
 STATIC = " A static Space needs no plan: `publish.py metric --static`. evaluate.load works, and its page has no form."
+# in what is printed -> what stands there instead
+HIDDEN = {
+    TOKENS: "***",
+    r"\b((?i:bearer|basic)\W+)(?=\S*[\dA-Z=])[\w.~+/=-]{6,}": r"\1***",
+    r"(?<=://)[^/\s@]+@": "***@",
+    # addresses may be signed, for anyone to write
+    r"https?://[^\s'\"<>?]*\?[^\s'\"<>)]*": "(an address)",
+}
 # The demo has the dataset beside it on purpose.
 warnings.filterwarnings("ignore", message="It seems that you are about to commit a data file")
 
@@ -73,15 +83,15 @@ def publish(
             _prepare(part, folders[part.name], namespace)
         for part in parts:
             repo_id = f"{namespace}/{part.repo_name}"
-            url = f"{api.endpoint}/{constants.REPO_TYPES_URL_PREFIXES[part.repo_type]}{repo_id}"
+            url = f"{endpoint}/{constants.REPO_TYPES_URL_PREFIXES[part.repo_type]}{repo_id}"
             if dry_run:
-                print(f"{part.name}: would go to {url}", flush=True)
+                _say(f"{part.name}: would go to {url}")
                 continue
             try:
                 send = partial(push, part, folders[part.name], api, repo_id, private, delete)
-                print(f"{part.name}: {url} {_persist(send)}", flush=True)
+                _say(f"{part.name}: {url} {_persist(send)}")
             except Refused as error:
-                print(f"{part.name}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+                _say(f"{part.name}: {' '.join(str(error).split())}", sys.stderr)
                 refused.append(part.name)
     if refused:
         raise Refused(
@@ -95,9 +105,9 @@ def _prepare(part: Part, folder: Path, namespace: str) -> None:
     check(part, folder, __version__)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     sizes = [path.stat().st_size for path in files]
-    print(f"{part.name}: {len(files)} files, {sum(sizes):,} bytes, checked")
+    _say(f"{part.name}: {len(files)} files, {sum(sizes):,} bytes, checked")
     for path, size in zip(files, sizes, strict=True):
-        print(f"  {size:>9,}  {path.relative_to(folder).as_posix()}", flush=True)
+        _say(f"  {size:>9,}  {path.relative_to(folder).as_posix()}")
 
 
 def _persist(send: Callable[[], str]) -> str:
@@ -195,8 +205,7 @@ def _explain(
         return Refused(TAKEN.format(repo_id))
     status = _status_of(error)
     words = str(getattr(error, "server_message", None) or error)
-    # addresses may be signed, for anyone to write
-    words = re.sub(r"https?://[^\s'\"<>?]*\?[^\s'\"<>)]*", "(an address)", words).rstrip(".")
+    words = words.rstrip(".")
     if status is None:
         return Outage(f"{endpoint} cannot be reached, or not its storage ({words}).{AGAIN}")
     if status == 401:
@@ -224,16 +233,53 @@ def main(argv: list[str] | None = None) -> int:
     try:
         _run(options.pop("command"), options.pop("static"), **options)
     except (ValueError, OSError) as error:
-        print(f"publish: {' '.join(str(error).split())}", file=sys.stderr)
+        _say(f"publish: {' '.join(str(error).split())}", sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("publish: stopped. Run this again: what is there is not sent again.", file=sys.stderr)
+        _say("publish: stopped. Run this again: what is there is not sent again.", sys.stderr)
         return 130
+    except Exception:
+        _say(traceback.format_exc(), sys.stderr)
+        return 1
     return 0
 
 
+def _say(text: str, stream: TextIO | None = None) -> None:
+    print(without_secrets(text), file=stream or sys.stdout, flush=True)
+
+
+def without_secrets(text: str) -> str:
+    """Return text without the token in use, what looks like another one, passwords and signatures in addresses."""
+    token = get_token()
+    if token:
+        text = text.replace(token, "***")
+    for pattern, instead in HIDDEN.items():
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(without_secrets(message))
+
+
+def _endpoint(url: str) -> str:
+    """Return an address without a slash at its end; argparse's error if it is none, or has more than a place."""
+    try:
+        parts = urlsplit(url)
+        is_place = parts.scheme in ("http", "https") and parts.hostname and parts.netloc
+    except ValueError:
+        is_place = None
+    if not is_place or set(url) & set("@?#") or not url.isprintable():
+        raise argparse.ArgumentTypeError(
+            "must be an address as https://huggingface.co, without a user or password: the token is that of `hf auth "
+            "login`, or HF_TOKEN"
+        )
+    return url.rstrip("/")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="publish.py",
         description=__doc__,
         epilog=EPILOG,
@@ -245,8 +291,8 @@ def _parser() -> argparse.ArgumentParser:
         "--endpoint",
         metavar="URL",
         default=constants.ENDPOINT,
-        type=lambda url: url.rstrip("/"),
-        help="the Hub (default: %(default)s)",
+        type=_endpoint,
+        help="the Hub (default: HF_ENDPOINT, or https://huggingface.co)",
     )
     for flag, text in FLAGS.items():
         parser.add_argument(flag, action="store_true", help=text)
@@ -257,18 +303,23 @@ def _run(command: str, static: bool, **options: Any) -> None:
     if command.endswith("register"):
         from . import registration  # takes Evaluate's second to import
 
-        print(
-            registration.register(__version__)
-            if command == "register"
-            else registration.unregister()
-        )
+        is_new = command == "register"
+        _say(registration.register(__version__) if is_new else registration.unregister())
         return
     if options["namespace"] is None:
         raise ValueError("whose repositories? Add --namespace NAME.")
     parts = dict(PARTS)
     if static:
         parts["metric"] = STATIC_METRIC
-    publish(list(parts.values()) if command == "all" else [parts[command]], **options)
+    chosen = list(parts.values()) if command == "all" else [parts[command]]
+    for part in chosen:
+        try:
+            validate_repo_id(f"{options['namespace']}/{part.repo_name}")
+        except HFValidationError as error:
+            raise ValueError(
+                f"--namespace must be the name of a user or an organisation: {error}"
+            ) from None
+    publish(chosen, **options)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ from huggingface_hub import get_token
 
 from triviaqa_subset.folders import dataset_folder
 
-ROOT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
 DATA = ROOT / "triviaqa_subset"
 NAMESPACE = "<namespace>"
@@ -30,10 +31,24 @@ FROM_A_CLONE = {
     r'(?<=evaluate\.load\(")ecuas_metric/ecuas\.py(?=")': f"{NAMESPACE}/ecuas",
     r'(?<=load_dataset\(")triviaqa_subset(?=")': f"{NAMESPACE}/triviaqa-curated",
 }
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 STRAY = r"(^|/)(__pycache__|\.[^/]*|tests?|test_[^/]*|[^/]*_test\.py|conftest\.py)(/|$)|\.(pyc|lock|tmp|log)$"
+# what vendors begin their secrets with
+TOKENS = (
+    r"\b(hf_|api_org_)[A-Za-z0-9]{30,}|\b(sk|pk|rk|gsk|xai)[-_][\w-]{32,}|\b(gh[pousr]_|github_pat_|glpat-|npm_|pypi-)"
+    r"[\w-]{20,}|\bxox[a-z]-[\w-]{10,}|\b(AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[\w-]{35}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\."
+    r"[\w-]{16,}|\b(dop_v1_|dapi|r8_)[a-z0-9]{32,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|PRIVATE KEY-----"
+)
+# a name that scanners look for, and a value that is no code: in quotes, or with a digit
+_SECRET = (
+    r"(?i:pass(word|wd|phrase)|pwd|secret|credentials?|"
+    r"(api|access|account|auth|client|private)[_-]?(key|token))\w*"
+)
+_VALUE = (
+    r"""\s*(=>?|:)\s*(["'](?![<{$*%])[^"'\s]{6,}["']|(?=[\w+/=~-]*\d)[\w+/=~-]{6,}(?![\w.(\[]))"""
+)
 FORBIDDEN = {
-    "a secret": r"hf_[A-Za-z0-9]{30,}|sk-[\w-]{32,}|gh[pousr]_[A-Za-z0-9]{36}|AKIA[0-9A-Z]{16}|PRIVATE KEY-----",
+    "a secret": TOKENS,
+    "a password or a key": _SECRET + r"""["']?\]?""" + _VALUE,
     "a path of this machine": r"(?<![\w./:-])/(?:home|Users|root)/\w|[A-Z]:\\Users\\",
 }
 LOAD = {
@@ -88,9 +103,9 @@ def stage(part: Part, out: Path, namespace: str) -> None:
     """Copy a part's files into the new folder `out`, with the names they have on the Hub."""
     out.mkdir(parents=True)
     part.gather(out)
-    shutil.copy(ROOT / "LICENSE", out)
+    _copy(out, "LICENSE")
     if part.sdk:
-        shutil.copy(Path(__file__).with_name("thumbnail.png"), out)
+        _copy(out, "thumbnail.png", below=HERE.name, source=HERE)
     for path in sorted(out.rglob("*")):
         if path.suffix in (".md", ".py", ".html"):
             # The demo has the folders of the clone beside it, but not the visitors whom its usage.md tells how.
@@ -103,12 +118,42 @@ def stage(part: Part, out: Path, namespace: str) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+def tracked(*places: str) -> list[str]:
+    """Return the files of the project that git tracks below some places; ValueError if there is one with none."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--error-unmatch", "--", *places]
+    try:
+        listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    except FileNotFoundError:
+        raise ValueError("git is not installed: what it tracks is what is published.") from None
+    except subprocess.CalledProcessError as error:
+        reason = error.stderr.split("\n")[0].removeprefix("error: ").removeprefix("fatal: ")
+        raise ValueError(
+            f"only what git tracks is published: {reason}. Publish from a clone, with all files added."
+        ) from None
+    return listed.rstrip("\0").split("\0")
+
+
+def _copy(
+    out: Path,
+    *places: str,
+    below: str = "",
+    source: Path = ROOT,
+) -> None:
+    """Copy what git tracks at some places into a folder, without the folder of the project that it is `below`."""
+    for name in tracked(*(f"{below}/{place}" if below else place for place in places)):
+        inner = Path(name).relative_to(below)
+        if (source / inner).is_symlink():
+            raise ValueError(f"links must not be sent; got {name}. Put the file in its place.")
+        (out / inner).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / inner, out / inner)
+
+
 def _gather_metric(
     out: Path,
     program: Sequence[str] = ("app.py", "requirements.txt"),
 ) -> None:
-    for name in (SCRIPT.name, *imported(SCRIPT), "README.md", *program):
-        shutil.copy(SCRIPT.parent / name, out)
+    names = (SCRIPT.name, *imported(SCRIPT), "README.md", *program)
+    _copy(out, *names, below=SCRIPT.parent.name, source=SCRIPT.parent)
 
 
 def _gather_static_metric(out: Path) -> None:
@@ -122,25 +167,21 @@ def _gather_static_metric(out: Path) -> None:
     (out / "README.md").write_text(
         card.replace("\nsdk: gradio\n", "\nsdk: static\n", 1), encoding="utf-8"
     )
-    shutil.copyfile(Path(__file__).with_name("static.html"), out / "index.html")
+    _copy(out, "static.html", below=HERE.name, source=HERE)
+    (out / "static.html").rename(out / "index.html")
 
 
 def _gather_dataset(out: Path) -> None:
-    """Copy the dataset with text if it was built, else the committed one without."""
-    folder = dataset_folder()
-    shutil.copytree(folder / "data", out / "data", ignore=LEFT_OUT, dirs_exist_ok=True)
-    shutil.copy(folder / "README.md", out)
+    """Copy the dataset with text if it was built, else the committed one without: the same files."""
+    _copy(out, "data", "README.md", below=DATA.name, source=dataset_folder())
 
 
 def _gather_space(out: Path) -> None:
-    for folder in (ROOT / "space", SCRIPT.parent, DATA):
-        shutil.copytree(folder, out / folder.name, ignore=LEFT_OUT)
+    # the card links to the page of the dataset
+    _copy(out, "space", SCRIPT.parent.name, DATA.name, "docs/dataset.md")
     for name in ("README.md", "requirements.txt"):  # where the Hub looks for them
         (out / "space" / name).rename(out / name)
     (out / "app.py").write_text(START, encoding="utf-8")
-    (out / "docs").mkdir(exist_ok=True)
-    # the card links to it there
-    shutil.copyfile(ROOT / "docs" / "dataset.md", out / "docs" / "dataset.md")
     _gather_dataset(out / DATA.name)
 
 

@@ -122,7 +122,7 @@ def run(command: Command) -> str:
         if not re.search(r"(?m)^(make|pip)\b", script):
             script = f"pip install .\n{script}"
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", f"git init -q\n{script}"],
+            ["bash", "-euo", "pipefail", "-c", f"git init -q\ngit add --all\n{script}"],
             cwd=copy, env=environment(home, env, ROOT), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
     print(

@@ -47,6 +47,8 @@ def copy(tmp_path_factory):
     copy = tmp_path_factory.mktemp("copy") / "project"
     ignored = shutil.ignore_patterns(".*", "__pycache__", "build", "demo", "*.egg-info")
     shutil.copytree(ROOT, copy, ignore=ignored)
+    for command in ("init", "add --all"):
+        subprocess.run(["git", *command.split()], cwd=copy, check=True, capture_output=True)
     steps = list(STEP.finditer(RECIPE))
     assert len(steps) == RECIPE.count("```") / 2
     for step in steps:

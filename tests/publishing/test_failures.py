@@ -97,6 +97,61 @@ def test_a_fault_is_one_line_without_a_signed_address_and_a_rerun_finishes_it(
     assert is_whole(sent(namespace))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"no rights: {TOKEN}",
+        "Authorization: Bearer c3VwZXI6aGlkZGVu",
+        "{'authorization': 'Basic c3VwZXI6aGlkZGVu'}",
+        "forward to http://super:c3VwZXI6aGlkZGVu@host/path",
+        "forward to http://host/path?signature=c3VwZXI6aGlkZGVu",
+    ],
+)
+def test_what_the_hub_repeats_of_a_request_is_printed_without_secrets(words, hub, publish):
+    hub.misbehave("/create", 403, error=words)
+    done = publish("repeated")
+    assert "with status 403: " in refused(done)
+    for secret in (TOKEN, "c3VwZXI6aGlkZGVu"):
+        assert secret not in done.error + done.out
+
+
+@pytest.mark.parametrize(
+    "url", ["http://super:hidden@127.0.0.1", "http://127.0.0.1?hidden", "127.0.0.1", "ftp://hidden"]
+)
+def test_an_endpoint_is_a_place_without_a_password_which_nothing_repeats(url, monkeypatch, capsys):
+    for arguments in (["--endpoint", url], []):
+        monkeypatch.setattr(command.constants, "ENDPOINT", url)
+        with pytest.raises(SystemExit) as stopped:
+            command.main(["dataset", "--namespace", "NAME", "--dry-run", *arguments])
+        assert stopped.value.code == 2
+        with pytest.raises(SystemExit):
+            command.main([*arguments, "--help"])
+    out, error = capsys.readouterr()
+    assert "--endpoint: must be an address as https://huggingface.co, without" in error
+    assert "hidden" not in out + error
+
+
+def test_a_command_line_and_a_fault_of_ours_are_printed_without_the_token(
+    online, monkeypatch, capsys
+):
+    with pytest.raises(SystemExit):
+        command.main(["dataset", "--token", TOKEN])
+    monkeypatch.setattr(command, "stage", lambda *_: {}[TOKEN])
+    assert command.main(["dataset", "--namespace", "NAME", "--dry-run"]) == 1
+    error = capsys.readouterr().err
+    assert "KeyError: '***'" in error
+    assert TOKEN not in error
+
+
+@pytest.mark.parametrize("namespace", ["a/b", "-a", "a..b", "no name", "no\nname", "", "x" * 99])
+def test_a_namespace_is_checked_before_anything_is_staged(namespace, monkeypatch, capsys):
+    monkeypatch.setattr(command, "stage", None)
+    for flags in (["--dry-run"], []):
+        assert command.main(["all", f"--namespace={namespace}", *flags]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("publish: --namespace must be the name of a user or an organisation")
+
+
 def test_an_outage_that_passes_is_waited_for(hub, publish, monkeypatch):
     monkeypatch.setattr(command, "PAUSES", (5,))
     monkeypatch.setattr(command.time, "sleep", lambda pause: setattr(hub, "fault", None))

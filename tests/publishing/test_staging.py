@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 import tomllib
 
 import pyarrow.parquet as pq
@@ -104,6 +105,25 @@ SECRETS = {
     f"ours = '{staging.ROOT}/data'": "the path of this project",
     "password = 'in use here'": "the token in use",
 }
+VENDORS = ["gl" + "pat-", "xo" + "xb-", "github" + "_pat_", "sk" + "_live_", "n" + "pm_"]
+SECRETS |= {f"key: {start}{'aB3' * 12}": "a secret" for start in VENDORS}
+ASSIGNED = {
+    "pass" + "word": " = 'correct-horse'",
+    "aws_secret_access" + "_key": "=wJalr7XUtnFEMI",
+    "client" + "_secret": '": "an0ther"',
+    "API" + "_KEY": ": 'not-a-real-one'",
+    "auth" + "-token": "=0123456789",
+}
+SECRETS |= {f"{name}{value}": "a password or a key" for name, value in ASSIGNED.items()}
+NO_SECRETS = (
+    "password = getpass()",
+    "token = get_token()",
+    "password: str = ''",
+    "secret = os.environ['SECRET']",
+    "api_key = '<your key>'",
+    "the keys are sorted: secretly",
+    "client_secret = read_secret2(path)",
+)
 
 
 def test_caches_tests_and_hidden_files_secrets_and_paths_are_found(tmp_path, monkeypatch):
@@ -129,6 +149,38 @@ def test_caches_tests_and_hidden_files_secrets_and_paths_are_found(tmp_path, mon
             ValueError, match=f"^files must not hold {what}; costs.py does, in line 2. Remove it.$"
         ):
             check_files(tmp_path)
+    (tmp_path / "costs.py").write_text("\n".join(NO_SECRETS))
+    check_files(tmp_path)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A clone with a file that git tracks, and one beside it that it does not."""
+    (tmp_path / "space").mkdir()
+    (tmp_path / "space/app.py").touch()
+    for command in ("init", "add --all"):
+        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True, capture_output=True)
+    (tmp_path / "space/notes.txt").touch()
+    monkeypatch.setattr(staging, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_only_what_git_tracks_is_staged(project, tmp_path_factory, monkeypatch):
+    out = tmp_path_factory.mktemp("out")
+    staging._copy(out, "space", source=project)
+    assert set(files_of(out)) == {"space/app.py"}
+    with pytest.raises(ValueError, match=r"only what git tracks is published: .*notes\.txt"):
+        staging._copy(out, "app.py", "notes.txt", below="space", source=project / "space")
+    (project / "space/app.py").unlink()
+    (project / "space/app.py").symlink_to("/etc/hostname")
+    with pytest.raises(ValueError, match=r"links must not be sent; got space/app\.py"):
+        staging._copy(out, "space", source=project)
+    shutil.rmtree(project / ".git")
+    with pytest.raises(ValueError, match="only what git tracks is published: not a git repo"):
+        staging._copy(out, "space", source=project)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ValueError, match="git is not installed"):
+        staging._copy(out, "space", source=project)
 
 
 def test_a_dataset_that_was_built_goes_with_its_text_unless_the_build_is_an_older_one(
