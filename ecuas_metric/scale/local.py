@@ -63,13 +63,11 @@ def score_files(
     read = [] if recipes is None else recipes
     bar = tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress)
     with locked(state_file), _engine(engine) as frame_of, bar:
-        done = Collection()
-        if state_file and Path(state_file).exists():
-            done = read_collection(state_file)
+        done = _states_before(state_file)
         saved = time.monotonic()
         try:
             for together in _files_of_frames(parts, engine):
-                with unchanged([part.path for part in together if part.is_local]):
+                with unchanged([part.path for part in together]):
                     recipe = _one_recipe(together, reading, read)
                     new = _new_among(together, recipe, done, addresses)
                     with_new = _with_parts(together, new, recipe, frame_of, options, done)
@@ -100,6 +98,10 @@ def _one_recipe(parts: Iterable[Part], reading: Reading, recipes: list[Recipe]) 
             reason = f"{recipe.said()}, and of {first.source} {first.said()}"
             raise FileError(recipe.source, "file_does_not_fit", reason=reason)
     return first
+
+
+def _states_before(path: str | Path | None) -> Collection:
+    return read_collection(path) if path and Path(path).exists() else Collection()
 
 
 def _save(path: str | Path | None, states: Collection) -> None:

@@ -4,7 +4,7 @@ import glob
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product, starmap
 from pathlib import Path
@@ -19,39 +19,35 @@ from .reading import parse_file
 
 # what is read of a folder, besides the parts of a table
 _OF_FOLDERS = re.compile("|".join([*FILE_NAMES.values(), r".*\.parquet"]))
-
 _Given = tuple[Parameter, list[str]]  # with its values
 
 
 class _Output(NamedTuple):
-    path: str
-    flag: str
-    is_named: bool = (
-        True  # on the command line, and not found in a folder to which a command writes
-    )
+    path: str | int
+    name: str
+    flag: str = ""  # none of a stream
+    is_named: bool = False  # on the command line, and not found in a folder that is written to
 
     def error(self, rule: str) -> FileError:
-        return FileError(self.path, rule, advice="name_another_output", flag=self.flag)
+        advice = "name_another_output" if self.flag else "redirect_elsewhere"
+        return FileError(self.name, rule, advice=advice, flag=self.flag)
 
 
 def require_kept(parameters: Iterable[Parameter], values: Mapping[str, object]) -> None:
     """Raise FileError if a file that a command reads would be overwritten, or one would be written twice."""
     given = [(one, _texts(values.get(one.name, one.default))) for one in parameters]
-    errors: dict[object, FileError] = {}
+    written: dict[object, _Output] = {}
     for output in _outputs(given):
         identity = _identity(output.path)
-        if identity in errors and output.is_named:
+        if identity in written and output.is_named:
             raise output.error("written_twice")
-        if identity is not None:
-            errors[identity] = output.error("file_is_read")
-    for number, name in {1: "standard output", 2: "standard error"}.items():
-        error = FileError(name, "file_is_read", advice="redirect_elsewhere")
-        errors.setdefault(_identity(number), error)
-    are_there = [isinstance(identity, tuple) for identity in errors]
-    for path in _inputs(given) if any(are_there) else ():
+        written.setdefault(identity, output)
+    if not any(isinstance(identity, tuple) for identity in written):
+        return  # none is there, and a folder that is read may hold very many
+    for path in filter(os.path.exists, _inputs(given)):
         identity = _identity(path)
-        if isinstance(identity, tuple) and identity in errors:
-            raise errors[identity]
+        if identity in written:
+            raise written[identity].error("file_is_read")
 
 
 def _texts(value: object) -> list[str]:
@@ -60,22 +56,23 @@ def _texts(value: object) -> list[str]:
     return [one for one in values if isinstance(one, str)]
 
 
-def _outputs(given: Iterable[_Given]) -> Iterator[_Output]:
-    """Yield the files that a command writes, and those that are there of the ones that it may write to folders."""
-    suffixes = [one.flag.beside for one, texts in given if one.flag.beside and texts]
+def _outputs(given: Sequence[_Given]) -> Iterator[_Output]:
+    """Yield what a command writes, or may write in a folder where that is there."""
+    suffixes = list(filter(None, (one.flag.beside for one, texts in given if texts)))
     for one, texts in given:
-        for path, name in product(texts, one.flag.writes):
-            if name:
-                found = Path(path).glob(name)
-                yield from (_Output(str(file), one.text, is_named=False) for file in found)
-            else:
-                yield _Output(path, one.text)
-        if one.name == "output":
-            further = starmap(beside, product(texts, suffixes))
-            yield from (_Output(path, one.text) for path in further)
+        if "" in one.flag.writes:
+            further = product(texts, suffixes if one.name == "output" else ())
+            for path in (*texts, *starmap(beside, further)):
+                yield _Output(path, path, one.text, is_named=True)
+            continue
+        for folder, pattern in product(texts, one.flag.writes):
+            for file in map(str, Path(folder).glob(pattern)):
+                yield _Output(file, file, one.text)
+    yield _Output(1, "standard output")
+    yield _Output(2, "standard error")
 
 
-def _inputs(given: Iterable[_Given]) -> Iterator[str | int]:
+def _inputs(given: Sequence[_Given]) -> Iterator[str | int]:
     """Yield the files that a command reads, and the number of standard input."""
     for one, texts in given:
         for text in texts if one.flag.reads else ():
@@ -106,9 +103,9 @@ def _files_read(path: str) -> Iterator[str]:
 
 
 def _identity(path: str | int) -> object:
-    """Return device and number of a file, the path of one that is not there, or None of what is no file."""
+    """Return device and number of a file, or the path of one that is not there; what is no file equals nothing."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
-        return os.path.realpath(path) if isinstance(path, str) else None
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+        return os.path.realpath(path) if isinstance(path, str) else object()
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else object()

@@ -90,8 +90,7 @@ def read_files(
     submissions: list[Submission] = []
     stems: list[str] = []
     for file, reading in zip(files, readings, strict=True):
-        with unchanged([file.path]):
-            systems = _read(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
+        systems = _read(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
         submissions += _named(systems, file.name)
         stems += [stem(one.file) if file.name is None else "" for one in systems]
     require_use([rows, metric], recipes_of(submissions), pool_tasks=pool_tasks)
@@ -228,7 +227,8 @@ def _read(
     if are_new:
         return read_new_rows(path, reading=reading)
     parts = {"part": "model"} if pool_tasks else {}
-    of_run = read_run(path, replace(reading, columns={**reading.columns, **parts}), run)
+    with unchanged([path]):
+        of_run = read_run(path, replace(reading, columns={**reading.columns, **parts}), run)
     if of_run is not None:
         return of_run
     try:
