@@ -23,6 +23,7 @@ from ecuas_metric.basis import (
     Digest,
     Origin,
     Purpose,
+    _mixed,
     basis_of,
     differing,
     why_not_comparable,
@@ -237,3 +238,14 @@ def test_no_name_of_a_metric_is_compared_outside_its_entry():
             items = getattr(expression, "elts", [expression])
             names = {item.value for item in items if isinstance(item, ast.Constant)}
             assert not names & METRICS.keys(), f"{file}:{expression.lineno}"
+
+
+def test_hashes_are_mixed_as_splitmix64_is():
+    """The numbers that a generator seeded with 1234567 gives first (Steele, Lea and Flood 2014)."""
+    golden = 0x9E3779B97F4A7C15
+    states = [(1234567 + step * golden) % 2**64 for step in (1, 2, 3)]
+    assert _mixed(np.array(states, np.uint64)).tolist() == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+    ]

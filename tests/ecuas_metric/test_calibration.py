@@ -250,3 +250,17 @@ def test_the_interval_of_a_perfect_system_is_that_of_one_more_answer(size):
     spread = math.sqrt(2) * rare * (1 - rare) / size
     assert low == 0
     assert high**2 == pytest.approx(stats.t.ppf(0.975, size - 1) * spread)
+
+
+def test_the_test_of_one_confidence_is_that_of_the_sum_whatever_the_weights():
+    """By enumeration of all that six answers of confidence 1/2 can be."""
+    weight = np.array([1.0, 1, 1, 3, 3, 3])
+    correct = np.array([1, 1, 0, 1, 1, 1])
+    sums = [
+        abs(np.dot(weight, np.subtract(one, 0.5))) for one in itertools.product((0, 1), repeat=6)
+    ]
+    exact = np.mean(np.array(sums) >= abs(np.dot(weight, correct - 0.5)) - 1e-12)
+    found = calibration_p_value(
+        correct, np.full(6, 0.5), sample_weight=weight, n_resamples=40_000, random_state=1
+    )
+    assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
