@@ -20,6 +20,7 @@ from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
 from gradio.utils import get_upload_folder
 from jinja2 import ChoiceLoader, DictLoader
+from markupsafe import Markup
 from starlette.middleware import Middleware
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.responses import JSONResponse
@@ -122,7 +123,7 @@ def use_own_head(opening: str) -> None:
         "early",
         title=TITLE,
         opening=opening,
-        style=(HERE / "style.css").read_text(encoding="utf-8"),
+        style=Markup((HERE / "style.css").read_text(encoding="utf-8")),
     )
     page = page.replace("<gradio-app", f"{{% raw %}}{early}{{% endraw %}}<gradio-app", 1)
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from markupsafe import Markup
 
 from ecuas_metric.inputs import Floats, Ints
 from ecuas_metric.plotting.curves import (
@@ -86,12 +87,12 @@ def slots(names: Iterable[str]) -> dict[str, str]:
     return {name: f"slot-{i}" if i <= NUM_SLOTS else REST for i, name in numbered}
 
 
-def figures(systems: Systems) -> str:
+def figures(systems: Systems) -> Markup:
     """Draw cost against reject cost, ECUAS_n against n, risk against coverage, and reliability."""
     drawn = [_reject_costs(systems), _orders(systems), _risks(systems)]
     if all(system.decisions.confidence is not None for system in systems.values()):
         drawn.append(_reliability(systems))
-    return f'<h2>The curves behind the numbers</h2><div class="plots">{"".join(drawn)}</div>'
+    return html("plots", drawn=drawn)
 
 
 def figure(
@@ -99,7 +100,7 @@ def figure(
     lines: Lines,
     x: Axis,
     y: Axis,
-) -> str:
+) -> Markup:
     """Draw lines by name as HTML of one figure; the values of those with a class of their own are shown on demand."""
     return html(
         "figure",
@@ -130,7 +131,7 @@ def order_name(order: float) -> str:
     return "∞" if order == math.inf else f"{order:g}"
 
 
-def _reject_costs(systems: Systems) -> str:
+def _reject_costs(systems: Systems) -> Markup:
     def line(system: System) -> Line:
         curve = reject_cost_curve(system, num_points=NUM_POINTS + 1)
         at = curve.reject_cost[:: NUM_POINTS // NUM_LIMITS]
@@ -144,7 +145,7 @@ def _reject_costs(systems: Systems) -> str:
     return figure("What does it cost its users?", lines, axis("reject cost", ends[-1]), y)
 
 
-def _orders(systems: Systems) -> str:
+def _orders(systems: Systems) -> Markup:
     orders = np.array(DRAWN_ORDERS)
     places = np.arange(len(orders), dtype=float)
 
@@ -165,7 +166,7 @@ def _orders(systems: Systems) -> str:
     )
 
 
-def _risks(systems: Systems) -> str:
+def _risks(systems: Systems) -> Markup:
     def line(system: System) -> Line:
         curve = risk_coverage(system)
         rows = _thin(curve.coverage, NUM_POINTS)
@@ -177,7 +178,7 @@ def _risks(systems: Systems) -> str:
     return figure("Risk of the answers used", lines, axis("coverage"), axis("risk", HEADROOM * top))
 
 
-def _reliability(systems: Systems) -> str:
+def _reliability(systems: Systems) -> Markup:
     """Draw accuracy against mean confidence in the bins of ECE."""
 
     def line(system: System) -> Line:

@@ -1,13 +1,15 @@
-"""Words and HTML of the page: errors and notes in its own words, tables. All text is escaped."""
+"""Words and HTML of the page: errors and notes in its own words, tables.
+
+HTML is `Markup`; all other text is escaped where it is put into HTML.
+"""
 
 import logging
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import METRICS
@@ -24,7 +26,7 @@ NAMESPACE = "<namespace>"  # publishing writes the real one here
 LOCAL_PAGE = "http://127.0.0.1:7860"
 BEST = "★ best value, which need not be significantly better than the others"
 PAPER = "https://arxiv.org/abs/2605.20490"
-FAILED = "This could not be computed here. The command `ecuas` may do it, and says more."
+FAILED = "This could not be computed here. The command “ecuas” may do it, and says more."
 _Result = TypeVar("_Result")
 
 
@@ -49,7 +51,7 @@ def attempt(
         return None, FAILED
 
 
-def links(namespace: str = NAMESPACE) -> str:
+def links(namespace: str = NAMESPACE) -> Markup:
     """Return a line of Markdown; in a clone, which has no namespace, folders instead of links to the Hub."""
     return html("links", paper=PAPER, hub=HUB, namespace=namespace)
 
@@ -60,21 +62,22 @@ def usage(text: str, namespace: str = NAMESPACE) -> str:
     return text.replace("PAGE", f"{namespace}/ecuas-demo" if is_published else LOCAL_PAGE)
 
 
-def previews(title: str, description: str, namespace: str = NAMESPACE) -> str:
+def previews(title: str, description: str, namespace: str = NAMESPACE) -> Markup:
     """Return the preview that other sites show of a link to this page, as tags of its head."""
     return html("previews", title=title, description=description, hub=HUB, namespace=namespace)
 
 
-def html(part: str, **values: object) -> str:
-    """Return a macro of `parts.html` with values; what is text is escaped."""
-    return str(getattr(_PARTS, part)(**values))
+def html(part: str, **values: object) -> Markup:
+    """Return a macro of `parts.html` with values; what is no Markup is escaped."""
+    filled: Markup = getattr(_PARTS, part)(**values)
+    return filled
 
 
 def report_tables(
     report: Report,
     grid: Grid,
     styles: Mapping[str, str],
-) -> str:
+) -> Markup:
     """Return ECUAS_n of each system with N and signature, and folded below it all metrics."""
     first = len(grid.header) - len(report.keys)
     columns = [first + i for i, key in enumerate(report.keys) if key.metric == "ecuas"]
@@ -91,11 +94,6 @@ def report_tables(
     )
 
 
-def _code(text: str) -> Markup:
-    """Return a text as HTML in which what is between backticks is code."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
-
-
 def _wbr(name: str) -> Markup:
     """Return a name as HTML that may go on in the next line after each underscore."""
     return Markup("_<wbr>").join(name.split("_"))
@@ -105,7 +103,7 @@ _HTML = Environment(
     autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
 _HTML.globals["level"] = f"{LEVEL:.0%}"
-_HTML.filters |= {"code": _code, "wbr": _wbr}
+_HTML.filters["wbr"] = _wbr
 _PARTS = _HTML.from_string(
     (Path(__file__).parent / "parts.html").read_text(encoding="utf-8")
 ).module

@@ -13,7 +13,7 @@ const show = (box) => {
   const at = box.querySelector("input[type=range]"), data = dataOf(box), row = +at.value, cost = data.at[row].toFixed(2);
   at.setAttribute("aria-valuetext", cost);
   box.querySelector("output").textContent = cost;
-  box.querySelector(".said").innerHTML = data.said[row];
+  box.querySelector(".said").replaceChildren(box.querySelectorAll("template")[row].content.cloneNode(true));
   // the cheapest here have a bar, and the last, which rejects everything
   const costs = data.costs.map((one) => one[row]), last = costs.length - 1;
   const cheapest = [...costs.keys()].slice(0, -1).sort((i, j) => costs[i] - costs[j]).slice(0, data.most);
@@ -82,7 +82,9 @@ const verdictOf = (box) => {
 const FORMS = {
   text: ({ said, bars }) => [...said, ...bars.map(({ name, cost, share }) => `${name}  ${cost}  answers ${share}`), location.href].join("\n"),
   Markdown: ({ said, bars }) => {
-    const plain = (text) => text.replace(/[\\|*_`<]/g, "\\$&");
+    // as `_markdown` in ecuas_metric/reporting/tables.py
+    const plain = (text) => text.replace(/<(?=[A-Za-z/!?])|&(?=[#\w])|:(?=\/\/)|(?<=www)\./g, (mark) => `&#${mark.charCodeAt()};`)
+      .replace(/[\\|*`$~]|\](?=[([:])|(?<!\w)_|_(?!\w)/g, "\\$&");
     const rows = [["system", "cost", "answers"], ["---", "---", "---"], ...bars.map(({ name, cost, share }) => [plain(name), cost, share])];
     const table = rows.map((row) => `| ${row.join(" | ")} |`);
     return [`**${plain(said[0])}**`, "", ...said.slice(1).map(plain), "", ...table, "", `[Computed here](${location.href})`].join("\n");

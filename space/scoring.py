@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.recipe import ColumnNames, Reading, lines_of, pairs_in
 from ecuas_metric.files.submissions import Submission
@@ -79,10 +81,10 @@ class Scored:
             names = by_importance(self.decision)
         return slots(names)
 
-    def plots(self) -> str:
+    def plots(self) -> Markup:
         """Draw the curves of systems of which every answer is known."""
         known = {name: self.systems[name] for name in self.styles if name not in self.unlabelled}
-        return figures(known) if known else ""
+        return figures(known) if known else Markup()
 
     def _gaps(self) -> str:
         """Say what is missing, of which systems, and what therefore is not shown."""
@@ -122,7 +124,7 @@ class Scored:
             result["in_words"] = [*sentences(self.decision), *self.sentences_alone()]
         return result
 
-    def html(self, **parts: object) -> str:
+    def html(self, **parts: object) -> Markup:
         """Lay out everything but the plots, in one piece, so that no part is of another result; see `parts.html`."""
         styles = self.styles
         return html(

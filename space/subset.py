@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from ecuas_metric.api import confidence_system
 from ecuas_metric.basis import Basis, Origin, why_not_comparable
@@ -115,7 +116,7 @@ def rows_with(
     return [row, *known_rows(asked)]
 
 
-def board_html(asked: str, rows: Iterable[Row]) -> str:
+def board_html(asked: str, rows: Iterable[Row]) -> Markup:
     """Return the leaderboard as an HTML table, those without a place first."""
     about = ABOUT.format(population=POPULATIONS[asked], level=LEVEL)
     for name, reason in submissions().broken.items():
@@ -135,7 +136,7 @@ def printed() -> pd.DataFrame:
     return published[["llm", "method", *PRINTED]].sort_values("ecuas_1")
 
 
-def printed_html() -> str:
+def printed_html() -> Markup:
     """Return what the paper prints as an HTML table that can be sorted, and why it is not on the leaderboard."""
     ours = known_rows("kept")[0].basis
     theirs = replace(ours, population="TriviaQA, the paper's selection", grading=GRADING_OF_PAPER)

@@ -30,7 +30,7 @@ MAX_WORK = 1_200_000  # pairs of systems times samples times reject costs: a sec
 FEW_SAMPLES = 300  # with fewer, tests take as long
 MAX_NAMES = 3  # in a sentence
 NOT_SAID = "Which is cheapest is not said:"
-TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use `ecuas compare`."
+TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use the command “ecuas compare”."
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
     return strip
 
 
-def strip_in_words(decision: Decision) -> str:
+def strip_in_words(decision: Decision) -> Markup:
     """Say who is clearly cheapest where, by the test of all reject costs together."""
     clear: dict[str, list[tuple[float, float]]] = {}
     for winner, low, high in stretches(decision):
@@ -148,7 +148,7 @@ def by_importance(decision: Decision) -> list[str]:
     return sorted(decision.systems, key=lambda name: (name not in winners, mean[name]))
 
 
-def said(call: Call, cost: float) -> str:
+def said(call: Call, cost: float) -> Markup:
     """Say who is cheapest at a reject cost in one sentence, and give the numbers behind it."""
     return html(
         "said",
@@ -166,10 +166,10 @@ def sentences(decision: Decision | str) -> list[str]:
         return [decision]
     digits = digits_for(decision.orders)
     verdicts = summary(decision.orders, alpha=ALPHA, digits=digits)
-    return [Markup(strip_in_words(decision)).striptags(), *verdicts]
+    return [strip_in_words(decision).striptags(), *verdicts]
 
 
-def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:
+def as_html(decision: Decision | str, styles: Mapping[str, str]) -> Markup:
     """Lay out a reject cost that can be set, and with it who is cheapest and what each system costs."""
     if isinstance(decision, str):
         return html("undecided", remark=decision)
@@ -178,6 +178,7 @@ def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:
     return html(
         "decision",
         data=data,
+        said=list(map(said, decision.calls, decision.reject_costs)),
         start=int(np.abs(decision.reject_costs - SHOWN_FIRST).argmin()),
         strip=stretches(decision),
         scale=axis("", float(decision.reject_costs[-1])),
@@ -195,7 +196,6 @@ def _data(decision: Decision) -> dict[str, object]:
     place = {name: i for i, name in enumerate(decision.curves)}
     return {
         "at": decision.reject_costs.round(2).tolist(),
-        "said": list(map(said, decision.calls, decision.reject_costs)),
         "costs": costs.round(6).tolist(),
         "shares": (100 * coverage).round().astype(int).tolist(),
         "best": [[place[name] for name in call.alone()] for call in decision.calls],

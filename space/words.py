@@ -107,9 +107,9 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "are_logits": "Logits? Choose them under Options.",
     "choose_form": "Logits or log-probabilities? Choose them under Options.",
     "name_form": "Logits or log-probabilities? Choose them under Options.",
-    "divide_by_sums": "Rounded probabilities? The command `ecuas` can divide each row by its sum.",
+    "divide_by_sums": "Rounded probabilities? The command “ecuas” can divide each row by its sum.",
     "check_cost": "Under Options, the number of possible answers may be too small.",
-    "use_analytic_intervals": "Use the analytic intervals of the command `ecuas` instead.",
+    "use_analytic_intervals": "Use the analytic intervals of the command “ecuas” instead.",
     "grade_or_empty": (
         "Partly correct? Enter the lowest grade that counts as correct under Options. No verdict? Leave these cells "
         "empty."
@@ -121,17 +121,17 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "On another scale? Enter its largest value under Options, “Largest confidence”. Negative logarithms? Turn them "
         "into probabilities first."
     ),
-    "name_confidence_field": "The command `ecuas` can read another field of it.",
-    "name_value": "The command `ecuas` can read one of them.",
-    "name_filter": "The command `ecuas` can read one of them.",
-    "keep_common": "The command `ecuas` can keep only the common ones.",
+    "name_confidence_field": "The command “ecuas” can read another field of it.",
+    "name_value": "The command “ecuas” can read one of them.",
+    "name_filter": "The command “ecuas” can read one of them.",
+    "keep_common": "The command “ecuas” can keep only the common ones.",
     "count_as_wrong": CHOOSE,
     "label_or_bound": CHOOSE,
     "label_or_drop": f"Label them, or leave them out under Options, “{UNLABELLED}”.",
     "name_columns": "Name them under Options, “Columns”: confidence=NAME, correct=NAME.",
-    "name_list": "The command `ecuas` can read one of them.",
-    "name_lists": "The command `ecuas` can read them: {flags}.",
-    "name_rows": "The command `ecuas` can read rows within those of another list.",
+    "name_list": "The command “ecuas” can read one of them.",
+    "name_lists": "The command “ecuas” can read them: {flags}.",
+    "name_rows": "The command “ecuas” can read rows within those of another list.",
     "name_role": "Name it under Options, “Columns”: {pairs}.",
     "name_truth": "Name it under Options, “Columns”: {pairs}.",
     "widen_classes": (
@@ -143,7 +143,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "class k in each row."
     ),
     "name_by_class": "If column k is class k in each row all the same, enter {pairs} under Options, “Columns”.",
-    "map_rating": "The command `ecuas` can map ratings to probabilities.",
+    "map_rating": "The command “ecuas” can map ratings to probabilities.",
     "name_chosen_class": (
         "Under Options, “Columns”, enter {pairs} if it is of the class that was chosen, positive={of_column} if of "
         "class 1 all the same."
@@ -186,8 +186,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_predicted": "Name it under Options, “Columns”: {pairs}; or correct=NAME, if a column says what is right.",
     "say_right_word": "Answers, beside the true ones? Under Options, “Columns”: predicted=NAME, label=NAME.",
     "fill_ids": "Give each row its id, or name another column under Options, “Columns”: id=NAME.",
-    "name_found": "The command `ecuas` can read them, with {flags}.",
-    "name_in_order": "The command `ecuas` can read them, with {flags}.",
+    "name_found": "The command “ecuas” can read them, with {flags}.",
+    "name_in_order": "The command “ecuas” can read them, with {flags}.",
     "name_second_class": "Call the classes 0 and 1, of which column “{of_column}” is the probability of 1.",
     "name_judged_or_class": (
         "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {other_pairs} if it is the true "
@@ -233,9 +233,9 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "Is one of “{truth}” and “{chosen}” the true one, the other that of the system, and “{of_column}” how sure it "
         "is? Enter {pairs} under Options, “Columns”."
     ),
-    "name_side_by_side": "The command `ecuas` can read systems side by side: {flags}.",
+    "name_side_by_side": "The command “ecuas” can read systems side by side: {flags}.",
     "name_side_by_side_or_classes": (
-        "The command `ecuas` can read systems side by side: {flags} where 1 is a right answer, {other_flags} where it "
+        "The command “ecuas” can read systems side by side: {flags} where 1 is a right answer, {other_flags} where it "
         "is a true class."
     ),
     "pair_by_row": "Do they count rows, from different numbers? Leave them out in both.",
@@ -245,12 +245,12 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_whole_id": (
         "Name all columns of the id under Options, “Columns”: id=A+B; or leave rows out that are there twice."
     ),
-    "read_partial": "The command `ecuas` can read what there is.",
+    "read_partial": "The command “ecuas” can read what there is.",
     "name_one_role": "Name it under Options, “Columns”.",
     "choose_reject_cost": "threshold",
     "skip_rows": "Leave such rows out: under Options, “Columns”, skip={skipped}.",
     "choose_truth": "Which holds? Under Options, “Columns”, enter correct={verdicts} or {pairs}.",
-    "weigh_by_counts": "If not, enter correct={verdicts} under Options, “Columns”; the command `ecuas` can weigh them.",
+    "weigh_by_counts": "If not, enter correct={verdicts} under Options, “Columns”; the command “ecuas” can weigh them.",
     # ---- rules of the page alone: of files ----
     "nested_too_deeply": "the JSON is nested too deeply",
     "no_file": "are missing",
@@ -282,9 +282,9 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "give_upload": "Give an upload of this page, or the text of the file.",
     "keep_one_answer": "Keep one answer to each question.",
     "leave_questions_out": "Leave other questions out.",
-    "other_tables": "The command `ecuas` reads Excel, Arrow, NPZ and packed files too.",
-    "say_correct_ones": "Say which are correct in a column `correct`.",
+    "other_tables": "The command “ecuas” reads Excel, Arrow, NPZ and packed files too.",
+    "say_correct_ones": "Say which are correct in a column “correct”.",
     "upload_one": "Upload one, or load an example.",
     "write_as_asked": "Write confidences as numbers from 0 to 1, and nothing where there is none.",
-    "use_the_command": "Use the command `ecuas`.",
+    "use_the_command": "Use the command “ecuas”.",
 }

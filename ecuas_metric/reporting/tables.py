@@ -44,6 +44,9 @@ LATEX = {
 BREAKING = (*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 _BLANKS = dict.fromkeys(BREAKING, " ")
 COMMANDS_NAMED = re.compile(r" \(see ecuas \w+\)")  # what a paper does not name
+# what begins a tag, a character by its name, or an address, also without markup
+MARKUP = re.compile(r"<(?=[A-Za-z/!?])|&(?=[#\w])|:(?=//)|(?<=www)\.")
+MARKDOWN = re.compile(r"[\\|*`$~]|\](?=[(\[:])|(?<!\w)_|_(?!\w)")
 SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|[nr]\b)")
 
 # one row of numbers with all their digits, under the names of its columns
@@ -346,7 +349,9 @@ def _columns_of_blocks(
 
 
 def _markdown(text: str) -> str:
-    return re.sub(r"([\\|*`])", r"\\\1", one_line(text)).replace("<", "&lt;")
+    """Escape text: no markup, formula, link or address of a name is one in Markdown."""
+    escaped = MARKUP.sub(lambda mark: f"&#{ord(mark[0])};", one_line(text))
+    return MARKDOWN.sub(r"\\\g<0>", escaped)
 
 
 def latex_text(text: str) -> str:

@@ -86,7 +86,7 @@ def test_errors_are_one_line_in_the_words_of_the_page_and_nothing_hides_or_reord
     )
     assert plain_text("a\u202eb\u2066c\u200fd\x00e\r\n\tf \u2028 g\u200b") == "abcde f g"
     assert plain_text("שלום µ 模型" + "x" * 999) == "שלום µ 模型" + "x" * 191
-    shown = '<div class="message note" role="status">use <code>ecuas &lt;b&gt;</code></div>'
+    shown = '<div class="message note" role="status">use `ecuas &lt;b&gt;`</div>'
     assert markup.html("message", text="use `ecuas <b>`") == shown
 
 

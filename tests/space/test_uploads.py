@@ -23,7 +23,7 @@ from tests.ecuas_metric.files.test_runs import (
 from tests.space.refusals import refused
 
 ROW = b"confidence,correct\n0.5,1\n"
-MEMORY = r"takes more memory or time than this page has\. Use the command `ecuas`\.|out of memory"  # so says pandas
+MEMORY = r"takes more memory or time than this page has\. Use the command “ecuas”\.|out of memory"  # so says pandas
 
 
 def texts(text, rows):
@@ -74,7 +74,7 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     "book.xlsx": (b"PK\x03\x04", "must have one of the suffixes .csv"),
     "many.csv": (
         b"x" * (uploads.MAX_BYTES + 1),
-        r"must have at most [\d,]+ bytes; .* Use the command `ecuas`\.",
+        r"must have at most [\d,]+ bytes; .* Use the command “ecuas”\.",
     ),
 }
 # what else reads files
@@ -114,7 +114,7 @@ def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
         (paths[:1] * 2000, r"^Files must be at most 50; got 2,000\."),
         (
             paths,
-            r"^All files together must have at most 62,914,560 bytes; got 83,886,076\. Use the command `ecuas`\.$",
+            r"^All files together must have at most 62,914,560 bytes; got 83,886,076\. Use the command “ecuas”\.$",
         ),
         ([str(tmp_path / "gone.csv")], r"^gone\.csv does not exist\.$"),
     ):

@@ -102,7 +102,7 @@ def test_markdown_has_as_many_cells_in_every_row():
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:4]} == {4}
     assert "**0.100**" in lines[2]
     assert lines[-1] == "`ecuas|n:0|v:1`"
-    assert r"\* is &lt;b>" in to_markdown(replace(SMALL, notes=["* is <b>"]))
+    assert r"\* is &#60;b>" in to_markdown(replace(SMALL, notes=["* is <b>"]))
 
 
 def test_latex_escapes_names_and_sets_subscripts():
