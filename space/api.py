@@ -4,7 +4,7 @@
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,21 +17,12 @@ from gradio.utils import get_upload_folder
 from pydantic import TypeAdapter, ValidationError
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.reporting.thresholds import sentences
 from triviaqa_subset import tables
 
-from . import answers, subset, uploads
+from . import limits, subset, tasks, uploads
+from .bounded import bounded
 from .markup import attempt
-from .scoring import (
-    Json,
-    Scored,
-    as_json,
-    choose,
-    options_of,
-    score_files,
-    score_submissions,
-    shorten,
-)
+from .scoring import Json, shorten
 from .words import CONTROLS, Numbers
 
 NOT_OF_TYPE = "Input should be "  # how Pydantic begins
@@ -99,7 +90,7 @@ def path_of(file: object, name: str, folder: Path) -> str:
 @contextmanager
 def paths_of(files: Sequence[object], names: str = "system_{}") -> Iterator[list[str]]:
     """Have files, those that are texts under names with numbers, where they can be read; texts only meanwhile."""
-    uploads.require_at_most("files", "too_many_files", len(files), uploads.MAX_FILES)
+    uploads.require_at_most("files", "too_many_files", len(files), limits.LIMITS.files)
     with TemporaryDirectory() as folder:
         home = Path(folder)
         yield [path_of(file, names.format(i), home) for i, file in enumerate(files, 1)]
@@ -128,7 +119,7 @@ def score(
 ) -> Json:
     """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others."""
     with paths_of(files) as paths:
-        return score_files(paths, given).json(explained=explain)
+        return bounded(tasks.score, paths, given, explain)
 
 
 def threshold(
@@ -139,9 +130,8 @@ def threshold(
 ) -> Json:
     """Choose the reject cost of each system by the share that people can review, or by a certified risk."""
     with paths_of(files) as paths:
-        grid, records = choose(paths, given, budget=budget, max_risk=max_risk)
-    notes = [*grid.above, *grid.notes]
-    return as_json(records, grid.signature, notes, in_words=sentences(grid))
+        targets = {"budget": budget, "max_risk": max_risk}
+        return bounded(tasks.threshold, paths, given, targets)
 
 
 RULES_IN_WORDS = "; ".join(f"{rule}: {words}" for rule, words in uploads.TREATMENTS.items())
@@ -186,17 +176,6 @@ def leaderboard(asked: Literal[tables.ASKED] = "kept") -> Json:  # type: ignore[
     return {"ours": rows, "printed": subset.printed().to_dict("records")}
 
 
-def evaluate(
-    graded: answers.Graded,
-    name: str,
-    mark: str,
-    given: Mapping[str, Numbers],
-) -> tuple[Scored, list[subset.Row]]:
-    """Score graded answers, and return the leaderboard with them, first their row."""
-    scored = score_submissions([graded.submission(name)], options_of(given))
-    return scored, subset.rows_with(graded.asked, name, graded.correct, mark)
-
-
 def grade(
     file: str,
     asked: Literal[tables.ASKED] = "curated",  # type: ignore[valid-type]
@@ -211,14 +190,7 @@ def grade(
         n: Parameters of ECUAS_n, e.g. 0, 1, inf; empty for 0, 1, 128.
     """
     with paths_of([file], "file") as (path,):
-        sheet = uploads.read_answers(path)
-    graded = answers.grade_answers(sheet, asked)
-    scored, (row, *_) = evaluate(graded, "yours", "yours", {"n": n})
-    return scored.json() | {
-        "graded": graded.summary(),
-        "open": graded.open_questions(),
-        "leaderboard": subset.record(row),
-    }
+        return bounded(tasks.grade, path, asked, {"n": n})
 
 
 TOOLS = tuple(map(tool, (with_controls(score), with_controls(threshold), leaderboard, grade)))

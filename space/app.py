@@ -9,10 +9,12 @@ from contextlib import suppress
 from functools import partial, wraps
 from importlib.util import find_spec
 from pathlib import Path
-from threading import BoundedSemaphore
 from typing import Any, get_args
 
+from .bounded import bounded, start
+
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+start()  # while Gradio is imported
 
 import gradio as gr
 from gradio.components import Component
@@ -27,10 +29,10 @@ from starlette.responses import JSONResponse
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
-from ecuas_metric.reporting.thresholds import sentences
 from triviaqa_subset import tables
 
-from . import answers, api, links, markup, scoring, subset, uploads
+from . import api, links, markup, subset, tasks, uploads
+from .limits import LIMITS
 from .words import CONTROLS, LABELS_OF_TARGETS, Control, Numbers
 
 HERE = Path(__file__).resolve().parent
@@ -63,10 +65,6 @@ LEADERBOARD = (
     "kept. To put your model among the systems, let it answer these, or the 455 of the curated subset, which are "
     "weighted to stand for all 918, and upload its answers."
 )
-NO_LINK = (
-    "No link holds this result: it is too long for one, or has confidences that are not written as numbers from 0 to "
-    "1. Send the file of graded answers, which the first tab scores alike."
-)
 ANSWERS = (
     "Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB. We grade the answers "
     "by those of TriviaQA and by labels of earlier ones. What these leave open you can grade yourself: download the "
@@ -91,11 +89,10 @@ OUTDATED = "The options have changed, and the result is still that of the old on
 NO_FILES = dict.fromkeys(("files", *CONTROLS), "")
 NO_RESULT = {"result": ""}
 KNOWN = subset.board_html("kept", subset.known_rows("kept"))
-AT_ONCE = BoundedSemaphore(4)  # results that visitors wait for
 # programs have functions of their own, see `api`; not in the queue: Gradio's page may miss an event that it queues as
 # the one before ends, and wait for ever
 direct = partial(gr.on, api_visibility="private", queue=False)
-Outputs = tuple[object, ...]  # one value per component
+Outputs = tuple[Any, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
 
@@ -111,7 +108,7 @@ THEME = gr.themes.Default(
 )
 
 
-def use_own_head(opening: str) -> None:
+def use_own_head(opening: Markup) -> None:
     """Put this page's previews in the place of Gradio's, and show the opening result while Gradio is loaded."""
     name = "frontend/index.html"
     env = templates.env
@@ -127,6 +124,11 @@ def use_own_head(opening: str) -> None:
     )
     page = page.replace("<gradio-app", f"{{% raw %}}{early}{{% endraw %}}<gradio-app", 1)
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
+
+
+def plain(paths: Sequence[str]) -> list[str]:
+    """Return paths as plain texts: those of Gradio would make a process import Gradio, which takes seconds."""
+    return list(map(str, paths))
 
 
 def own_folder() -> Path:
@@ -171,28 +173,18 @@ def show_errors(
     return decorate
 
 
-def lay_out(
-    scored: scoring.Scored,
-    title: str,
-    address: Mapping[str, object],
-    remark: str = "",
-    graded: answers.Graded | None = None,
-) -> tuple[str, str]:
-    """Return the HTML of scored systems, with links to files that are deleted in time, and that of their plots."""
-    folder = own_folder()
-    files = scored.write(folder)
-    if graded:
-        files["graded answers"] = str(folder / "graded.csv")
-        graded.write(folder / "graded.csv")
-    demo.upload_file_set.update(files.values())
-    page = scored.html(title=title, changes=address, remark=remark, files=files)
-    return page, scored.plots()
+def compute(task: Callable[..., tuple[object, ...]], *arguments: object) -> Outputs:
+    """Return what a task lays out, whose last argument is a folder for files, which are deleted in time."""
+    *shown, files = bounded(task, *arguments, own_folder())
+    demo.upload_file_set.update(files)
+    return tuple(shown)
 
 
-def show_example(remark: str = "") -> tuple[str, str]:
+def show_example(remark: str = "") -> Outputs:
     """Show the result of the example."""
-    scored = scoring.score_files(EXAMPLES[QUESTIONS], {})
-    return lay_out(scored, f"Example: {QUESTIONS}", NO_FILES if remark else {}, remark)
+    changes = NO_FILES if remark else {}
+    title = f"Example: {QUESTIONS}"
+    return compute(tasks.show_score, EXAMPLES[QUESTIONS], {}, title, changes, remark)
 
 
 @show_errors("", address=NO_FILES)
@@ -201,16 +193,15 @@ def show_score(
     *values: Numbers | None,
 ) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
-    with AT_ONCE:
-        if not files:
-            return show_example(NO_UPLOAD)
-        given = dict(zip(CONTROLS, values, strict=True))
-        address = {
-            name: "" if value in (None, CONTROLS[name].default) else str(value)
-            for name, value in given.items()
-        }
-        address["files"] = "|".join("/".join(Path(path).parts[-2:]) for path in files)
-        return lay_out(scoring.score_files(files, given), "Your systems", address)
+    if not files:
+        return show_example(NO_UPLOAD)
+    given = dict(zip(CONTROLS, values, strict=True))
+    address = {
+        name: "" if value in (None, CONTROLS[name].default) else str(value)
+        for name, value in given.items()
+    }
+    address["files"] = "|".join("/".join(Path(path).parts[-2:]) for path in files)
+    return compute(tasks.show_score, plain(files), given, "Your systems", address, "")
 
 
 @show_errors(gr.skip())
@@ -225,15 +216,15 @@ def show_choice(
     names = (*TARGETS, *CONTROLS)
     given: dict[str, Any] = dict(zip(names, values, strict=True))
     wanted = given[target]
-    grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, **{target: wanted})
     address = dict.fromkeys(TARGETS, "") | {target: str(wanted)}
     label = f"{LABELS_OF_TARGETS[target]}: {wanted:g}"
-    page = markup.html(
-        "chosen",
-        title=label if files else f"{label}, {OF_EXAMPLE}",
-        above=grid.above,
-        sentences=sentences(grid),
-        changes=address,
+    page = bounded(
+        tasks.show_choice,
+        plain(files or EXAMPLES[QUESTIONS]),
+        given,
+        {target: wanted},
+        label if files else f"{label}, {OF_EXAMPLE}",
+        address,
     )
     return page, target
 
@@ -272,7 +263,10 @@ def _uploads_of(given: Mapping[str, str]) -> object:
             for place in given["files"].split("|")
         ]
     except InputError:
-        raise InputError("The files of this address", "uploads_deleted") from None
+        least, most = OLD // 60, (OLD + OFTEN) // 60
+        raise InputError(
+            "The files of this address", "uploads_deleted", least=least, most=most
+        ) from None
 
 
 def _share_in(text: str, most: float) -> object:
@@ -290,12 +284,7 @@ def show_graded(file: str | None, asked: str) -> Outputs:
     if not file:
         notice = markup.html("message", text=NO_ANSWERS, changes=NO_RESULT)
         return notice, KNOWN, "", ""
-    with AT_ONCE:
-        graded = answers.grade_answers(uploads.read_answers(file), asked)
-        name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
-        token = links.pack(name, graded)
-        remark = graded.summary() if token else f"{graded.summary()} {NO_LINK}"
-        return "", *_on_the_board(name, graded, "your model", remark, token)
+    return "", *compute(tasks.show_graded, *plain([file]), asked, {"tab": TRIVIAQA})
 
 
 @show_errors(*[gr.skip()] * 3)
@@ -304,28 +293,9 @@ def restore(request: gr.Request) -> Outputs:
     token = dict(request.query_params).get("result")
     if not token:
         return gr.skip(), *[gr.skip()] * 3
-    name, graded = links.unpack(token)
-    notice = markup.html("message", text=RESTORED, kind="warning")
-    return notice, *_on_the_board(name, graded, links.SELF_REPORTED, "", token)
-
-
-def _on_the_board(
-    name: str,
-    graded: answers.Graded,
-    mark: str,
-    remark: str,
-    token: str,
-) -> Outputs:
-    """Return the leaderboard, and what `lay_out` does."""
-    scored, rows = api.evaluate(graded, name, mark, {})
     address = {"result": token, "tab": TRIVIAQA}
-    return subset.board_html(graded.asked, rows), *lay_out(
-        scored,
-        name,
-        address,
-        remark,
-        graded,
-    )
+    notice = markup.html("message", text=RESTORED, kind="warning")
+    return notice, *compute(tasks.show_link, token, address)
 
 
 # ---- layout
@@ -405,8 +375,9 @@ def choice_sliders(
     return [last, *sliders]
 
 
-def score_tab() -> str:
+def score_tab() -> Markup:
     """Files -> table, verdict and plots, at first of an example, which is returned; above the files, as on a phone."""
+    opening: Markup
     opening, curves = show_example()
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
@@ -482,7 +453,7 @@ with gr.Blocks(
     fill_width=True,
 ) as demo:
     for tool in api.TOOLS:
-        gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
+        gr.events.api(tool, api_name=tool.__name__, concurrency_limit=None)
     gr.Markdown(f"# {TITLE}\n{PURPOSE}")
     with gr.Tabs():
         with gr.Tab("Score"):
@@ -494,23 +465,22 @@ with gr.Blocks(
             gr.Markdown(markup.usage(usage))
     gr.Markdown(markup.links())
 demo.upload_file_set.clear()  # the files of the example stay
-demo.queue(default_concurrency_limit=8, max_size=200)
+demo.queue(max_size=2 * LIMITS.waiting)
 use_own_head(opening)
 launch = partial(
     demo.launch,
     theme=THEME,
     css_paths=HERE / "style.css",
     head=f"<script>{(HERE / 'page.js').read_text(encoding='utf-8')}</script>",
-    max_file_size=uploads.MAX_BYTES,
+    max_file_size=LIMITS.file_bytes,
+    max_threads=2 * LIMITS.waiting,  # most of which wait, see `bounded`
     mcp_server=find_spec("mcp") is not None,
     ssr_mode=False,
     run_history=False,
     enable_monitoring=False,
     show_error=True,  # what Gradio itself refuses has a reason too
     app_kwargs={
-        "middleware": [
-            Middleware(RequestBodyLimitMiddleware, max_body_size=uploads.MAX_BYTES_OF_ALL)
-        ],
+        "middleware": [Middleware(RequestBodyLimitMiddleware, max_body_size=LIMITS.all_bytes)],
         # of a function by a number or a name that there is not, which Gradio looks up in vain
         "exception_handlers": dict.fromkeys(
             (KeyError, FnIndexInferError), lambda _request, _error: JSONResponse(NO_SUCH, 404)

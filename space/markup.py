@@ -30,9 +30,16 @@ FAILED = "This could not be computed here. The command “ecuas” may do it, an
 _Result = TypeVar("_Result")
 
 
+class RefusedError(Exception):
+    """What was asked for is refused, in the words of the page."""
+
+
 def in_words(error: InputError) -> str:
     """Return an error as one line in the words of the page."""
     return plain_text(error.render(PAGE_WORDS), MAX_LENGTH)
+
+
+TOO_MUCH = in_words(InputError("This", "takes_too_long", advice="use_the_command"))
 
 
 def attempt(
@@ -44,6 +51,10 @@ def attempt(
         return function(*arguments), ""
     except InputError as error:
         return None, in_words(error)
+    except RefusedError as error:
+        return None, str(error)
+    except (MemoryError, RecursionError):
+        return None, TOO_MUCH
     except ImportError as error:  # an extra that is not installed
         return None, plain_text(str(error), MAX_LENGTH)
     except Exception:  # visitors see no traceback; the log has it

@@ -1,16 +1,18 @@
-"""Files of visitors -> submissions, or an error. Unless a file is harmless, a process with little memory reads it."""
+"""Files of visitors -> submissions, or an error; read by a process of its own, see `bounded`."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+import zipfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
+from pyarrow import parquet
 
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.cells import truths_in
@@ -21,18 +23,16 @@ from ecuas_metric.files.submissions import Submission, read_run, submissions_of
 from ecuas_metric.files.values import Sheet
 from ecuas_metric.inputs import Floats
 
-from .bounded import LimitExceededError, bounded
+from . import limits
+from .limits import LIMITS
 
-PACKED = (".parquet", ".eval")  # a small one may expand to any size
 SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect
-MAX_BYTES = 20 * 1024 * 1024  # what Gradio calls 20 MB
-MAX_BYTES_OF_ALL = 3 * MAX_BYTES
-SMALL = 10_000  # bytes of text: at most 12,500,000 cells
-MEDIUM, FEW = 1_000_000, 100  # bytes of a table as text, and its columns: at most 50,000,000 cells
-COUNTED, SEPARATORS = (".csv", ".tsv", ".txt"), b",;\t|"
-MAX_FILES = 50
-MAX_SYSTEMS = 50
-MAX_COLUMNS = 5_000  # finding roles among 100,000 takes minutes
+SEPARATORS = b",;\t|"
+JSON_STARTS = (b"{", b"[")
+BEGINNING = 1_000_000  # bytes that show how many columns a table has
+CELL = 8  # bytes, at the least
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"ARROW1", b"\xff\xff\xff\xff", b"\x93NUMPY")
+LOG_PARTS = {"header.json", "_journal/start.json"}  # one of which each log of Inspect has
 MAX_NAME = 200  # characters of the name of a system
 TREATMENTS = {  # of answers without correctness: a rule, in words
     "bounds": "show best and worst case",
@@ -47,13 +47,12 @@ HELP = (
     "Samples of lm-eval, lighteval and Inspect are read as they are. "
     "Several systems in one file need a column `system`; a column `id` pairs their samples. Columns of other names: "
     "see Options. "
-    f"At most 20 MB per file, {MAX_FILES} files and {MAX_SYSTEMS} systems; the command `ecuas` takes more."
+    f"At most 20 MB per file, {LIMITS.files} files and {LIMITS.systems} systems; the command `ecuas` takes more."
 )
 TEXT = ("question_id", "answer")
 NEEDED = (*TEXT, "confidence")
 TYPES = {**dict.fromkeys(TEXT, str), "correct": float}
 MAX_TEXT = 1000  # characters of an answer
-_Result = TypeVar("_Result")
 
 
 def read_uploads(
@@ -63,8 +62,11 @@ def read_uploads(
     """Read the systems of all files, each file once."""
     if not paths:
         raise InputError("Files", "no_file", advice="upload_one")
-    require_at_most("Files", "too_many_files", len(paths), MAX_FILES)
-    return _call_safely(_read, paths, reading or Reading())
+    require_at_most("Files", "too_many_files", len(paths), limits.LIMITS.files)
+    files = list(map(Path, paths))
+    size = sum(map(_size, files))
+    require_at_most("All files together", "too_many_bytes", size, limits.LIMITS.all_bytes)
+    return _read(files, reading or Reading())
 
 
 def require_at_most(
@@ -90,11 +92,15 @@ def read_answers(path: str) -> pd.DataFrame:
 
     A missing answer is an empty one. What is correct, 1, 0 or missing, is what the visitor says.
     """
-    return _call_safely(_read_answers, [path])
+    file = Path(path)
+    _size(file)
+    with _errors_of(file):
+        sheet = _read_sheet(file)
+    return _answers_in(sheet, file)
 
 
-def _size_of(file: Path) -> int:
-    """Return the number of bytes of a file, or refuse it by its name and size, before it is read."""
+def _size(file: Path) -> int:
+    """Return the number of bytes of a file; refuse it before it is read, by its name, its size and its content."""
     if file.suffix.lower() not in SUFFIXES:
         raise InputError(
             file.name, "suffix_of_no_table", advice="other_tables", suffixes=list(SUFFIXES)
@@ -104,55 +110,71 @@ def _size_of(file: Path) -> int:
     size = file.stat().st_size
     if not size:
         raise InputError(file.name, "file_empty")
-    require_at_most(file.name, "too_many_bytes", size, MAX_BYTES)
+    require_at_most(file.name, "too_many_bytes", size, limits.LIMITS.file_bytes)
+    with _errors_of(file):
+        _require_moderate(file)
     return size
 
 
-def _call_safely(
-    function: Callable[..., _Result],
-    paths: Sequence[str],
-    *arguments: object,
-) -> _Result:
-    """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
-    files = [Path(path) for path in paths]
-    size = sum(map(_size_of, files))
-    require_at_most("All files together", "too_many_bytes", size, MAX_BYTES_OF_ALL)
-    if size <= MEDIUM and all(map(_is_harmless, files)):
-        return function(paths, *arguments)
-    try:
-        # Plain strings: those of Gradio would make the process import Gradio, which takes seconds.
-        return bounded(function, [str(path) for path in files], *arguments)
-    except LimitExceededError:
-        what = files[0].name if len(files) == 1 else "these files"
-        raise InputError(f"Reading {what}", "takes_too_long", advice="use_the_command") from None
+def _require_moderate(file: Path) -> None:
+    """Refuse a file by its content if it is of no kind that is read here, or unpacks to too much."""
+    with file.open("rb") as content:
+        start = content.read(BEGINNING)
+        if zipfile.is_zipfile(content):  # which may begin with anything
+            return _require_log(file)
+    if start.startswith(b"PAR1"):
+        described = parquet.read_metadata(file)
+        groups = map(described.row_group, range(described.num_row_groups))
+        size = sum(group.total_byte_size for group in groups)
+        return _require_size(file, described.num_rows, described.num_columns, size)
+    if start.startswith(PACKED):
+        raise InputError(file.name, "content_of_no_table", advice="other_tables")
+    if start.lstrip().startswith(JSON_STARTS):
+        return None
+    header, _, _ = start.lstrip().partition(b"\n")
+    columns = max(map(header.count, SEPARATORS)) + 1
+    return _require_size(file, _lines(file), columns)
 
 
-def _is_harmless(path: Path) -> bool:
-    """Return whether a file is text that can become only so many cells."""
-    suffix = path.suffix.lower()
-    is_small = path.stat().st_size <= SMALL and suffix not in PACKED
-    return is_small or (suffix in COUNTED and _width_of(path) <= FEW)
+def _require_size(file: Path, rows: int, columns: int, size: int = 0) -> None:
+    """Refuse a table of too many rows, columns or bytes."""
+    allowed = limits.LIMITS
+    require_at_most(file.name, "too_many_columns", columns, allowed.columns)
+    require_at_most(file.name, "too_many_rows", rows, allowed.rows)
+    unpacked = max(size, CELL * rows * columns)
+    require_at_most(file.name, "too_much_unpacked", unpacked, allowed.unpacked_bytes)
 
 
-def _width_of(path: Path) -> int:
-    """Return the largest number of columns that a table can have by its first line: longer rows are refused."""
-    with path.open("rb") as file:
-        header = file.readline(MEDIUM)
-    return max(map(header.count, SEPARATORS)) + 1
+def _require_log(file: Path) -> None:
+    """Refuse an archive that is no log of Inspect, or unpacks to too much: no member gives more than it declares."""
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+    if LOG_PARTS.isdisjoint(member.filename for member in members):
+        raise InputError(file.name, "content_of_no_table", advice="other_tables")
+    size = sum(member.file_size for member in members)
+    require_at_most(file.name, "too_much_unpacked", size, limits.LIMITS.unpacked_bytes)
 
 
-def _read(paths: Sequence[str], reading: Reading) -> list[Submission]:
+def _lines(file: Path) -> int:
+    with file.open("rb") as content:
+        return sum(block.count(b"\n") for block in iter(partial(content.read, BEGINNING), b""))
+
+
+def _read(paths: Sequence[Path], reading: Reading) -> list[Submission]:
     submissions: list[Submission] = []
-    for path in map(Path, paths):
+    for path in paths:
         with _errors_of(path):
             run = read_run(path, reading)
             submissions += (
                 _read_table(path, reading) if run is None else [_named(one, path) for one in run]
             )
-        if len(submissions) > MAX_SYSTEMS:
+        most = limits.LIMITS.systems
+        if len(submissions) > most:
             raise InputError(
-                "Systems", "too_many_systems_of_files", advice="use_the_command", most=MAX_SYSTEMS
+                "Systems", "too_many_systems_of_files", advice="use_the_command", most=most
             )
+        rows = sum(len(one.rows) for one in submissions)
+        require_at_most("All files together", "too_many_rows", rows, limits.LIMITS.rows)
     return _with_different_names(submissions)
 
 
@@ -175,16 +197,13 @@ def _with_different_names(submissions: list[Submission]) -> list[Submission]:
     by_name: dict[str, Submission] = {}
     for submission in submissions:
         name = plain_text(submission.name) or "unnamed"
-        candidates = (name, *(f"{name} ({i})" for i in range(2, MAX_SYSTEMS + 1)))
+        candidates = (name, *(f"{name} ({i})" for i in range(2, len(submissions) + 1)))
         free = next(candidate for candidate in candidates if candidate not in by_name)
         by_name[free] = replace(submission, name=free)
     return list(by_name.values())
 
 
-def _read_answers(paths: Sequence[str]) -> pd.DataFrame:
-    path = Path(paths[0])
-    with _errors_of(path):
-        sheet = _read_sheet(path)
+def _answers_in(sheet: Sheet, path: Path) -> pd.DataFrame:
     if not len(sheet.rows):
         raise FileError(path.name, "no_rows")
     columns = frame_of(sheet, text=TEXT)
@@ -218,11 +237,8 @@ def _verdicts_in(sheet: Sheet) -> Floats:
 
 
 def _read_sheet(path: Path) -> Sheet:
-    if path.suffix.lower() in COUNTED:
-        # before so many are read
-        require_at_most(path.name, "too_many_columns", _width_of(path), MAX_COLUMNS)
     sheet = read_sheet(path)
-    require_at_most(path.name, "too_many_columns", sheet.table.num_columns, MAX_COLUMNS)
+    _require_size(path, len(sheet.rows), sheet.table.num_columns)  # of JSON it is known now
     return sheet
 
 

@@ -30,7 +30,7 @@ MAX_WORK = 1_200_000  # pairs of systems times samples times reject costs: a sec
 FEW_SAMPLES = 300  # with fewer, tests take as long
 MAX_NAMES = 3  # in a sentence
 NOT_SAID = "Which is cheapest is not said:"
-TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use the command “ecuas compare”."
+TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. The command “ecuas” does it."
 
 
 @dataclass(frozen=True, slots=True)

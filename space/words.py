@@ -265,7 +265,12 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "too_many_files": "must be at most {most}",
     "too_many_systems_of_files": "must be at most {most}; got more",
     "too_long_texts": "must have at most {most:,} characters in a row; {rows:,} rows have more",
-    "uploads_deleted": "are not there any more: they are deleted after an hour. Upload them again",
+    "too_many_rows": "must have at most {most:,} rows",
+    "too_much_unpacked": "must unpack to at most {most:,} bytes",
+    "content_of_no_table": "must be text, Parquet, or a log of Inspect",
+    "uploads_deleted": "are not there any more: they are deleted after {least} to {most} minutes. Upload them again",
+    # ---- of the page itself ----
+    "busy": "is busy: too many others wait for their results",
     # ---- of answers to the questions of the dataset ----
     "all_unknown": "must not all be unknown",
     "answered_twice": "must not be repeated",
@@ -284,6 +289,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "leave_questions_out": "Leave other questions out.",
     "other_tables": "The command “ecuas” reads Excel, Arrow, NPZ and packed files too.",
     "say_correct_ones": "Say which are correct in a column “correct”.",
+    "try_later": "Try again in a few minutes.",
     "upload_one": "Upload one, or load an example.",
     "write_as_asked": "Write confidences as numbers from 0 to 1, and nothing where there is none.",
     "use_the_command": "Use the command “ecuas”.",

@@ -11,7 +11,7 @@ import pytest
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.report import prepare_submissions
-from space import uploads
+from space.limits import LIMITS
 from space.verdict import NOTHING
 from tests.conftest import ROOT
 from tests.space.conftest import contrast
@@ -207,7 +207,7 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
 
     before = set((cache := Path(get_upload_folder())).rglob("*.*"))
     for name, content, message in (
-        ("large.csv", "x" * (uploads.MAX_BYTES + 1), "exceed the maximum allowed size of 20"),
+        ("large.csv", "x" * (LIMITS.file_bytes + 1), "exceed the maximum allowed size of 20"),
         ("book.xlsx", "PK", "Invalid file type: book.xlsx. Only .csv"),
         (
             "a.csv",
@@ -244,7 +244,7 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
     delete_files_created_by_app(app.demo, -1)  # as if all this time had passed
     assert not any(path.exists() for path in made)
     tab.reload()
-    tab.get_by_text("they are deleted after an hour").wait_for()
+    tab.get_by_text("they are deleted after 30 to 40 minutes").wait_for()
 
 
 def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address(tab, tmp_path):

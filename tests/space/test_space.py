@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from publishing.staging import PARTS, stage
-from space import uploads
+from space.limits import LIMITS
 from tests.conftest import ROOT
 
 pytestmark = [
@@ -69,7 +69,7 @@ def test_no_event_of_the_page_is_queued(app):
 
 
 def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
-    for size, status in ((uploads.MAX_BYTES, 200), (uploads.MAX_BYTES + 1, 413)):
+    for size, status in ((LIMITS.file_bytes, 200), (LIMITS.file_bytes + 1, 413)):
         assert sent(page, "a.csv", b"x" * size).status_code == status
     content = b"confidence,correct\n0.123,1\n"
     folder = Path(sent(page, "a.csv", content).json()[0]).parent
@@ -107,7 +107,7 @@ def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page):
         )
         assert answer.status_code in (404, 422), path
         assert "detail" in answer.json()
-    body = b'{"data": ["' + b"x" * uploads.MAX_BYTES_OF_ALL + b'"]}'
+    body = b'{"data": ["' + b"x" * LIMITS.all_bytes + b'"]}'
     for path in ("call/score", "queue/join", "mcp/"):
         # the latter says no length
         for content in (body, (body[i : i + 2**20] for i in range(0, len(body), 2**20))):

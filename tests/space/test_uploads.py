@@ -1,7 +1,7 @@
 import io
 import re
 import resource
-from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Reading
-from space import bounded, uploads
-from space.markup import in_words
+from space import bounded, limits, uploads
+from space.markup import TOO_MUCH, RefusedError
 from tests.ecuas_metric.files.test_runs import (
     eval_file,
     inspect_log,
@@ -23,7 +22,7 @@ from tests.ecuas_metric.files.test_runs import (
 from tests.space.refusals import refused
 
 ROW = b"confidence,correct\n0.5,1\n"
-MEMORY = r"takes more memory or time than this page has\. Use the command “ecuas”\.|out of memory"  # so says pandas
+MEMORY = re.escape(TOO_MUCH)
 
 
 def texts(text, rows):
@@ -51,7 +50,10 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
         "Choose how to treat them under Options, “Answers wit",
     ),
     "separators.csv": (b"," * 19_000_000, r"must have at most 5,000 columns; got 1,000,001\."),
-    "billion.csv": (b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000, MEMORY),
+    "billion.csv": (
+        b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000,
+        "must unpack to at most 400,000,000 bytes; got 7,2",
+    ),
     "keys.jsonl": (b"".join(b'{"k%d":1}\n' % i for i in range(30_000)), MEMORY),
     "keys.json": (
         b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)),
@@ -73,43 +75,43 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     ),
     "book.xlsx": (b"PK\x03\x04", "must have one of the suffixes .csv"),
     "many.csv": (
-        b"x" * (uploads.MAX_BYTES + 1),
+        b"x" * (limits.LIMITS.file_bytes + 1),
         r"must have at most [\d,]+ bytes; .* Use the command “ecuas”\.",
     ),
 }
-# what else reads files
-READ = {"text.parquet": uploads.read_answers, "list.parquet": uploads.read_answers}
+# what is read as answers to the questions
+ANSWERS = {"text.parquet", "list.parquet"}
 
 
-def marks_of(name):
-    """Return the marks of a test that reads a file: a large one is read in another process, and one takes seconds."""
-    is_large = callable(BAD[name][0]) or len(BAD[name][0]) > uploads.SMALL
-    return [pytest.mark.e2e] * is_large + [pytest.mark.slow] * (name == "keys.jsonl")
+def read(name, path):
+    """Read a file as it is read for a visitor."""
+    if name in ANSWERS:
+        return bounded.bounded(uploads.read_answers, path)
+    return bounded.bounded(uploads.read_uploads, [path])
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in BAD])
+@pytest.mark.e2e
+@pytest.mark.parametrize("name", BAD)
 def test_every_bad_file_is_a_readable_error_and_none_takes_all_memory(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(bounded, "MEMORY", bounded.MEMORY // 4)  # sooner than on the page
+    allowed = replace(limits.LIMITS, memory=limits.LIMITS.memory // 4)  # sooner than on the page
+    monkeypatch.setattr(limits, "LIMITS", allowed)
     (content, message), path = BAD[name], tmp_path / name
     path.write_bytes(content() if callable(content) else content)
-    before, own = (
-        resource.getrusage(of).ru_maxrss for of in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)
-    )
-    with pytest.raises(InputError) as caught:
-        READ[name](str(path)) if name in READ else uploads.read_uploads([str(path)])
-    shown = in_words(caught.value)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(RefusedError) as caught:
+        read(name, str(path))
+    shown = str(caught.value)
     assert re.search(message, shown)
     assert not re.search(f"{tmp_path}| --", shown)
-    assert name in shown or shown.startswith(("Systems ", "Names of systems "))
-    # kB, at the peak; a child begins as we are
-    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    assert after <= max(before, own + bounded.MEMORY / 1024)
+    assert shown == TOO_MUCH or name in shown or shown.startswith(("Systems ", "Names of systems "))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # kB, at the peak
+    assert after <= before + 50_000
 
 
 def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
     paths = [str(tmp_path / f"{i}.csv") for i in range(4)]
     for path in paths:
-        Path(path).write_bytes(b"x" * (uploads.MAX_BYTES - 1))
+        Path(path).write_bytes(b"x" * (limits.LIMITS.file_bytes - 1))
     for files, message in (
         (paths[:1] * 2000, r"^Files must be at most 50; got 2,000\."),
         (
@@ -161,29 +163,6 @@ def test_columns_are_named_for_all_files_and_names_show_as_they_are_and_stay_dif
     assert [one.name for one in systems] == ["x 1", "x 2", "x 1 (2)", "x 2 (2)"]
 
 
-def test_what_is_large_or_packed_is_read_by_another_process_which_gets_nothing_of_gradio(
-    tmp_path, monkeypatch
-):
-    class NamedString(str):
-        """As Gradio's of that name, which is what the page is given for a file."""
-
-    passed = []
-    monkeypatch.setattr(uploads, "bounded", lambda _, paths, *others: passed.extend(paths))
-    contents = {
-        "wide.csv": b",;\t|" * 25 * 101,
-        "a.parquet": b"PAR1",
-        "a.jsonl": ROW * 500,
-        "a.csv": ROW * 500,
-    }
-    for name, content in contents.items():
-        (tmp_path / name).write_bytes(content)
-        with suppress(InputError):  # where it is read here
-            uploads.read_uploads([NamedString(tmp_path / name)])
-    assert [(Path(path).name, type(path)) for path in passed] == [
-        (name, str) for name in list(contents)[:3]
-    ]
-
-
 def test_the_files_of_a_run_are_read_as_they_are_and_named_after_their_file(tmp_path):
     file = written(
         tmp_path / "a1b2c3", [lm_eval_row(i, i % 4, [-1.0, -2.0, -3.0, -4.0]) for i in range(5)]
@@ -194,5 +173,5 @@ def test_the_files_of_a_run_are_read_as_they_are_and_named_after_their_file(tmp_
     log = eval_file(
         tmp_path / "log.eval", inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)])
     )
-    (submission,) = uploads._read([str(log)], Reading())
+    (submission,) = uploads.read_uploads([str(log)])
     assert (submission.name, submission.references.tolist()) == ("org/model", [1, 0, 1, 0])

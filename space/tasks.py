@@ -1,0 +1,164 @@
+"""What visitors and programs ask for -> what the page shows, and JSON: computed by a copy of the worker, `bounded`."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+from markupsafe import Markup
+
+from ecuas_metric.reporting.thresholds import sentences
+from triviaqa_subset import tables
+
+from . import answers, links, markup, subset, uploads
+from .scoring import (
+    Given,
+    Json,
+    Scored,
+    as_json,
+    choose,
+    options_of,
+    score_files,
+    score_submissions,
+)
+
+EXAMPLES = Path(__file__).resolve().parent / "examples"
+NO_LINK = (
+    "No link holds this result: it is too long for one, or has confidences that are not written as numbers from 0 to "
+    "1. Send the file of graded answers, which the first tab scores alike."
+)
+Shown = tuple[Markup, Markup, list[str]]  # a result, its plots, and the files that it links
+
+
+def warm_up() -> None:
+    """Do once what each task needs, so that copies of this process have it."""
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    scored = score_files([str(path) for path in sorted(EXAMPLES.glob("*_model.csv"))], {})
+    scored.html(title="", changes={}, remark="", files={})
+    scored.plots()
+    for asked in tables.ASKED:
+        subset.known_rows(asked)
+
+
+# ---- for programs
+
+
+def score(paths: Sequence[str], given: Given, explain: bool) -> Json:
+    """Score the systems in files."""
+    return score_files(paths, given).json(explained=explain)
+
+
+def threshold(
+    paths: Sequence[str],
+    given: Given,
+    targets: Mapping[str, float | None],
+) -> Json:
+    """Choose reject costs of the systems in files."""
+    grid, records = choose(paths, given, **targets)
+    notes = [*grid.above, *grid.notes]
+    return as_json(records, grid.signature, notes, in_words=sentences(grid))
+
+
+def grade(path: str, asked: str, given: Given) -> Json:
+    """Grade the answers in a file, and score them."""
+    graded = answers.grade_answers(uploads.read_answers(path), asked)
+    scored, (row, *_) = _evaluate(graded, "yours", "yours", given)
+    return scored.json() | {
+        "graded": graded.summary(),
+        "open": graded.open_questions(),
+        "leaderboard": subset.record(row),
+    }
+
+
+# ---- for the page
+
+
+def show_score(
+    paths: Sequence[str],
+    given: Given,
+    title: str,
+    address: Mapping[str, object],
+    remark: str,
+    folder: Path,
+) -> Shown:
+    """Lay out the systems in files, with links to tables that are written into a folder."""
+    return _lay_out(score_files(paths, given), title, address, remark, folder)
+
+
+def show_choice(
+    paths: Sequence[str],
+    given: Given,
+    targets: Mapping[str, float | None],
+    title: str,
+    address: Mapping[str, object],
+) -> Markup:
+    """Lay out which reject costs to take of the systems in files."""
+    grid, _ = choose(paths, given, **targets)
+    return markup.html(
+        "chosen", title=title, above=grid.above, sentences=sentences(grid), changes=address
+    )
+
+
+def show_graded(
+    path: str,
+    asked: str,
+    address: Mapping[str, object],
+    folder: Path,
+) -> tuple[Markup, *Shown]:
+    """Lay out the leaderboard with the answers in a file, and what `show_score` does."""
+    graded = answers.grade_answers(uploads.read_answers(path), asked)
+    name = uploads.plain_text(Path(path).stem, links.LONGEST_NAME) or "your model"
+    token = links.pack(name, graded)
+    remark = graded.summary() if token else f"{graded.summary()} {NO_LINK}"
+    put = partial(_on_the_board, name, graded, "your model", remark)
+    return put({**address, "result": token}, folder)
+
+
+def show_link(
+    token: str,
+    address: Mapping[str, object],
+    folder: Path,
+) -> tuple[Markup, *Shown]:
+    """Lay out what a link holds, as `show_graded` does."""
+    name, graded = links.unpack(token)
+    return _on_the_board(name, graded, links.SELF_REPORTED, "", address, folder)
+
+
+def _on_the_board(
+    name: str,
+    graded: answers.Graded,
+    mark: str,
+    remark: str,
+    address: Mapping[str, object],
+    folder: Path,
+) -> tuple[Markup, *Shown]:
+    scored, rows = _evaluate(graded, name, mark, {})
+    path = folder / "graded.csv"
+    graded.write(path)
+    shown = _lay_out(scored, name, address, remark, folder, {"graded answers": str(path)})
+    return subset.board_html(graded.asked, rows), *shown
+
+
+def _evaluate(
+    graded: answers.Graded,
+    name: str,
+    mark: str,
+    given: Given,
+) -> tuple[Scored, list[subset.Row]]:
+    """Score graded answers, and return the leaderboard with them, first their row."""
+    scored = score_submissions([graded.submission(name)], options_of(given))
+    return scored, subset.rows_with(graded.asked, name, graded.correct, mark)
+
+
+def _lay_out(
+    scored: Scored,
+    title: str,
+    address: Mapping[str, object],
+    remark: str,
+    folder: Path,
+    others: Mapping[str, str] = {},
+) -> Shown:
+    files = {**scored.write(folder), **others}
+    page = scored.html(title=title, changes=address, remark=remark, files=files)
+    return page, scored.plots(), list(files.values())
