@@ -2,10 +2,7 @@
 
 import os
 import re
-import secrets
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial, wraps
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,14 +21,13 @@ from gradio.utils import get_upload_folder
 from jinja2 import ChoiceLoader, DictLoader
 from markupsafe import Markup
 from starlette.middleware import Middleware
-from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.responses import JSONResponse
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from triviaqa_subset import tables
 
-from . import api, links, markup, subset, tasks, uploads
+from . import api, links, markup, storage, subset, tasks, uploads
 from .limits import LIMITS
 from .words import CONTROLS, LABELS_OF_TARGETS, Control, Numbers
 
@@ -44,7 +40,6 @@ EXAMPLES = {
     ],
     "a classifier's posteriors": [str(HERE / "examples/classifier.csv")],
 }
-OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and after which time
 TITLE = "ECUAS: which system should you deploy?"
 PURPOSE = (
     "What does a model that answers *and says how sure it is* cost its users, who act on some answers and reject "
@@ -131,25 +126,6 @@ def plain(paths: Sequence[str]) -> list[str]:
     return list(map(str, paths))
 
 
-def own_folder() -> Path:
-    """Make a folder in Gradio's cache, emptied with it, at an address that cannot be guessed."""
-    cache = Path(get_upload_folder())
-    folder = cache / secrets.token_hex(16)
-    folder.mkdir(parents=True)
-    sweep(cache)
-    return folder
-
-
-def sweep(folder: Path, age: float = OLD) -> None:
-    """Delete what Gradio leaves: files of aborted uploads, and folders that it emptied."""
-    before = time.time() - age
-    for path in folder.iterdir():
-        with suppress(OSError):  # it is not empty, or somebody else was first
-            if path.stat().st_mtime < before:
-                remove = path.rmdir if path.is_dir() else path.unlink
-                remove()
-
-
 # ---- what the tabs show
 
 
@@ -175,7 +151,7 @@ def show_errors(
 
 def compute(task: Callable[..., tuple[object, ...]], *arguments: object) -> Outputs:
     """Return what a task lays out, whose last argument is a folder for files, which are deleted in time."""
-    *shown, files = bounded(task, *arguments, own_folder())
+    *shown, files = bounded(task, *arguments, storage.own_folder())
     demo.upload_file_set.update(files)
     return tuple(shown)
 
@@ -263,7 +239,7 @@ def _uploads_of(given: Mapping[str, str]) -> object:
             for place in given["files"].split("|")
         ]
     except InputError:
-        least, most = OLD // 60, (OLD + OFTEN) // 60
+        least, most = storage.OLD // 60, (storage.OLD + storage.OFTEN) // 60
         raise InputError(
             "The files of this address", "uploads_deleted", least=least, most=most
         ) from None
@@ -418,10 +394,11 @@ def score_tab() -> Markup:
 
 def forms() -> dict[str, str]:
     """Write the questions of each set with their ids, for answers to be filled in; return the paths of the files."""
-    folder = own_folder()
+    folder = storage.own_folder()
     paths = {asked: folder / f"{asked}.csv" for asked in tables.ASKED}
     for asked, path in paths.items():
         tables.write_form(asked, path)
+        storage.keep(path)
     return {subset.POPULATIONS[asked]: str(path) for asked, path in paths.items()}
 
 
@@ -449,7 +426,7 @@ def leaderboard_tab() -> None:
 
 with gr.Blocks(
     title=TITLE,
-    delete_cache=(OFTEN, OLD),
+    delete_cache=(storage.OFTEN, storage.OLD),
     fill_width=True,
 ) as demo:
     for tool in api.TOOLS:
@@ -464,7 +441,10 @@ with gr.Blocks(
             usage = (HERE / "usage.md").read_text(encoding="utf-8")
             gr.Markdown(markup.usage(usage))
     gr.Markdown(markup.links())
-demo.upload_file_set.clear()  # the files of the example stay
+for path in demo.upload_file_set:  # of the example
+    storage.keep(Path(path))
+demo.upload_file_set.clear()
+storage.sweep_always()
 demo.queue(max_size=2 * LIMITS.waiting)
 use_own_head(opening)
 launch = partial(
@@ -480,7 +460,7 @@ launch = partial(
     enable_monitoring=False,
     show_error=True,  # what Gradio itself refuses has a reason too
     app_kwargs={
-        "middleware": [Middleware(RequestBodyLimitMiddleware, max_body_size=LIMITS.all_bytes)],
+        "middleware": [Middleware(storage.UploadLimits)],
         # of a function by a number or a name that there is not, which Gradio looks up in vain
         "exception_handlers": dict.fromkeys(
             (KeyError, FnIndexInferError), lambda _request, _error: JSONResponse(NO_SUCH, 404)

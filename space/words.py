@@ -270,6 +270,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "content_of_no_table": "must be text, Parquet, or a log of Inspect",
     "uploads_deleted": "are not there any more: they are deleted after {least} to {most} minutes. Upload them again",
     # ---- of the page itself ----
+    "disk_full": "is full of the files of others",
     "busy": "is busy: too many others wait for their results",
     # ---- of answers to the questions of the dataset ----
     "all_unknown": "must not all be unknown",

@@ -269,14 +269,3 @@ def test_a_share_that_no_slider_has_is_not_restored(app):
     _, _, target, *shares = app.restore_files(app.gr.Request(query_params=query))
     assert target in query
     assert shares[:2] == [app.gr.skip(), 0.2]
-
-
-def test_aborted_uploads_and_empty_folders_are_deleted_in_time(app, tmp_path):
-    (tmp_path / "full").mkdir()
-    (tmp_path / "empty").mkdir()
-    for name in ("tmpabc", "full/a.csv"):
-        (tmp_path / name).touch()
-    app.sweep(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 3
-    app.sweep(tmp_path, age=-1)  # as if that time had passed
-    assert [path.name for path in tmp_path.iterdir()] == ["full"]

@@ -239,7 +239,7 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
     made = set(cache.rglob("*.*")) - before
     assert {"a.csv", "ecuas.csv", "ecuas.md", "ecuas.tex"} <= {path.name for path in made}
     assert sum(app.demo.delete_cache) <= 3600
-    delete_files_created_by_app(app.demo, app.OLD)
+    delete_files_created_by_app(app.demo, app.storage.OLD)
     assert all(path.exists() for path in made)
     delete_files_created_by_app(app.demo, -1)  # as if all this time had passed
     assert not any(path.exists() for path in made)
