@@ -136,7 +136,7 @@ def threshold(
 
 RULES_IN_WORDS = "; ".join(f"{rule}: {words}" for rule, words in uploads.TREATMENTS.items())
 TEXTS = {  # arguments of functions that take the controls
-    "files": "Uploads of this page, their addresses, or texts; CSV, JSON lines, Parquet.",
+    "files": "Uploads of this page, their addresses, or texts up to 1 MB; CSV, JSON lines, Parquet.",
     **{name: control.help for name, control in CONTROLS.items()},
     "unlabelled": f"{CONTROLS['unlabelled'].help}. {RULES_IN_WORDS}",
     "explain": "Add what the numbers say, in sentences.",

@@ -17,6 +17,7 @@ import gradio as gr
 from gradio.components import Component
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
+from gradio.state_holder import SessionState
 from gradio.utils import get_upload_folder
 from jinja2 import ChoiceLoader, DictLoader
 from markupsafe import Markup
@@ -91,6 +92,8 @@ Outputs = tuple[Any, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
 
+# Gradio keeps what was last given to and shown in each of 10,000 sessions, for links that are not used here
+SessionState._update_value_in_config = lambda *_: None  # type: ignore[method-assign]
 # anything can be typed beside a slider: Gradio answers with a server error, `show_choice` in words
 gr.Slider.preprocess = lambda _, payload: payload  # type: ignore[method-assign,assignment]
 
@@ -453,6 +456,7 @@ launch = partial(
     css_paths=HERE / "style.css",
     head=f"<script>{(HERE / 'page.js').read_text(encoding='utf-8')}</script>",
     max_file_size=LIMITS.file_bytes,
+    state_session_capacity=LIMITS.sessions,
     max_threads=2 * LIMITS.waiting,  # most of which wait, see `bounded`
     mcp_server=find_spec("mcp") is not None,
     ssr_mode=False,

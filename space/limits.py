@@ -12,7 +12,7 @@ class Limits:
     # of what is sent
     file_bytes: int = 20 * 1024 * 1024  # what Gradio calls 20 MB
     all_bytes: int = 60 * 1024 * 1024
-    call_bytes: int = 2 * MB  # of a call with its texts: JSON takes thirty times its size
+    call_bytes: int = 1 * MB  # of a call with its texts: in memory JSON takes many times its size
     files: int = 50
     # of what it becomes
     unpacked_bytes: int = 400 * MB
@@ -27,6 +27,7 @@ class Limits:
     # of all together
     tasks: int = 4  # at once
     waiting: int = 200
+    sessions: int = 2_000
     patience: int = 120  # seconds
     disk_bytes: int = 1000 * MB
 
