@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,6 +15,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 start()  # while Gradio is imported
 
 import gradio as gr
+from gradio.block_function import BlockFunction
 from gradio.components import Component
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
@@ -88,6 +90,11 @@ KNOWN = subset.board_html("kept", subset.known_rows("kept"))
 # programs have functions of their own, see `api`; not in the queue: Gradio's page may miss an event that it queues as
 # the one before ends, and wait for ever
 direct = partial(gr.on, api_visibility="private", queue=False)
+# of the functions for programs, the first of which has none
+DEFAULTS = {
+    tool.__name__: [one.default for one in signature(tool).parameters.values()]
+    for tool in api.TOOLS
+}
 Outputs = tuple[Any, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
@@ -104,6 +111,22 @@ THEME = gr.themes.Default(
     font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],
     font_mono=["ui-monospace", "monospace"],
 )
+
+
+class Page(gr.Blocks):
+    """Blocks whose functions for programs have defaults, also where a call gives arguments by their places."""
+
+    async def preprocess_data(
+        self,
+        block_fn: BlockFunction,
+        inputs: list[Any],
+        *others: Any,
+        **named: Any,
+    ) -> Any:
+        """Return what a function is called with."""
+        defaults = DEFAULTS.get(str(block_fn.api_name), []) if inputs else []
+        whole = [*inputs, *defaults[len(inputs) :]]
+        return await super().preprocess_data(block_fn, whole, *others, **named)
 
 
 def use_own_head(opening: Markup) -> None:
@@ -427,7 +450,7 @@ def leaderboard_tab() -> None:
     direct(demo.load, restore, None, outputs, show_progress="hidden")
 
 
-with gr.Blocks(
+with Page(
     title=TITLE,
     delete_cache=(storage.OFTEN, storage.OLD),
     fill_width=True,

@@ -142,6 +142,18 @@ def test_as_it_is_published_it_runs_by_itself(tmp_path):
             process.terminate()
 
 
+def test_a_call_by_place_needs_no_argument_that_has_a_default(page):
+    (path,) = sent(page, "a.csv", b"confidence,correct\n0.5,1\n0.7,0\n").json()
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    call = f"{page}gradio_api/call/score"
+    for given in ([[file]], [[file], "", "0, 1, 128"]):
+        identifier = WEB.post(call, json={"data": given}).json()["event_id"]
+        expected = result_of(called(page, "score", files=[file]))
+        assert result_of(f"{call}/{identifier}") == expected
+    identifier = WEB.post(call, json={"data": []}).json()["event_id"]
+    assert "event: error" in WEB.get(f"{call}/{identifier}").text
+
+
 def test_visitors_at_once_get_their_own_answers_and_notes(page):
     calls = {}
     for number in range(1, VISITORS + 1):
