@@ -13,7 +13,7 @@ const show = (box) => {
   const at = box.querySelector("input[type=range]"), data = dataOf(box), row = +at.value, cost = data.at[row].toFixed(2);
   at.setAttribute("aria-valuetext", cost);
   box.querySelector("output").textContent = cost;
-  box.querySelector(".said").replaceChildren(box.querySelectorAll("template")[row].content.cloneNode(true));
+  box.querySelector(".said").replaceChildren(...box.querySelector(".sayings").children[row].cloneNode(true).children);
   // the cheapest here have a bar, and the last, which rejects everything
   const costs = data.costs.map((one) => one[row]), last = costs.length - 1;
   const cheapest = [...costs.keys()].slice(0, -1).sort((i, j) => costs[i] - costs[j]).slice(0, data.most);

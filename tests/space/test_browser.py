@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from difflib import unified_diff
 from itertools import product
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import pytest
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.report import prepare_submissions
+from space.figures import NUM_SLOTS
 from space.limits import LIMITS
 from space.verdict import NOTHING
+from tests import markup
 from tests.conftest import ROOT
 from tests.space.conftest import contrast
 
@@ -361,3 +364,43 @@ def test_every_tab_is_free_of_barriers_and_fits_a_long_name(looks, tab, tmp_path
             assert serious == [], (title, width, theme)
             assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), title
             assert tab.evaluate(CLIPPED) == [], title
+
+
+# the elements of a part of the page, with the names of their attributes; names may break after an underscore
+ELEMENTS = """e => [...e.querySelectorAll('*')].filter(e => e.tagName !== 'WBR')
+    .map(e => [e.tagName, ...e.getAttributeNames()].join(' '))"""
+
+
+def test_names_are_text_wherever_the_page_has_them(tab, tmp_path):
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    found = []
+    for names in (markup.PLAIN, markup.NAMES):
+        (path := tmp_path / "a.csv").write_text(markup.systems(names))
+        tab.locator("input[type=file]").first.set_input_files(str(path))
+        tab.wait_for_function(
+            "name => document.querySelector('table.all .name').title === name", arg=names[0]
+        )
+        result, plots = tab.locator(".result").first, tab.locator(".plots").first
+        put(tab.get_by_role("slider", name=re.compile("Reject cost")).first, 40)
+        plots.scroll_into_view_if_needed()
+        box = plots.locator("svg.curves").first.bounding_box()
+        tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        tab.locator(".tip").wait_for()
+        found.append([part.evaluate(ELEMENTS) for part in (result, plots)])
+        shown = result.text_content() + plots.text_content()
+        assert all(name in shown for name in names)
+        titles = result.locator(".who").evaluate_all("all => all.map(e => e.title)")
+        assert titles == [*names, NOTHING]
+        tab.locator(".copy[data-form=image]").first.click()
+        tab.get_by_role("status").get_by_text("Copied as image.").wait_for()
+        tab.locator(".copy[data-form=Markdown]").first.click()
+        tab.get_by_role("status").get_by_text("Copied as Markdown.").wait_for()
+        copied = tab.evaluate("navigator.clipboard.readText()")
+        elements, texts = markup.rendered(copied)
+        assert elements == {"p", "strong", "a", *markup.OF_TABLES}
+        assert not re.search(r"https?://x|www\.", copied)  # which some renderers make a link
+        assert sum(name in texts for name in names) >= NUM_SLOTS
+        tab.get_by_label("Remove this file").or_(tab.get_by_label("Clear")).first.click()
+        tab.get_by_text("There is no file yet, so this is the example").wait_for()
+    for plain, marked in zip(*found, strict=True):
+        assert "\n".join(unified_diff(plain, marked)) == ""
