@@ -9,6 +9,7 @@ from typing import Any
 import evaluate
 import gradio as gr
 import pandas as pd
+from markupsafe import Markup
 
 HERE = Path(__file__).resolve().parent
 CONFIDENCES = "confidence, correct\n0.95, 1\n0.90, 1\n0.80, 0\n0.60, 1\n0.40, 0"
@@ -25,9 +26,9 @@ NAMESPACE = "<namespace>"  # publishing writes the real one here
 PAPER = "https://arxiv.org/abs/2605.20490"
 HUB = "https://huggingface.co"
 LINKS = f"[Paper]({PAPER})"
-DEMO = "the demo, the folder `space` of the source repository"
+DEMO = "the demo, the folder “space” of the source repository"
 if not NAMESPACE.startswith("<"):
-    DEMO = f"[the demo]({HUB}/spaces/{NAMESPACE}/ecuas-demo)"
+    DEMO = f"the demo, {HUB}/spaces/{NAMESPACE}/ecuas-demo"
     LINKS += f" · [Compare systems in the demo]({HUB}/spaces/{NAMESPACE}/ecuas-demo)"
     LINKS += f" · [Dataset]({HUB}/datasets/{NAMESPACE}/triviaqa-curated)"
 OTHER_FORM = f"This page reads two forms only. {HELP} For all others see {DEMO}."
@@ -53,6 +54,11 @@ WORDS = {  # arguments, and ids of advice, of the metric -> the page's own words
 }
 
 
+# filled in, these escape what they are given
+REFUSED = Markup("<p><b>This table cannot be scored.</b> {}</p>")
+NOTE = Markup("<p><b>Note.</b> {}</p>")
+
+
 def read_table(text: str) -> tuple[list[object], list[object]]:
     """Return predictions and references of a pasted table of one of the two forms; any other is refused."""
     first_line = text.strip().partition("\n")[0]
@@ -73,7 +79,7 @@ def read_table(text: str) -> tuple[list[object], list[object]]:
 
 def score_rows(
     table: str, n: str = "0, 1, 128", normalize: bool = False
-) -> tuple[pd.DataFrame, str]:
+) -> tuple[pd.DataFrame, Markup]:
     """Compute all metrics of the system in `table`; the message is empty, or says what is wrong or worth knowing."""
     words = WORDS
     try:
@@ -86,12 +92,11 @@ def score_rows(
         checked = core.FORM_CHECKS[form](predictions, references)
         results = core.compute_results(core.prepare(form, *checked, options))
     except core.InputError as error:
-        return _table({}), f"**This table cannot be scored.** {error.render(words)}"
+        return _table({}), REFUSED.format(error.render(words))
     except (ValueError, TypeError) as error:  # pandas' errors of a malformed table are ValueErrors
-        return _table({}), f"**This table cannot be scored.** {error}"
-    return _table(results.estimates), "\n\n".join(
-        f"**Note.** {note.render(words)}" for note in results.notes
-    )
+        return _table({}), REFUSED.format(error)
+    notes = (NOTE.format(note.render(words)) for note in results.notes)
+    return _table(results.estimates), Markup().join(notes)
 
 
 def card() -> str:
@@ -133,7 +138,7 @@ with gr.Blocks(title="ECUAS") as demo:
             )
             button = gr.Button("Compute", variant="primary")
         with gr.Column():
-            message = gr.Markdown()
+            message = gr.HTML("")
             values = gr.Dataframe(score_rows(CONFIDENCES)[0], label="Metrics", interactive=False)
     gr.Markdown(card())
     button.click(score_rows, [table, n, normalize], [values, message], api_name="score")

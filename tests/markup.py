@@ -14,7 +14,7 @@ NAMES = (
     '<i title="x">',
     "</td><u>x</u><!-- x",
     "&amp;",
-    "&lt;u&gt;",
+    "&lt;u>",
     "\"x' onclick='x",
     "${x}",
     "$x$ \\(x\\)",

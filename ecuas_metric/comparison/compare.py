@@ -356,7 +356,8 @@ class Comparisons(list[Comparison]):
         return pd.DataFrame([fields_of(row) for row in self])
 
     def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html(index=False))
+        no_formulas = "tex2jax_ignore mathjax_ignore"  # in the names of systems
+        return str(self.to_frame().to_html(index=False, classes=no_formulas))
 
 
 def compare_systems(

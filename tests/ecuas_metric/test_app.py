@@ -1,4 +1,6 @@
 import ast
+import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,7 @@ FORMS = [  # other forms, which an own reader would guess at, and what is no tab
         ("confidence, correct\n90, 1\n80, 0", "0", "Percentages? Divide by 100."),
         (f"{HEADER}0.9, 1\n0.8, 0", "-1", "n must be >= 0"),
         (f"{HEADER}0.9, 1\n0.8, 0", "many", "n takes numbers, separated by commas; got 'many'."),
+        (f"{HEADER}0.9, 1\n0.8, 0", "<u>x</u>", "separated by commas; got '<u>x</u>'."),
         (f"{HEADER}0.9, 1\n0.8, 0", "", "n must not be empty; got shape (0,)."),
         (
             f"{HEADER}0.9, 2\n0.8, 1",
@@ -87,9 +90,10 @@ FORMS = [  # other forms, which an own reader would guess at, and what is no tab
 def test_what_it_does_not_read_is_refused(app, table, n, message):
     values, shown = app.score_rows(table, n)
     assert values.empty
-    assert shown.startswith("**This table cannot be scored.**")
-    assert message in shown
-    assert table not in FORMS or "the folder `space`" in shown or not table
+    assert shown.startswith("<p><b>This table cannot be scored.</b> ")
+    assert set(re.findall(r"<(\w+)", shown)) == {"p", "b"}
+    assert message in unescape(shown)
+    assert table not in FORMS or "the folder “space”" in shown or not table
 
 
 def test_notes_are_shown_through_the_server(app):
@@ -99,8 +103,8 @@ def test_notes_are_shown_through_the_server(app):
     )
     app.demo.close()
     assert values["headers"] == ["metric", "value"]
-    assert "**Note.** auroc is nan" in message
-    assert "**Note.** The naive system costs nothing" in message
+    assert "<b>Note.</b> auroc is nan" in message
+    assert "<b>Note.</b> The naive system costs nothing" in message
 
 
 @pytest.mark.parametrize("separator", [",", ", ", "\t"])
@@ -120,6 +124,16 @@ def test_the_page_needs_nothing_that_is_not_beside_it_on_the_hub(app):
     }
     origins = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert modules | origins == {
-        *("io", "sys", "collections.abc", "pathlib", "typing", "evaluate", "gradio", "pandas")
+        *(
+            "io",
+            "sys",
+            "collections.abc",
+            "pathlib",
+            "typing",
+            "evaluate",
+            "gradio",
+            "pandas",
+            "markupsafe",
+        )
     }
     assert app.core.__name__.startswith("evaluate_modules.")

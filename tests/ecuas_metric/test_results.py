@@ -1,7 +1,9 @@
 """From arrays to results: forms of input that are read as another, notes, what is printed, keys."""
 
 import itertools
+import re
 from dataclasses import astuple
+from html import unescape
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from ecuas_metric.metric import Key
 from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import all_values, compute_results, prepare, value_keys
 from ecuas_metric.summary import results_of, summary_of
+from tests import markup
 from tests.ecuas_metric.systems import compute, confidence_systems
 
 POSITIVE = checked_options(predictions_are="positive_probabilities")
@@ -92,6 +95,18 @@ def test_systems_results_and_comparisons_print_as_something_readable(rng):
         rows.to_frame().columns
     )  # none of rows, which have no names
     assert "ecuas_1" in results._repr_html_()
+
+
+def test_names_with_markup_are_text_in_notebooks(rng):
+    q = rng.random(80)
+    system = confidence_system(rng.random(80) < q, q, n=1, confidence_level=0.95)
+    html = compare_systems(
+        dict.fromkeys(markup.NAMES, system), only=[Key("ecuas", 1.0)]
+    )._repr_html_()
+    assert set(re.findall(r"<(\w+)", html)) == markup.OF_TABLES
+    assert "mathjax_ignore" in html  # else a notebook sets what is between dollars as a formula
+    texts = unescape(re.sub("<[^>]*>", "", html))
+    assert all(name in texts for name in markup.NAMES)
 
 
 Q = np.array([0.9, 0.8, 0.3])

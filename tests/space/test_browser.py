@@ -1,8 +1,11 @@
 """The page in a real browser, by mouse and by keyboard, at three widths and in both themes, which one page changes."""
 
+import json
 import re
 import shutil
 from difflib import unified_diff
+from functools import cache
+from html import unescape
 from itertools import product
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from ecuas_metric.reporting.report import prepare_submissions
 from space.figures import NUM_SLOTS
 from space.limits import LIMITS
 from space.verdict import NOTHING
+from space.words import CONTROLS
 from tests import markup
 from tests.conftest import ROOT
 from tests.space.conftest import contrast
@@ -404,3 +408,78 @@ def test_names_are_text_wherever_the_page_has_them(tab, tmp_path):
         tab.get_by_text("There is no file yet, so this is the example").wait_for()
     for plain, marked in zip(*found, strict=True):
         assert "\n".join(unified_diff(plain, marked)) == ""
+
+
+def posteriors(name):
+    """Return a table with a class of a name."""
+    header = ["label", f"prob_{name}", "prob_other"]
+    return markup.table(header, [name, 0.75, 0.25], ["other", 0.5, 0.5], [name, 0.5, 0.5])
+
+
+ROWS = (["q1", 0.5, 1], ["q2", 0.25, 0], ["q3", 0.75, 1])
+PLACES = {  # where a name is -> its file, and the option "Columns"
+    "a class": lambda name: (posteriors(name), ""),
+    "a class that there is not": lambda name: (posteriors("n").replace("\nother", f'\n"{name}"'), ""),
+    "an id that is there twice": lambda name: (
+        markup.table(["id", "confidence", "correct"], *ROWS, [name, 0.5, 1], [name, 0.25, 0]),
+        "",
+    ),
+    "a column that is not used": lambda name: (
+        markup.table(["id", "confidence", "correct", name], *([*row, 7] for row in ROWS)),
+        "",
+    ),
+    "columns of no role": lambda name: (markup.table([name, "a", "b"], *ROWS), ""),
+    "a cell": lambda name: (markup.table(["id", "confidence", "correct"], *ROWS, ["q", name, 1]), ""),
+    "an option": lambda name: (markup.table(["id", "confidence", "correct"], *ROWS), f"confidence={name}"),
+    "a system of which something is missing": lambda name: (
+        markup.table(["system", "confidence", "correct"], [name, 0.5, 1], [name, "", 1], ["a", 1, 0]),
+        "",
+    ),
+}  # fmt: skip
+
+
+def shown_of(name, app, folder):
+    """Return the HTML of results and errors with a name in each place, also that of the file and of a link."""
+    defaults = {one: control.default for one, control in CONTROLS.items()}
+    pieces = []
+    for content, columns in (make(name) for make in PLACES.values()):
+        (path := folder / "a.csv").write_text(content)
+        pieces.append(app.show_score([str(path)], *(defaults | {"columns": columns}).values()))
+    as_file = name.replace("/", "|")
+    (path := folder / f"{as_file}.csv").write_text(
+        markup.table(["confidence", "correct"], *(row[1:] for row in ROWS))
+    )
+    pieces.append(app.show_score([str(path)], *defaults.values()))
+    path.write_text("question_id,answer,confidence,correct\nsfq_178,my own,0.9,1\n")
+    _, *graded = app.show_graded(str(path), "curated")
+    pieces.append(graded)
+    token = json.loads(unescape(re.search('data-changes="([^"]*)"', graded[1])[1]))["result"]
+    pieces.append(app.restore(app.gr.Request(query_params={"result": token})))
+    pieces.append([app.show_choice("budget", [str(path)], 0.2, 0.1, *defaults.values())[0]])
+    return [f"<section>{''.join(piece)}</section>" for piece in pieces]
+
+
+SEVERAL = [
+    *markup.NAMES[:3],
+    *(pytest.param(one, marks=pytest.mark.slow) for one in markup.NAMES[3:]),
+]
+
+
+@pytest.fixture(scope="module")
+def elements(window, app, tmp_path_factory):
+    """Return a function of a name to the elements of all that shows it, in which it is a text."""
+    tab, _ = window
+
+    def elements(name):
+        tab.set_content("".join(shown_of(name, app, tmp_path_factory.mktemp("names"))))
+        texts = tab.locator("section").all_text_contents()
+        shown = [name in text or name.replace("/", "|") in text for text in texts]
+        assert sum(shown) >= len(PLACES), (name, shown)
+        return tab.locator("section").evaluate_all(f"all => all.map({ELEMENTS})")
+
+    return cache(elements)
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_names_are_text_in_every_note_and_error_and_in_what_a_link_holds(name, elements):
+    assert elements(name) == elements("n")

@@ -42,6 +42,10 @@ ELSEWHERE = {  # advice of functions and flags that the page has not, and their 
 }
 
 
+# texts of the program itself, and its style
+NO_DATA = ('Markup("', 'Markup((HERE / "style.css")')
+
+
 def text_of(html):
     return unescape(re.sub(r"<[^>]*>", "", html))
 
@@ -100,3 +104,17 @@ def test_a_published_page_links_the_three_repositories_and_a_clone_its_folders()
     assert "spaces/somebody/ecuas-demo/resolve/main/thumbnail.png" in previews
     assert "huggingface.co" not in markup.links() + markup.previews("a", "b")
     assert sum((ROOT / folder).is_dir() for folder in re.findall("`(.*?)`", markup.links())) == 3
+
+
+def test_no_text_is_marked_as_safe_and_none_is_parsed_as_html():
+    """HTML is made by `parts.html`, whose texts are escaped; in Python only what is no data is marked as such."""
+    for path in (*ROOT.glob("space/*.*"), *ROOT.glob("ecuas_metric/**/*.py")):
+        if path.suffix in (".py", ".html", ".js"):
+            text = path.read_text("utf-8")
+            assert not re.search(
+                r"\|\s*safe\b|autoescape (false|off)|(inner|outer)HTML|insertAdjacentHTML|document\.write"
+                r"|createContextualFragment|escape=False|\bsafe\(",
+                text,
+            ), path
+            marked = re.findall(r"\bMarkup\((?!\))[^\n]*", text)
+            assert all(one.startswith(NO_DATA) for one in marked), (path, marked)

@@ -1,3 +1,5 @@
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from ecuas_metric.plotting.figures import (
     reliability_figure,
     risk_coverage_figure,
 )
+from tests import markup
 
 CURVES = [risk_coverage_figure, reject_cost_figure, order_figure]
 
@@ -108,6 +111,17 @@ def test_names_are_shown_as_they_are_and_files_are_written_reproducibly(systems,
     )
     assert [path.suffix for path in first] == [".png", ".svg"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+@pytest.mark.parametrize("start", range(0, len(markup.NAMES), 4))
+def test_names_with_markup_are_no_elements_of_a_drawing(start, systems, tmp_path):
+    system = next(iter(systems.values()))
+    tags = []
+    for names in (markup.PLAIN, markup.NAMES):
+        figure = risk_coverage_figure(dict.fromkeys(names[start : start + 4], system))
+        _, drawing = figures.save(figure, tmp_path / "figure")
+        tags.append({node.tag for node in ElementTree.parse(drawing).iter()})
+    assert tags[0] == tags[1]
 
 
 def test_the_papers_figure_1_has_a_panel_for_each_n():

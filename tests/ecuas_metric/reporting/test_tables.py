@@ -20,6 +20,7 @@ from ecuas_metric.reporting.tables import (
     to_markdown,
     to_text,
 )
+from tests import markup
 from tests.ecuas_metric.files.submitted import submission
 
 SMALL = Grid(
@@ -145,6 +146,24 @@ def test_csv_and_json_hold_all_digits_and_no_formula(rng):
     assert rows[0]["signature"] == report.signature
     content = json.loads(tables.to_json([{"a": math.nan, "b": 0.1}], "line", ["note"]))
     assert content == {"signature": "line", "notes": ["note"], "rows": [{"a": None, "b": 0.1}]}
+
+
+def test_names_with_markup_are_text_in_every_format():
+    names = [Cell(name) for name in markup.NAMES]
+    grid = Grid(["system", "ER"], [[name, Cell("0.1")] for name in names], [], "s")
+    elements, texts = markup.rendered(to_markdown(replace(grid, notes=list(markup.NAMES))))
+    assert elements == {"p", "code", *markup.OF_TABLES}
+    assert all(texts.count(name) >= 2 for name in markup.NAMES)
+    assert not re.search(r"https://x|www\.", to_markdown(grid))  # which some renderers make a link
+    body = to_latex(grid).split(r"\midrule")[1].split(r"\bottomrule")[0]
+    for line in body.strip().splitlines():
+        cell = line.removeprefix("{}").removesuffix(r" & 0.1 \\")
+        words = re.sub(r"\\(textbackslash|textasciitilde|textasciicircum)\{\}", "", cell)
+        assert not re.search(r"(?<!\\)[%#_{}]|\\(?![&%$#_{}])", words), line
+    records = [{"system": name, "er": 0.1} for name in markup.NAMES]
+    rows = list(csv.DictReader(io.StringIO(tables.to_csv(records, ""))))
+    assert [row["system"].removeprefix("'") for row in rows] == list(markup.NAMES)
+    assert not any(row["system"].startswith(tables.FORMULA_STARTS) for row in rows)
 
 
 @pytest.mark.parametrize(
