@@ -19,10 +19,10 @@ from pydantic import TypeAdapter, ValidationError
 from ecuas_metric.errors import InputError
 from triviaqa_subset import tables
 
-from . import limits, subset, tasks, uploads
-from .bounded import bounded
+from . import subset, tasks, uploads
 from .markup import attempt
 from .scoring import Json, shorten
+from .serving.bounded import bounded
 from .words import CONTROLS, Numbers
 
 NOT_OF_TYPE = "Input should be "  # how Pydantic begins
@@ -90,7 +90,7 @@ def path_of(file: object, name: str, folder: Path) -> str:
 @contextmanager
 def paths_of(files: Sequence[object], names: str = "system_{}") -> Iterator[list[str]]:
     """Have files, those that are texts under names with numbers, where they can be read; texts only meanwhile."""
-    uploads.require_at_most("files", "too_many_files", len(files), limits.LIMITS.files)
+    uploads.require_at_most("files", "too_many_files", len(files), uploads.LIMITS.files)
     with TemporaryDirectory() as folder:
         home = Path(folder)
         yield [path_of(file, names.format(i), home) for i, file in enumerate(files, 1)]
@@ -119,7 +119,7 @@ def score(
 ) -> Json:
     """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others."""
     with paths_of(files) as paths:
-        return bounded(tasks.score, paths, given, explain)
+        return bounded(tasks.score_json, paths, given, explain)
 
 
 def threshold(
@@ -131,7 +131,7 @@ def threshold(
     """Choose the reject cost of each system by the share that people can review, or by a certified risk."""
     with paths_of(files) as paths:
         targets = {"budget": budget, "max_risk": max_risk}
-        return bounded(tasks.threshold, paths, given, targets)
+        return bounded(tasks.threshold_json, paths, given, targets)
 
 
 RULES_IN_WORDS = "; ".join(f"{rule}: {words}" for rule, words in uploads.TREATMENTS.items())
@@ -190,7 +190,7 @@ def grade(
         n: Parameters of ECUAS_n, e.g. 0, 1, inf; empty for 0, 1, 128.
     """
     with paths_of([file], "file") as (path,):
-        return bounded(tasks.grade, path, asked, {"n": n})
+        return bounded(tasks.grade_json, path, asked, {"n": n})
 
 
 TOOLS = tuple(map(tool, (with_controls(score), with_controls(threshold), leaderboard, grade)))

@@ -9,7 +9,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
-from .bounded import bounded, start
+from .serving.bounded import bounded, start
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 start()  # while Gradio is imported
@@ -30,8 +30,9 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from triviaqa_subset import tables
 
-from . import api, links, markup, storage, subset, tasks, uploads
-from .limits import LIMITS
+from . import api, links, markup, subset, tasks, uploads
+from .serving import storage
+from .uploads import LIMITS
 from .words import CONTROLS, LABELS_OF_TARGETS, Control, Numbers
 
 HERE = Path(__file__).resolve().parent
@@ -186,7 +187,7 @@ def show_example(remark: str = "") -> Outputs:
     """Show the result of the example."""
     changes = NO_FILES if remark else {}
     title = f"Example: {QUESTIONS}"
-    return compute(tasks.show_score, EXAMPLES[QUESTIONS], {}, title, changes, remark)
+    return compute(tasks.score_html, EXAMPLES[QUESTIONS], {}, title, changes, remark)
 
 
 @show_errors("", address=NO_FILES)
@@ -203,7 +204,7 @@ def show_score(
         for name, value in given.items()
     }
     address["files"] = "|".join("/".join(Path(path).parts[-2:]) for path in files)
-    return compute(tasks.show_score, plain(files), given, "Your systems", address, "")
+    return compute(tasks.score_html, plain(files), given, "Your systems", address, "")
 
 
 @show_errors(gr.skip())
@@ -221,7 +222,7 @@ def show_choice(
     address = dict.fromkeys(TARGETS, "") | {target: str(wanted)}
     label = f"{LABELS_OF_TARGETS[target]}: {wanted:g}"
     page = bounded(
-        tasks.show_choice,
+        tasks.choice_html,
         plain(files or EXAMPLES[QUESTIONS]),
         given,
         {target: wanted},
@@ -286,7 +287,7 @@ def show_graded(file: str | None, asked: str) -> Outputs:
     if not file:
         notice = markup.html("message", text=NO_ANSWERS, changes=NO_RESULT)
         return notice, KNOWN, "", ""
-    return "", *compute(tasks.show_graded, *plain([file]), asked, {"tab": TRIVIAQA})
+    return "", *compute(tasks.graded_html, *plain([file]), asked, {"tab": TRIVIAQA})
 
 
 @show_errors(*[gr.skip()] * 3)
@@ -297,7 +298,7 @@ def restore(request: gr.Request) -> Outputs:
         return gr.skip(), *[gr.skip()] * 3
     address = {"result": token, "tab": TRIVIAQA}
     notice = markup.html("message", text=RESTORED, kind="warning")
-    return notice, *compute(tasks.show_link, token, address)
+    return notice, *compute(tasks.link_html, token, address)
 
 
 # ---- layout

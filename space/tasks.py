@@ -22,7 +22,7 @@ from .scoring import (
     score_submissions,
 )
 
-EXAMPLES = Path(__file__).resolve().parent / "examples"
+_EXAMPLES = Path(__file__).resolve().parent / "examples"
 NO_LINK = (
     "No link holds this result: it is too long for one, or has confidences that are not written as numbers from 0 to "
     "1. Send the file of graded answers, which the first tab scores alike."
@@ -34,7 +34,7 @@ def warm_up() -> None:
     """Do once what each task needs, so that copies of this process have it."""
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-    scored = score_files([str(path) for path in sorted(EXAMPLES.glob("*_model.csv"))], {})
+    scored = score_files([str(path) for path in sorted(_EXAMPLES.glob("*_model.csv"))], {})
     scored.html(title="", changes={}, remark="", files={})
     scored.plots()
     for asked in tables.ASKED:
@@ -44,12 +44,12 @@ def warm_up() -> None:
 # ---- for programs
 
 
-def score(paths: Sequence[str], given: Given, explain: bool) -> Json:
+def score_json(paths: Sequence[str], given: Given, explain: bool) -> Json:
     """Score the systems in files."""
     return score_files(paths, given).json(explained=explain)
 
 
-def threshold(
+def threshold_json(
     paths: Sequence[str],
     given: Given,
     targets: Mapping[str, float | None],
@@ -60,7 +60,7 @@ def threshold(
     return as_json(records, grid.signature, notes, in_words=sentences(grid))
 
 
-def grade(path: str, asked: str, given: Given) -> Json:
+def grade_json(path: str, asked: str, given: Given) -> Json:
     """Grade the answers in a file, and score them."""
     graded = answers.grade_answers(uploads.read_answers(path), asked)
     scored, (row, *_) = _evaluate(graded, "yours", "yours", given)
@@ -74,7 +74,7 @@ def grade(path: str, asked: str, given: Given) -> Json:
 # ---- for the page
 
 
-def show_score(
+def score_html(
     paths: Sequence[str],
     given: Given,
     title: str,
@@ -86,7 +86,7 @@ def show_score(
     return _lay_out(score_files(paths, given), title, address, remark, folder)
 
 
-def show_choice(
+def choice_html(
     paths: Sequence[str],
     given: Given,
     targets: Mapping[str, float | None],
@@ -100,13 +100,13 @@ def show_choice(
     )
 
 
-def show_graded(
+def graded_html(
     path: str,
     asked: str,
     address: Mapping[str, object],
     folder: Path,
 ) -> tuple[Markup, *Shown]:
-    """Lay out the leaderboard with the answers in a file, and what `show_score` does."""
+    """Lay out the leaderboard with the answers in a file, and what `score_html` does."""
     graded = answers.grade_answers(uploads.read_answers(path), asked)
     name = uploads.plain_text(Path(path).stem, links.LONGEST_NAME) or "your model"
     token = links.pack(name, graded)
@@ -115,12 +115,12 @@ def show_graded(
     return put({**address, "result": token}, folder)
 
 
-def show_link(
+def link_html(
     token: str,
     address: Mapping[str, object],
     folder: Path,
 ) -> tuple[Markup, *Shown]:
-    """Lay out what a link holds, as `show_graded` does."""
+    """Lay out what a link holds, as `graded_html` does."""
     name, graded = links.unpack(token)
     return _on_the_board(name, graded, links.SELF_REPORTED, "", address, folder)
 

@@ -6,7 +6,7 @@ import unicodedata
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,9 +23,37 @@ from ecuas_metric.files.submissions import Submission, read_run, submissions_of
 from ecuas_metric.files.values import Sheet
 from ecuas_metric.inputs import Floats
 
-from . import limits
-from .limits import LIMITS
+MB = 1_000_000
 
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The largest of each; a process that computes takes these with its task, see `bounded`."""
+
+    # of what is sent
+    file_bytes: int = 20 * 1024 * 1024  # what Gradio calls 20 MB
+    all_bytes: int = 60 * 1024 * 1024
+    call_bytes: int = 1 * MB  # of a call with its texts: in memory JSON takes many times its size
+    files: int = 50
+    # of what it becomes
+    unpacked_bytes: int = 400 * MB
+    rows: int = 1_000_000
+    columns: int = 5_000
+    systems: int = 50
+    # of a task
+    memory: int = 1000 * MB  # besides what Python and its libraries take
+    cpu_seconds: int = 15
+    seconds: int = 120  # where processors are busy
+    result_bytes: int = 8 * MB
+    # of all together
+    tasks: int = 4  # at once
+    waiting: int = 200
+    sessions: int = 2_000
+    patience: int = 120  # seconds
+    disk_bytes: int = 1000 * MB
+
+
+LIMITS = Limits()
 SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect
 SEPARATORS = b",;\t|"
 JSON_STARTS = (b"{", b"[")
@@ -62,10 +90,10 @@ def read_uploads(
     """Read the systems of all files, each file once."""
     if not paths:
         raise InputError("Files", "no_file", advice="upload_one")
-    require_at_most("Files", "too_many_files", len(paths), limits.LIMITS.files)
+    require_at_most("Files", "too_many_files", len(paths), LIMITS.files)
     files = list(map(Path, paths))
     size = sum(map(_size, files))
-    require_at_most("All files together", "too_many_bytes", size, limits.LIMITS.all_bytes)
+    require_at_most("All files together", "too_many_bytes", size, LIMITS.all_bytes)
     return _read(files, reading or Reading())
 
 
@@ -110,7 +138,7 @@ def _size(file: Path) -> int:
     size = file.stat().st_size
     if not size:
         raise InputError(file.name, "file_empty")
-    require_at_most(file.name, "too_many_bytes", size, limits.LIMITS.file_bytes)
+    require_at_most(file.name, "too_many_bytes", size, LIMITS.file_bytes)
     with _errors_of(file):
         _require_moderate(file)
     return size
@@ -138,7 +166,7 @@ def _require_moderate(file: Path) -> None:
 
 def _require_size(file: Path, rows: int, columns: int, size: int = 0) -> None:
     """Refuse a table of too many rows, columns or bytes."""
-    allowed = limits.LIMITS
+    allowed = LIMITS
     require_at_most(file.name, "too_many_columns", columns, allowed.columns)
     require_at_most(file.name, "too_many_rows", rows, allowed.rows)
     unpacked = max(size, CELL * rows * columns)
@@ -152,7 +180,7 @@ def _require_log(file: Path) -> None:
     if LOG_PARTS.isdisjoint(member.filename for member in members):
         raise InputError(file.name, "content_of_no_table", advice="other_tables")
     size = sum(member.file_size for member in members)
-    require_at_most(file.name, "too_much_unpacked", size, limits.LIMITS.unpacked_bytes)
+    require_at_most(file.name, "too_much_unpacked", size, LIMITS.unpacked_bytes)
 
 
 def _lines(file: Path) -> int:
@@ -168,13 +196,13 @@ def _read(paths: Sequence[Path], reading: Reading) -> list[Submission]:
             submissions += (
                 _read_table(path, reading) if run is None else [_named(one, path) for one in run]
             )
-        most = limits.LIMITS.systems
+        most = LIMITS.systems
         if len(submissions) > most:
             raise InputError(
                 "Systems", "too_many_systems_of_files", advice="use_the_command", most=most
             )
         rows = sum(len(one.rows) for one in submissions)
-        require_at_most("All files together", "too_many_rows", rows, limits.LIMITS.rows)
+        require_at_most("All files together", "too_many_rows", rows, LIMITS.rows)
     return _with_different_names(submissions)
 
 

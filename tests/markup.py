@@ -36,7 +36,7 @@ def table(*rows):
     return text.getvalue()
 
 
-def systems(names, size=40):
+def systems(names, size=20):
     """Return a table of systems, none of which is like another."""
     rows = []
     for place, name in enumerate(names):

@@ -170,7 +170,7 @@ def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
     for file in (None, "gone.csv"):
         assert app.show_graded(file, "curated")[1:] == (app.KNOWN, "", "")
     assert app.show_choice("", None) == (app.gr.skip(), app.gr.skip())  # nothing was asked
-    monkeypatch.setattr(app.tasks, "show_score", fail)
+    monkeypatch.setattr(app.tasks, "score_html", fail)
     assert markup.FAILED.split(".")[0] in shown(*files)[0]
 
 

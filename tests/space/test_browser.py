@@ -16,7 +16,7 @@ from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.report import prepare_submissions
 from space.figures import NUM_SLOTS
-from space.limits import LIMITS
+from space.uploads import LIMITS
 from space.verdict import NOTHING
 from space.words import CONTROLS
 from tests import markup

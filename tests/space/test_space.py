@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from publishing.staging import PARTS, stage
-from space.limits import LIMITS
+from space.uploads import LIMITS
 from tests.conftest import ROOT
 
 pytestmark = [

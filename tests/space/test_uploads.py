@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ecuas_metric.files.submissions import Reading
-from space import bounded, limits, uploads
+from space import uploads
 from space.markup import TOO_MUCH, RefusedError
+from space.serving import bounded
 from tests.ecuas_metric.files.test_runs import (
     eval_file,
     inspect_log,
@@ -75,7 +76,7 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     ),
     "book.xlsx": (b"PK\x03\x04", "must have one of the suffixes .csv"),
     "many.csv": (
-        b"x" * (limits.LIMITS.file_bytes + 1),
+        b"x" * (uploads.LIMITS.file_bytes + 1),
         r"must have at most [\d,]+ bytes; .* Use the command “ecuas”\.",
     ),
 }
@@ -93,8 +94,8 @@ def read(name, path):
 @pytest.mark.e2e
 @pytest.mark.parametrize("name", BAD)
 def test_every_bad_file_is_a_readable_error_and_none_takes_all_memory(name, tmp_path, monkeypatch):
-    allowed = replace(limits.LIMITS, memory=limits.LIMITS.memory // 4)  # sooner than on the page
-    monkeypatch.setattr(limits, "LIMITS", allowed)
+    allowed = replace(uploads.LIMITS, memory=uploads.LIMITS.memory // 4)  # sooner than on the page
+    monkeypatch.setattr(uploads, "LIMITS", allowed)
     (content, message), path = BAD[name], tmp_path / name
     path.write_bytes(content() if callable(content) else content)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -111,7 +112,7 @@ def test_every_bad_file_is_a_readable_error_and_none_takes_all_memory(name, tmp_
 def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
     paths = [str(tmp_path / f"{i}.csv") for i in range(4)]
     for path in paths:
-        Path(path).write_bytes(b"x" * (limits.LIMITS.file_bytes - 1))
+        Path(path).write_bytes(b"x" * (uploads.LIMITS.file_bytes - 1))
     for files, message in (
         (paths[:1] * 2000, r"^Files must be at most 50; got 2,000\."),
         (

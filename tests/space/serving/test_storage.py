@@ -28,9 +28,9 @@ def test_where_the_disk_is_full_nothing_more_is_uploaded_and_the_page_says_so(pa
         return httpx.post(f"{page}gradio_api/upload", files={"files": ("a.csv", b"x" * 10**6)})
 
     (first,) = upload().json()
-    allowed = app.storage.LIMITS
+    allowed = app.uploads.LIMITS
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app.storage, "LIMITS", replace(allowed, disk_bytes=10**6))
+        patch.setattr(app.uploads, "LIMITS", replace(allowed, disk_bytes=10**6))
         answer = upload()
         assert (answer.status_code, answer.text) == (
             507,

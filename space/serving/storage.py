@@ -13,8 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ecuas_metric.errors import InputError
 
-from .limits import LIMITS
-from .markup import in_words
+from .. import uploads
+from ..markup import in_words
 
 OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and after which time
 SMALLEST = 4096  # bytes that a file takes
@@ -25,8 +25,8 @@ class UploadLimits:
     """Limits of bodies: uploads go to the disk, as long as it has room; all others stay in memory, and are small."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self.uploads = RequestBodyLimitMiddleware(app, LIMITS.all_bytes)
-        self.others = RequestBodyLimitMiddleware(app, LIMITS.call_bytes)
+        self.files = RequestBodyLimitMiddleware(app, uploads.LIMITS.all_bytes)
+        self.others = RequestBodyLimitMiddleware(app, uploads.LIMITS.call_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -35,7 +35,7 @@ class UploadLimits:
         if await run_sync(is_full):
             full = in_words(InputError("The disk of this page", "disk_full", advice="try_later"))
             return await PlainTextResponse(full, 507)(scope, receive, send)
-        return await self.uploads(scope, receive, send)
+        return await self.files(scope, receive, send)
 
 
 def cache() -> Path:
@@ -58,7 +58,7 @@ def is_full() -> bool:
     for path in cache().rglob("*"):
         with suppress(OSError):  # it is deleted just now
             used += max(path.stat().st_size, SMALLEST)
-    return used > LIMITS.disk_bytes
+    return used > uploads.LIMITS.disk_bytes
 
 
 def keep(path: Path) -> None:

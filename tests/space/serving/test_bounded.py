@@ -10,8 +10,9 @@ from dataclasses import replace
 import pytest
 
 from ecuas_metric.errors import FileError
-from space import bounded, limits
+from space import uploads
 from space.markup import FAILED, TOO_MUCH, RefusedError
+from space.serving import bounded
 
 pytestmark = pytest.mark.e2e
 REFUSAL = FileError("a.csv", "must hold numbers")
@@ -23,8 +24,8 @@ def refuse(error):
 
 def remember():
     """Return whether an earlier task was here."""
-    was_here = hasattr(limits, "of_a_task")
-    limits.of_a_task = True
+    was_here = hasattr(uploads, "of_a_task")
+    uploads.of_a_task = True
     return was_here
 
 
@@ -33,14 +34,14 @@ def lower(monkeypatch):
     """Return a function that lowers limits."""
 
     def lower(**changes):
-        monkeypatch.setattr(limits, "LIMITS", replace(limits.LIMITS, **changes))
+        monkeypatch.setattr(uploads, "LIMITS", replace(uploads.LIMITS, **changes))
 
     return lower
 
 
 def test_results_come_back_and_errors_in_words():
     assert bounded.bounded(bytes, 10**6) == bytes(10**6)
-    most = limits.LIMITS.cpu_seconds
+    most = uploads.LIMITS.cpu_seconds
     assert bounded.bounded(resource.getrlimit, resource.RLIMIT_CPU) == (most, most)
     for call, said in (
         ((refuse, REFUSAL), r"a\.csv: must hold numbers\."),
@@ -54,8 +55,8 @@ def test_results_come_back_and_errors_in_words():
     "call, lowered",
     [
         ((signal.raise_signal, signal.SIGKILL), {}),
-        ((bytes, 2 * limits.LIMITS.memory), {}),
-        ((bytes, 2 * limits.LIMITS.result_bytes), {}),
+        ((bytes, 2 * uploads.LIMITS.memory), {}),
+        ((bytes, 2 * uploads.LIMITS.result_bytes), {}),
         ((signal.pause,), {"seconds": 1}),
         ((pow, 3, 10**9), {"cpu_seconds": 1}),
     ],
@@ -74,7 +75,7 @@ def test_a_task_leaves_nothing_to_the_next_one():
 
 def test_who_waits_for_too_long_or_behind_too_many_is_told_that_the_page_is_busy(lower):
     lower(patience=0)
-    most = limits.LIMITS.tasks
+    most = uploads.LIMITS.tasks
     with ThreadPoolExecutor(most) as visitors:
         slow = [visitors.submit(bounded.bounded, time.sleep, 5) for _ in range(most)]
         while bounded._TURNS._value:

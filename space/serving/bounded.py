@@ -21,15 +21,15 @@ from typing import TypeVar
 
 from ecuas_metric.errors import InputError
 
-from . import limits
-from .markup import TOO_MUCH, RefusedError, attempt, in_words
+from .. import uploads
+from ..markup import TOO_MUCH, RefusedError, attempt, in_words
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 QUIET = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
 STARTING = 60  # seconds that a worker may need to be there
 _EXCEEDED = pickle.dumps((None, TOO_MUCH))
-_TURNS = BoundedSemaphore(limits.LIMITS.tasks)
-_PLACES = BoundedSemaphore(limits.LIMITS.tasks + limits.LIMITS.waiting)
+_TURNS = BoundedSemaphore(uploads.LIMITS.tasks)
+_PLACES = BoundedSemaphore(uploads.LIMITS.tasks + uploads.LIMITS.waiting)
 _IS_STARTING = Lock()
 _workers: list[tuple[subprocess.Popen[bytes], socket.socket]] = []  # the last one
 _Result = TypeVar("_Result")
@@ -37,7 +37,7 @@ _Result = TypeVar("_Result")
 
 def bounded(function: Callable[..., _Result], *arguments: object) -> _Result:
     """Return the result of a function of a module, computed by a copy of the worker; RefusedError in words if not."""
-    request = pickle.dumps((limits.LIMITS, function, arguments))
+    request = pickle.dumps((uploads.LIMITS, function, arguments))
     with _turn(), _task() as connection:
         try:
             connection.sendall(request)
@@ -56,7 +56,7 @@ def bounded(function: Callable[..., _Result], *arguments: object) -> _Result:
 @contextmanager
 def _turn() -> Iterator[None]:
     """Wait until fewer tasks are computed than may be at once; RefusedError if too many wait, or for too long."""
-    with _acquired(_PLACES, 0), _acquired(_TURNS, limits.LIMITS.patience):
+    with _acquired(_PLACES, 0), _acquired(_TURNS, uploads.LIMITS.patience):
         yield
 
 
@@ -76,7 +76,7 @@ def _acquired(places: BoundedSemaphore, seconds: float) -> Iterator[None]:
 def _task() -> socket.socket:
     """Return a connection to a new copy of the worker."""
     ours, theirs = socket.socketpair()
-    ours.settimeout(limits.LIMITS.seconds + STARTING)
+    ours.settimeout(uploads.LIMITS.seconds + STARTING)
     with theirs:
         socket.send_fds(start(), [b"+"], [theirs.fileno()])
     return ours
@@ -90,7 +90,7 @@ def start() -> socket.socket:
             ours, theirs = socket.socketpair()
             with theirs:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "space.bounded", str(theirs.fileno())],
+                    [sys.executable, "-m", "space.serving.bounded", str(theirs.fileno())],
                     pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -105,7 +105,7 @@ def start() -> socket.socket:
 
 def main() -> None:
     """Fork for each connection that comes, until the server is gone."""
-    from . import tasks
+    from .. import tasks
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the server
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a copy
@@ -134,9 +134,9 @@ def _answer(connection: socket.socket) -> None:
     connection.sendall(answer if len(answer) <= allowed.result_bytes else _EXCEEDED)
 
 
-def _limit(allowed: limits.Limits) -> None:
+def _limit(allowed: uploads.Limits) -> None:
     """Set the limits of this process; of memory where /proc says how much it has, i.e. on Linux."""
-    limits.LIMITS = allowed
+    uploads.LIMITS = allowed
     signal.alarm(allowed.seconds)
     for kind, most in (
         (resource.RLIMIT_CPU, allowed.cpu_seconds),

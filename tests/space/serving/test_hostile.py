@@ -25,8 +25,8 @@ pytestmark = [
 ]
 START = """
 from dataclasses import replace
-from space import limits
-limits.LIMITS = replace(limits.LIMITS, **{lowered})
+from space import uploads
+uploads.LIMITS = replace(uploads.LIMITS, **{lowered})
 from space.app import launch
 launch(server_name="127.0.0.1")
 """

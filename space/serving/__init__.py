@@ -1,0 +1,1 @@
+"""How the page serves many visitors: each within limits of time, memory and disk."""
