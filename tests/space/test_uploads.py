@@ -92,7 +92,9 @@ def read(name, path):
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize(  # one takes all the time that there is
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "keys.jsonl")) for name in BAD]
+)
 def test_every_bad_file_is_a_readable_error_and_none_takes_all_memory(name, tmp_path, monkeypatch):
     allowed = replace(uploads.LIMITS, memory=uploads.LIMITS.memory // 4)  # sooner than on the page
     monkeypatch.setattr(uploads, "LIMITS", allowed)

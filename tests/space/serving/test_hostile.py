@@ -190,34 +190,47 @@ UNPACKED = {  # a file -> what makes it, and what is said of it
 }
 
 
-def test_what_unpacks_to_much_is_refused_in_words_and_the_servers_memory_stays():
+GOOD = b"confidence,correct\n" + ROW * 1000
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server with low limits that has answered already."""
     with served(**LOWERED) as server:
-        good = server.score("good.csv", b"confidence,correct\n" + ROW * 1000)
-        assert good["rows"][0]["system"] == "good"
-        server.forget()
-        before = server.memory()
+        server.score("good.csv", GOOD)
+        yield server
+
+
+@contextmanager
+def same_memory(server):
+    """Require that a server needs little more memory meanwhile, and afterwards."""
+    server.forget()
+    before = server.memory()
+    yield
+    assert server.memory("VmHWM") <= before + 200
+    assert server.memory() <= before + 100
+
+
+def test_what_unpacks_to_much_is_refused_in_words_and_the_servers_memory_stays(server):
+    good = server.score("good.csv", GOOD)
+    with same_memory(server):
         for name, (make, said) in UNPACKED.items():
             assert re.search(said, str(server.score(name, make()))), name
-            assert server.memory("VmHWM") <= before + 200, name
-        assert server.score("good.csv", b"confidence,correct\n" + ROW * 1000) == good
-        assert server.memory() <= before + 100
+    assert server.score("good.csv", GOOD) == good
+    assert good["rows"][0]["system"] == "good"
 
 
-def test_calls_that_hold_much_are_refused_and_the_servers_memory_stays():
-    with served() as server:
-        server.score("good.csv", b"confidence,correct\n" + ROW * 1000)
-        server.forget()
-        before = server.memory()
-        for given in (
-            {"files": [[]] * 300_000},
-            {"files": ["confidence,correct\n" + "0.5,1\n" * 10**7]},
-            {"files": ["x\n"] * 150_000},
-            {"files": ["confidence,correct\n0.5,1\n"], "n": [0] * 450_000},
-            {"files": ["confidence,correct\n0.5,1\n"], "columns": "x=y," * 200_000},
+def test_calls_that_hold_much_are_refused_and_the_servers_memory_stays(server):
+    table = "confidence,correct\n0.5,1\n"
+    with same_memory(server):
+        for said, given in (
+            ("files must be at most 50", {"files": [[]] * 300_000}),
+            ("Too Large", {"files": ["confidence,correct\n" + "0.5,1\n" * 10**7]}),
+            ("files must be at most 50", {"files": ["x\n"] * 150_000}),
+            ("n must be at most 20 numbers", {"files": [table], "n": [0] * 450_000}),
+            ("Columns must", {"files": [table], "columns": "x=y," * 200_000}),
         ):
-            server.call("score", **given)
-            assert server.memory("VmHWM") <= before + 200
-        assert server.memory() <= before + 100
+            assert said in server.call("score", **given)
 
 
 VISITORS = 200
