@@ -27,7 +27,6 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from triviaqa_subset import tables
 
 from . import api, links, markup, subset, tasks, uploads
@@ -387,10 +386,10 @@ def score_tab() -> Markup:
             result = gr.HTML(opening, elem_classes="result")
         with gr.Column(scale=3, min_width=320, elem_id="yours"):
             gr.Markdown("## Score your own")
+            # of all types: Gradio's own refusal would take the name of a file for HTML
             files = gr.File(
                 label=FILES,
                 file_count="multiple",
-                file_types=list(uploads.SUFFIXES),
                 height=150,
             )
             with gr.Row():
@@ -441,7 +440,7 @@ def leaderboard_tab() -> None:
         with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{ANSWERS}")
             gr.HTML(markup.html("forms", files=forms()))
-            file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
+            file = gr.File(label="Answers of your model", height=150)
             sets = [(subset.POPULATIONS[asked], asked) for asked in tables.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             button = gr.Button("Grade and score", variant="primary")

@@ -215,7 +215,8 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
     before = set((cache := Path(get_upload_folder())).rglob("*.*"))
     for name, content, message in (
         ("large.csv", "x" * (LIMITS.file_bytes + 1), "exceed the maximum allowed size of 20"),
-        ("book.xlsx", "PK", "Invalid file type: book.xlsx. Only .csv"),
+        ("book.xlsx", "PK", "book.xlsx must have one of the suffixes .csv"),
+        ('<u title="x">.xlsx', "PK", "must have one of the suffixes .csv"),
         (
             "a.csv",
             "system,p_true,verdict\nfirst,0.75,1\nfirst,0.25,0\nsecond,0.5,1\n",
@@ -225,6 +226,10 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
         (tmp_path / name).write_text(content)
         tab.locator("input[type=file]").first.set_input_files(str(tmp_path / name))
         tab.get_by_text(message).first.wait_for()
+        assert tab.locator("u").count() == 0
+        if name.endswith(".xlsx"):
+            tab.get_by_label("Remove this file").or_(tab.get_by_label("Clear")).first.click()
+            tab.get_by_text("There is no file yet, so this is the example").wait_for()
     tab.get_by_role("button", name="Options").click()
     tab.get_by_label("Columns").fill("confidence=p_true, correct=verdict")
     tab.get_by_role("textbox", name=re.compile(r"^n\b")).first.fill("0, ∞")
