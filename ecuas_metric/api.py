@@ -651,6 +651,7 @@ def _posterior_system(
     rank: bool = True,
 ) -> System:
     cost = costs_by_class(options.get("cost"))
+    are_named = labels is not None
     if isinstance(cost, Mapping):
         matrix, labels, _ = matrix_of_classes(cost, labels)
         options = {**options, "cost": matrix}
@@ -662,7 +663,7 @@ def _posterior_system(
         if scores.ndim == 1:
             refuse_exchanged(y_true, scores)
             noted = note_hard(scores, f"{checked.predictions_are} of the second class")
-        elif labels is None:
+        elif not are_named:
             noted = note_order(y_true, y_prob)
         array = two_columns(scores, checked)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes

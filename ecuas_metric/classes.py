@@ -6,6 +6,7 @@ import re
 import reprlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,13 +77,45 @@ def by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> 
     names = names_of_columns(y_prob)
     if len(names) < 2:
         return y_prob
-    classes = sorted_classes(classes_in(y_true, "y_true"), labels)
-    in_order = [str(name) for name in classes.tolist()]
-    columns = list(map(str, names))
+    classes = (
+        np.unique(classes_in(y_true, "y_true")) if labels is None else classes_in(labels, "labels")
+    )
+    text = str if classes.dtype.kind == "U" else _text_of_number
+    in_order = list(map(text, classes.tolist()))
+    columns = list(map(text, names))
+    if set(columns) != set(in_order):
+        columns = list(map(text, _without_prefix(names)))
     if set(columns) != set(in_order):
         return y_prob
     # not by names: True and False would choose rows
     return numbers(y_prob, "y_prob")[:, [columns.index(name) for name in in_order]]
+
+
+def sort_columns(predictions: object) -> object:
+    """Return the columns of a data frame in the order of the classes 0 to K - 1, if they name these."""
+    names = names_of_columns(predictions)  # type: ignore[arg-type]
+    if len(names) < 2:
+        return predictions
+    classes = range(len(names))
+    return by_class(predictions, classes, classes)  # type: ignore[arg-type]
+
+
+def _without_prefix(names: list[str]) -> list[str]:
+    """Return names without what all begin with, as "prob_" of prob_0, prob_1."""
+    texts = list(map(str, names))
+    prefix = texts[0]
+    while not all(text.startswith(prefix) for text in texts):
+        prefix = prefix[:-1]
+    prefix = prefix.rstrip("0123456789")
+    return [text.removeprefix(prefix) for text in texts]
+
+
+def _text_of_number(name: object) -> str:
+    """Return the name of a numbered class, the same for 1, 1.0, True and "1"."""
+    try:
+        return str(float(name))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return str(name)
 
 
 def classes_of_columns(
@@ -162,12 +195,20 @@ def columns_of(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> In
 
 
 def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
-    """Return a note if class 10 stands before class 9 as a text, and no names of columns say which is meant."""
+    """Return a note if the order of classes as texts is not that which they seem to have, and no names say which is.
+
+    Class 10 stands before class 9 as a text; a categorical column may have an order of its own.
+    """
     truth = classes_in(y_true, "y_true")
     if truth.dtype.kind != "U":
         return ()
     classes = np.unique(truth).tolist()
-    in_order = classes == sorted(classes, key=_parts_of_name)
+    kind: Any = getattr(y_true, "dtype", None)
+    are_numbers = all(re.fullmatch(r"-?\d+(\.\d+)?", name) for name in classes)
+    meant = sorted(classes, key=float if are_numbers else _parts_of_name)
+    if getattr(kind, "ordered", False):
+        meant = [name for name in map(str, kind.categories) if name in set(classes)]
+    in_order = classes == meant
     if in_order or set(map(str, names_of_columns(y_prob))) == set(classes):
         return ()
     listed = reprlib.repr(classes)
@@ -243,7 +284,13 @@ def costs_by_class(cost: object) -> object:
     if not (hasattr(cost, "columns") and hasattr(cost, "index")):
         return cost
     are_numbered = [type(names).__name__ == "RangeIndex" for names in (cost.index, cost.columns)]
-    return cost if all(are_numbered) else cost.to_dict("index")  # type: ignore[attr-defined]
+    if all(are_numbered):
+        return cost
+    table = numbers(cost, "cost")
+    return {
+        name: dict(zip(cost.columns, row, strict=True))
+        for name, row in zip(cost.index, table.tolist(), strict=True)
+    }
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 import textwrap
@@ -22,6 +23,7 @@ from .errors import InputError, Note, warn_of
 from .precision import widen
 from .inputs import FORM_CHECKS, Array, numbers, require_same_order
 from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample
+from .classes import sort_columns
 from .ranking import tie_groups
 from .peer_metrics import prr
 from .decisions import Decisions
@@ -132,7 +134,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
     def __init__(self, *names: object, **settings: object) -> None:
         of_evaluate = set(inspect.signature(evaluate.Metric.__init__).parameters)
-        self.options = {name: settings.pop(name) for name in {*settings} - of_evaluate}
+        own = {name: settings.pop(name) for name in {*settings} - of_evaluate}
+        self.options = copy.deepcopy(own)  # the caller may write to arrays
         checked_options(**self.options)
         super().__init__(*names, **settings)
         self.reset()
@@ -160,8 +163,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
         An error leaves the module as it was before: what was added is kept, and counts in the next `compute`.
         """
-        kept = {name: value for name, value in self.options.items() if options.get(name) is None}
-        asked = {**options, **kept}
+        asked = self._with_defaults(options)
         checked = checked_options(**asked)
         passed = []
         is_given = predictions is not None or references is not None
@@ -227,7 +229,11 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         **columns: object,
     ) -> None:
         """Add one checked prediction and reference; as in Evaluate, their names may be those of the columns."""
-        one = {"predictions": prediction, "references": reference} | columns
+        both = {"predictions": prediction, "references": reference}
+        twice = [name for name in columns if both.get(name) is not None]
+        if twice:
+            raise InputError("the inputs", "unknown_input", value=twice[0])
+        one = both | columns
         self.add_batch(**{name: [value] for name, value in one.items()})
 
     def _compute(
@@ -269,7 +275,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         for name, values in {"predictions": predictions, "references": references}.items():
             if values is None:
                 raise InputError(name, "inputs_missing")
-        values = numbers(predictions, "predictions")
+        values = numbers(sort_columns(predictions), "predictions")
         form = _form(self.config_name, values)
         checked, truth = FORM_CHECKS[form](values, references)
         batch = _Batch(form, checked.astype(np.float64, copy=False), truth)
@@ -326,7 +332,13 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def signature(self, **options: object) -> str:
         """Return one line that names all that the numbers depend on; after posteriors, with their number of classes."""
         num_classes = self.row_shape[0] if self.row_shape else None
-        return str(basis_of_options(checked_options(**options), num_classes=num_classes))
+        checked = checked_options(**self._with_defaults(options))
+        return str(basis_of_options(checked, num_classes=num_classes))
+
+    def _with_defaults(self, options: dict[str, object]) -> dict[str, object]:
+        """Return options with those of `evaluate.load` in place of those that are None or missing."""
+        kept = {name: value for name, value in self.options.items() if options.get(name) is None}
+        return {**options, **kept}
 
     def _release_files(self) -> None:
         """Let go of files and locks, which Evaluate holds after an error."""

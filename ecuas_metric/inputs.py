@@ -2,7 +2,9 @@
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
+from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
@@ -55,12 +57,13 @@ def count_up(values: Array) -> bool:
     return bool((np.diff(values) == 1).all())
 
 
-def numbers(values: object, name: str) -> Array:
+def numbers(values: object, name: str, *, are_costs: bool = False) -> Array:
     """Return lists, arrays, data frames, Series or tensors as an array of real numbers of any shape.
 
-    Floats of fewer than 64 bits become the shortest decimals that round to them, in float64: see `precision.widen`.
+    Floats of fewer than 64 bits become the shortest decimals that round to them, in float64; matrices of 16 bits that
+    are none of probabilities or costs keep their values: see `precision.widen`.
     """
-    array = to_array(values, name)
+    array = to_array(values, name, are_costs=are_costs)
     if array.size == 0:
         raise shape_error(array, name, "empty")
     if array.dtype.kind not in "biuf":
@@ -68,8 +71,10 @@ def numbers(values: object, name: str) -> Array:
     return array
 
 
-def to_array(values: object, name: str) -> Array:
+def to_array(values: object, name: str, *, are_costs: bool = False) -> Array:
     """Return `numbers`, but also arrays without any, and of other types."""
+    if are_costs and np.ndim(values) > 1 and not hasattr(values, "columns"):  # type: ignore[arg-type]
+        return np.stack([to_array(row, name) for row in values])  # type: ignore[attr-defined]
     values = detach(values)
     # NumPy would unmask it silently
     if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
@@ -78,7 +83,7 @@ def to_array(values: object, name: str) -> Array:
     if columns:
         return np.stack([to_array(column, name) for column in columns], axis=1)
     try:
-        array = np.asarray(values)
+        array = np.asarray(values, _dtype_of_dataset(values))
     except ValueError:
         raise _ragged(values, name) from None
     if array.dtype == np.float64 and _mixes_precisions(values):
@@ -102,23 +107,37 @@ def detach(values: object) -> object:
     return widen(floats.numpy(), dtype)
 
 
+def _dtype_of_dataset(values: Any) -> str | None:
+    """Return the type of a column of `datasets`, whose items are Python's floats; None of other values."""
+    features = getattr(getattr(values, "source", None), "features", None) or {}
+    feature: Any = features.get(getattr(values, "column_name", None))
+    while hasattr(feature, "feature"):  # of lists
+        feature = feature.feature
+    dtype = getattr(feature, "dtype", None)
+    return dtype if dtype in FORMATS else None
+
+
 def _columns_of_types(values: Any) -> list[object]:
-    """Return the columns of a data frame of pandas, Polars or PyArrow whose types differ; none of other values."""
+    """Return the columns of a data frame of pandas, Polars or PyArrow whose types differ, or are none of NumPy's.
+
+    None of other values.
+    """
     if hasattr(values, "get_columns"):  # of Polars
         columns = values.get_columns()
     elif hasattr(values, "column_names"):  # of PyArrow
         columns = list(values.columns)
-    elif hasattr(values, "columns"):
+    elif hasattr(values, "columns") and hasattr(values, "items"):  # of pandas
         columns = [column for _, column in values.items()]
     else:
         return []
-    types = {str(getattr(column, "dtype", getattr(column, "type", None))) for column in columns}
-    return columns if len(types) > 1 else []
+    types = {getattr(column, "dtype", getattr(column, "type", None)) for column in columns}
+    is_numpys = all(isinstance(kind, np.dtype) for kind in types)
+    return [] if is_numpys and len(types) == 1 else columns
 
 
 def _mixes_precisions(values: object) -> bool:
     """Return whether a list has floats of fewer than 64 bits among others, which NumPy would widen bit by bit."""
-    if not isinstance(values, (list, tuple)):
+    if not isinstance(values, Sequence) or isinstance(values, str):
         return False
     if set(map(type, values)) <= {float, int, bool, np.float64}:  # the quicker look
         return False
@@ -145,7 +164,11 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
 def complement(values: Floats, whole: float = 1.0) -> Floats:
     """Return what is missing to the whole, to 15 digits of it: 0.1 for 0.9, and not 0.09999999999999998."""
     digits = 15 - math.ceil(math.log10(max(abs(whole), 1.0)))
-    return np.round(whole - values, digits)
+    exact = whole - values
+    rounded = np.round(exact, digits)
+    # not of those whose order only the last digit tells, as of 1e-16 and 4e-16
+    is_tiny = values < 1e-12 * abs(whole)
+    return np.where(is_tiny, exact, rounded)
 
 
 def fill_missing(
@@ -384,21 +407,15 @@ def require_same_order(**values: Any) -> None:
     Others are paired by position, as in scikit-learn.
     """
     indexed = {name: one.index for name, one in values.items() if hasattr(one, "iloc")}
-    if len(indexed) < 2:
-        return
-    first, *following = indexed
-    for name in following:
+    for first, second in combinations(indexed, 2):
         one = indexed[first]
-        other = indexed[name]
-        if one.equals(other) or len(one) != len(other):
+        other = indexed[second]
+        if one is other or one.equals(other) or len(one) != len(other):
             continue
-        if one.isin(other).all() and other.isin(one).all():
-            raise InputError(
-                f"{first} and {name}",
-                "orders_differ",
-                got=_first_difference(one, other),
-                advice="align",
-            )
+        if Counter(one) == Counter(other):
+            got = _first_difference(one, other)
+            names = f"{first} and {second}"
+            raise InputError(names, "orders_differ", got=got, advice="align")
 
 
 def _first_difference(one: Any, other: Any) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .decisions import Decisions
 from .errors import InputError
-from .inputs import Array, FloatOrFloats, Floats, Limits
+from .inputs import Array, FloatOrFloats, Floats, Limits, numbers
 from .options import Options, one_of
 from .ranking import TieGroups
 
@@ -276,7 +276,7 @@ class Metric:
 
 def checked_keys(keys: Iterable[Key]) -> list[Key]:
     """Return the keys that are asked for; InputError for one of no metric, or whose parameter its metric has not."""
-    asked = list(keys)
+    asked = [_with_widened_parameter(key) for key in keys]
     for key in asked:
         if not isinstance(key, Key):
             raise InputError("only", "not_a_key", value=key, advice="take_keys")
@@ -286,6 +286,13 @@ def checked_keys(keys: Iterable[Key]) -> list[Key]:
             rule = "parameter_missing" if key.entry.parameter else "parameter_of_none"
             raise InputError("only", rule, value=str(key), metric=key.metric)
     return asked
+
+
+def _with_widened_parameter(key: Key) -> Key:
+    """Return a key whose parameter is a float64, as arrays are taken."""
+    if isinstance(key, Key) and isinstance(key.parameter, np.floating):
+        return Key(key.metric, float(numbers(key.parameter, "only")), key.variant)
+    return key
 
 
 MAX_SUMS = 20_000  # of a group: 80 answers of one weight with 240 of another
@@ -311,8 +318,9 @@ METRICS: dict[str, Metric] = {}  # by name, in the order of the keys of results;
 _REMOVED: dict[str, Metric] = {}
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _IN_KEYS = re.compile(  # what follows the name of a metric in keys of results
-    r"\d+|inf|recalibrated|calibration_loss|low|high|min|max|standard_error|lower_bound|upper_bound"
+    r"(_(\d+|inf|recalibrated|calibration_loss|low|high|min|max|standard_error|lower_bound|upper_bound))+"
 )
+_RESERVED = ("n", "system", "part")  # names of columns of reports, in any case
 _OWN: set[str] = set()  # the names of the metrics of this package
 
 
@@ -357,8 +365,12 @@ def add_metric(metric: Metric) -> Metric:
     0.25
     >>> _ = remove_metric(sure)
     """
-    if metric.name in METRICS or any(_share_keys(metric.name, name) for name in list(METRICS)):
+    there = list(METRICS.values())
+    if any(one.name == metric.name or _share_keys(metric.name, one.name) for one in there):
         raise InputError("metric", "metric_exists", value=metric.name)
+    titles = [*_RESERVED, *(one.title.lower() for one in there)]
+    if metric.name.lower() in titles or metric.title.lower() in titles:
+        raise InputError("metric", "metric_exists", value=metric.title)
     if not _NAME.fullmatch(metric.name) or metric.name.startswith("normalized_"):
         raise InputError("metric", "no_name_of_a_metric", value=metric.name)
     ways = [metric.cost, metric.value, metric.ratio]
@@ -375,8 +387,7 @@ def add_metric(metric: Metric) -> Metric:
 def _share_keys(one: str, other: str) -> bool:
     """Return whether the name of one metric may be a key of another one."""
     shorter, longer = sorted([one, other], key=len)
-    ending = longer.removeprefix(f"{shorter}_")
-    return ending != longer and _IN_KEYS.fullmatch(ending) is not None
+    return longer.startswith(shorter) and bool(_IN_KEYS.fullmatch(longer.removeprefix(shorter)))
 
 
 def remove_metric(metric: Metric) -> Metric:

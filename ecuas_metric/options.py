@@ -310,7 +310,7 @@ def _reject_costs(values: object, name: str) -> tuple[float, ...]:
 def _cost(value: object, name: str) -> str | Floats:
     if isinstance(value, str):
         return one_of(value, COSTS, name)
-    return numbers(value, name).astype(np.float64, copy=False)
+    return numbers(value, name, are_costs=True).astype(np.float64, copy=False)
 
 
 def _flag(value: object, name: str) -> bool:

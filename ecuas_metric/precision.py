@@ -40,6 +40,7 @@ def _to_bfloat16(values: NDArray[Any]) -> NDArray[Any]:
 
 
 _SINGLE = 24  # bits of the significand of float32
+_LARGEST = 0.51  # distance of probabilities from 1/2, with their rounding
 FORMATS = {
     "float32": _Format(_SINGLE, -149, lambda values: values.astype(np.float32)),
     "float16": _Format(11, -24, lambda values: values.astype(np.float16)),
@@ -62,7 +63,8 @@ def widen(values: NDArray[Any], dtype: str = "") -> NDArray[Any]:
     ndarray
         float64 of the same shape: the decimal of fewest digits that rounds to each number, of several the nearest.
         Whole numbers, zeros, infinities and nan are the same number. So are matrices of 16 bits with numbers outside
-        [0, 1]: those are logits, which nobody wrote, and a decimal may be 0.4 % away.
+        [0, 1]: those are logits, which nobody wrote, and a decimal may be 0.4 % away. A fraction or a logarithm, such
+        as 5/6, has no short decimal: its threshold is met in float64 only.
 
     Examples
     --------
@@ -73,7 +75,7 @@ def widen(values: NDArray[Any], dtype: str = "") -> NDArray[Any]:
     form = FORMATS.get(dtype or values.dtype.name)
     if form is None:
         return values
-    if form.bits < _SINGLE and values.ndim > 1 and not ((values >= 0) & (values <= 1)).all():
+    if form.bits < _SINGLE and values.ndim > 1 and not (np.abs(values - 0.5) < _LARGEST).all():
         return values.astype(np.float64)
     flat = values.reshape(-1)
     widened = np.empty(flat.shape)

@@ -21,11 +21,12 @@ from .classes import (
     costs_by_class,
     in_words,
     matrix_of_classes,
+    note_order,
     two_columns,
 )
 from .costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK, accepted
 from .decisions import Decisions
-from .errors import InputError, warn_of
+from .errors import InputError, Note, warn_of
 from .inputs import Array, Bools, Floats, confidences, numbers, posteriors
 from .metric import Key
 from .options import LEVEL, Options, check_level, check_number, checked_options
@@ -117,8 +118,11 @@ def decide(
     if isinstance(cost, str) and cost == "log":
         raise InputError("decide", "decisions_under_log_cost")
     table = costs_by_class(cost)
+    noted: tuple[Note, ...] = ()
     if isinstance(table, Mapping):
+        are_named = labels is not None
         table, labels, names = matrix_of_classes(table, labels)
+        noted = () if are_named else note_order(labels, y_prob)
     options = checked_options(
         cost=table,
         predictions_are=predictions_are,
@@ -135,7 +139,7 @@ def decide(
         names = classes_in(labels, "labels").tolist()
         if not isinstance(options.cost, str) and options.cost.shape[1] != len(names):
             names = None  # decisions are not these classes
-    warn_of(system.notes, stacklevel=2)
+    warn_of(noted + system.notes, stacklevel=2)
     return decisions_on_rows(system, names)
 
 
@@ -325,12 +329,13 @@ def choose_reject_cost(
     if (budget is None) == (max_risk is None):
         raise InputError("choose_reject_cost", "not_one_of_budget_and_risk")
     named_systems([system])
-    check_level(confidence_level, "confidence_level")
+    level = check_level(confidence_level, "confidence_level")
     if budget is not None:
-        return _choice(system, _cost_by_budget(system, budget), confidence_level)
-    reject_cost, needed = _certified_cost(system, max_risk, 1 - confidence_level)
+        share = check_number(budget, "budget", 0, 1)
+        return _choice(system, _cost_by_budget(system, share), level)
+    reject_cost, needed = _certified_cost(system, max_risk, 1 - level)
     if reject_cost is not None:
-        return _choice(system, reject_cost, confidence_level)
+        return _choice(system, reject_cost, level)
     none = Estimate(math.nan)
     return RejectCostChoice(math.nan, Estimate(0.0), none, none, needed)
 
@@ -359,7 +364,7 @@ def _cost_by_budget(system: System, budget: float) -> float:
     """Return the smallest reject cost at which at most the budget is rejected."""
     thresholds, shares = _thresholds(system)
     largest = shares.max(initial=0.0)
-    if check_number(budget, "budget", 0, 1) < 1 - largest - SHARE_ROUNDING:
+    if budget < 1 - largest - SHARE_ROUNDING:
         raise InputError("budget", "always_rejected", value=budget, share=1 - largest)
     if not len(shares):
         return 0.0

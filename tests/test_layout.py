@@ -15,7 +15,6 @@ BESIDE = {
     "__init__.py",
     "api.py",
     "app.py",
-    "classes.py",
     "rejection.py",
     "summary.py",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -24,7 +25,8 @@ from ..api import posterior_system, value_of
 from ..classes import ClassCosts, check_classes, classes_in, costs_by_class, in_words
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import InputError, Note
-from ..inputs import Array, Floats, Ints, numbers
+from ..inputs import Array, Floats, Ints, numbers, require_same_order
+from ..options import check_number
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
     OF_TWO,
@@ -243,7 +245,8 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         posteriors, every = self._posteriors(X, y)
         accepts = self._decided(posteriors, every).accepted
         system = posterior_system(y, posteriors, labels=every, cost=self.cost)
-        return np.where(accepts, system.decisions.candidate_cost, self.reject_cost or 0.0)
+        reject_cost = check_number(self.reject_cost or 0.0, "reject_cost", 0, math.inf)
+        return np.where(accepts, system.decisions.candidate_cost, reject_cost)
 
     def score(
         self,
@@ -252,6 +255,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         sample_weight: ArrayLike | None = None,
     ) -> float:
         """Return minus the mean cost, so that a search finds the cheapest."""
+        require_same_order(y=y, sample_weight=sample_weight)
         weights = None if sample_weight is None else numbers(sample_weight, "sample_weight")
         return -float(np.average(self.decision_costs(X, y), weights=weights))
 

@@ -162,6 +162,7 @@ class Band:
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
     answers = in_few_groups(answers_drawn(system))
+    coverage = numbers(coverage, "coverage")
     until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))
     groups = np.arange(len(until))
@@ -180,7 +181,7 @@ def order_band(system: System, n: Floats) -> Band:
 
 def _mean_band(system: System, metric: Metric, parameters: Floats) -> Band:
     """Return the analytic intervals of a metric that is a mean, at each parameter (M,)."""
-    keys = [Key(metric.name, parameter) for parameter in parameters.tolist()]
+    keys = [Key(metric.name, value) for value in numbers(parameters, metric.parameter).tolist()]
     values = metric_values(system.decisions, system.ties, system.options, keys=keys)
     limits = analytic_intervals(answers_drawn(system), values).limits
     return _band([limits[key] for key in keys])

@@ -17,6 +17,7 @@ from ..classes import in_words
 from ..errors import FileError, InputError, missing_package
 from ..files.recipe import HEAD, LOGARITHMS, Reading, Recipe, limits_of, on_unit_scale
 from ..files.values import from_values
+from ..inputs import numbers
 from ..options import Options, checked_options
 from ..summary import LINEAR, ROOT, Summary, SummaryResults, results_of
 from .batches import (
@@ -95,6 +96,11 @@ def score_frame(
     >>> round(score_frame(frame, n=1).flat()["ecuas_1"], 4)
     0.67
     """
+    if by is not None and "part" in (columns or {}):
+        raise InputError("by", "named_twice_as_part", value=by)
+    scale = scale if isinstance(scale, str) else float(numbers(scale, "scale"))
+    if correct_from is not None:
+        correct_from = float(numbers(correct_from, "correct_from"))
     parts = {} if by is None else {"part": by}
     roles = {**(columns or {}), **parts}
     reading = Reading(unlabelled=unlabelled, scale=scale, correct_from=correct_from, columns=roles)
@@ -111,9 +117,9 @@ def score_frame(
     results = {}
     for name, state in sorted(states.items()):
         with in_words({"a state": f"the state of {name!r}"} if name else {}):
-            numbers = results_of(state, **asked)
-        notes = (*numbers.notes, *recipe.notes, *note_on_class(state, recipe))
-        results[name] = replace(numbers, notes=notes)
+            of_state = results_of(state, **asked)
+        notes = (*of_state.notes, *recipe.notes, *note_on_class(state, recipe))
+        results[name] = replace(of_state, notes=notes)
     return results[""] if results.keys() == {""} else results
 
 
@@ -221,8 +227,12 @@ def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
     """Return whether an expression takes the rows: confidences, correctness and weights that are numbers."""
     names = [*recipe.predictions, recipe.truth, *recipe.of("weight")]
     kinds = [types.get(name) for name in names]
+    # an engine computes 16 bits as 32: as Arrow batches they are those of memory
     are_numbers = all(
-        kind is not None and (kind.is_numeric() or str(kind) == "Boolean") for kind in kinds
+        kind is not None
+        and (kind.is_numeric() or str(kind) == "Boolean")
+        and str(kind) != "Float16"
+        for kind in kinds
     )
     return recipe.form == "confidences" and recipe.right is None and are_numbers
 
@@ -274,9 +284,9 @@ def _columns(rows: Any, recipe: Recipe, options: Options, systems: Mapping[str, 
     if recipe.of("weight"):
         cells["w"] = recipe.of("weight")[0]
     types = rows.collect_schema()
-    numbers = {ours: _number(_theirs(name, rows), types[name]) for ours, name in cells.items()}
+    cells_of = {ours: _number(_theirs(name, rows), types[name]) for ours, name in cells.items()}
     names = {ours: _theirs(name, rows) for ours, name in systems.items()}
-    rows = rows.select(**names, **numbers)
+    rows = rows.select(**names, **cells_of)
     # Each in a column of its own: engines compute an expression as often as it is written.
     for columns in _steps(recipe, options):
         rows = rows.with_columns(**columns)
@@ -363,8 +373,8 @@ def _number(column: Any, dtype: Any) -> Any:
 
     is_narrow = dtype == nw.Float32
     written = column.cast(nw.String) if is_narrow else column
-    numbers = written.cast(nw.Float64)
-    return nw.when(~numbers.is_nan()).then(numbers)
+    number = written.cast(nw.Float64)
+    return nw.when(~number.is_nan()).then(number)
 
 
 def _theirs(name: str, rows: Any) -> Any:

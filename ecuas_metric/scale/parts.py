@@ -155,7 +155,7 @@ def recipe_of_part(part: Part, reading: Reading) -> Recipe:
     recipe = recipe_of_rows(head, reading, source=part.source, rows=count)
     for field in rows.schema:
         # which engines take for float32
-        if field.type == pa.float16() and field.name in columns_read(recipe, [field.name]):
+        if "halffloat" in str(field.type) and field.name in columns_read(recipe, [field.name]):
             raise FileError(
                 part.source,
                 "not_read_out_of_core",

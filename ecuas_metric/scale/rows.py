@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import inputs
 from ..basis import UNKNOWN, Origin
+from ..classes import sort_columns
 from ..costs import above
 from ..errors import InputError, Note
 from ..inputs import Array, Floats, require, require_same_order, same_length
@@ -68,7 +69,7 @@ def state_of(
     require_same_order(predictions=predictions, references=references, sample_weight=sample_weight)
     is_positive = options.predictions_are == "positive_probabilities"
     check = inputs.FORM_CHECKS["confidences" if is_positive else form]
-    predictions, references = check(predictions, references)
+    predictions, references = check(sort_columns(predictions), references)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references, options)
     system = prepare(form, predictions, references, options, rank=False)
     notes = system.notes if copies is None else _recounted(system, predictions, copies)

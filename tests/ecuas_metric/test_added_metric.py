@@ -76,6 +76,7 @@ def test_a_quotient_is_there_where_both_its_parts_are():
 
 
 TAKEN = ["ecuas", "ecuas_3", "risk_low", "error_rate_standard_error", "expected_cost_1"]
+TAKEN += ["ecuas_1_low", "ecuas_1_recalibrated", "expected_cost_1_low", "N", "system", "part"]
 NO_NAMES = ["a,b", "", "3", "_", "two words", "normalized_mine", "größe", "ecuas_0.5"]
 
 
@@ -85,6 +86,12 @@ def test_no_name_is_one_that_a_number_has_or_that_cannot_be_asked_for(name):
     with pytest.raises(InputError, match="^metric (has the name of|must have a name of)"):
         add_metric(Metric(name=name, title="New", cost=missed, **TEXTS))
     assert score_confidences([1, 0], [0.9, 0.2], n=3) == before
+
+
+@pytest.mark.parametrize("title", ["ECE", "ER", "n", "ecuas"])
+def test_no_title_is_one_that_a_column_has(title):
+    with pytest.raises(InputError, match="^metric has the name of another one"):
+        add_metric(Metric(name="mine", title=title, cost=missed, **TEXTS))
 
 
 @pytest.mark.parametrize("own, other", [("mine", "mine_low"), ("mine_3", "mine")])
@@ -113,7 +120,8 @@ def test_threads_that_add_and_remove_metrics_change_nothing_in_a_running_score()
 
     def add_and_remove(number):
         while not has_ended.is_set():
-            entry = dataclasses.replace(ENTRIES["mean"], name=f"missed_by_{number}")
+            own = {"name": f"missed_by_{number}", "title": f"Missed by {number}"}
+            entry = dataclasses.replace(ENTRIES["mean"], **own)
             remove_metric(add_metric(entry))
 
     with ThreadPoolExecutor(2) as pool:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from datasets import Dataset, Features, List, Value
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
@@ -26,6 +27,7 @@ from ecuas_metric import (
     augrc_score,
     aurc_score,
     auroc_score,
+    choose_reject_cost,
     compare_systems,
     confidence_ecuas_score,
     confidence_system,
@@ -43,6 +45,7 @@ from ecuas_metric import (
     score_costs,
     score_posteriors,
 )
+from ecuas_metric.metric import Key
 from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS
 
 from .systems import EVERY_OPTION, confidence_systems, posterior_systems
@@ -462,3 +465,92 @@ def test_probabilities_beyond_1_by_rounding_are_alike_in_every_form(beyond):
     found = score_posteriors(truth, logs, **options)
     assert found == {key: pytest.approx(value) for key, value in expected.items()}
     assert score_confidences(truth, positive) == score_confidences(truth, [1, 0.2, 0])
+
+
+NAMED = pd.DataFrame([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]], columns=[1, 0])
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64", "object", "bool"])
+@pytest.mark.parametrize("prefix", ["", "prob_", "p"])
+def test_columns_are_found_by_name_whatever_the_type_of_the_truth(kind, prefix):
+    frame = NAMED.rename(columns=lambda name: f"{prefix}{name}" if prefix else name)
+    truth = pd.Series([1, 0, 1], dtype=kind)
+    expected = score_posteriors([1, 0, 1], NAMED[[0, 1]].to_numpy())
+    assert score_posteriors(truth, frame) == expected
+    assert score_posteriors(truth, frame, labels=[0.0, 1.0]) == expected
+    assert score_posteriors(truth, pa.Table.from_pandas(frame)) == expected
+
+
+def test_frames_of_named_costs_and_types_of_pandas_have_their_precision():
+    costs = pd.DataFrame(
+        [[0, 0.3, 1.1], [2.0, 0.3, 0]], index=["a", "b"], columns=["x", "ask", "z"]
+    )
+    rows = [[0.85, 0.15], [0.7, 0.3], [0.2, 0.8]]
+    expected = decide(rows, cost=costs, reject_cost=0.3)
+    forms = [costs.astype("float32"), costs.astype("Float32"), costs.to_numpy(np.float16)]
+    forms += [[row.astype(np.float16) for row in costs.to_numpy()], costs.to_numpy(np.float32)]
+    for form in forms:
+        assert decide(rows, cost=form, reject_cost=0.3).accepted.tolist() == [True] * 3
+    assert expected.accepted.all()
+    frame = pd.DataFrame(rows, columns=[0, 1])
+    for kind in ("float32", "Float32", "float[pyarrow]"):
+        assert decide(frame.astype(kind), reject_cost=0.15).accepted.tolist() == [
+            True,
+            False,
+            False,
+        ]
+
+
+def test_numbers_beside_the_arrays_have_their_precision():
+    confidence = [0.95, 0.9, 0.85, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45]
+    system = confidence_system([1, 1, 1, 0, 0, 1, 1, 0, 1, 1], confidence)
+    for budget in (0.2, 0.4, 0.7, 0.9):
+        expected = choose_reject_cost(system, budget=budget).reject_cost
+        assert choose_reject_cost(system, budget=np.float32(budget)).reject_cost == expected
+    for share in (0.3, 0.6, 0.7, 0.9):
+        single = np.float32(share)
+        cost = {"candidate_cost": [1.0], "uncertainty": [share]}
+        assert fixed_reject_cost(**cost, reject_cost=single) == [1.0]
+        assert ecuas_cost(**cost, n=np.inf, max_uncertainty=single) == [1.0]
+        key = Key("coverage", single)
+        report = make_report([system], only=[key])
+        assert str(next(iter(report.keys))) == f"coverage_{share}"
+
+
+def test_classes_of_named_costs_and_ordered_categories_are_noted_too():
+    names = [f"class_{number}" for number in range(12)]
+    posteriors = np.eye(12) * 0.9 + 0.1 / 12
+    for call in (ecuas_score, lambda _, q, cost: decide(q, cost=cost, reject_cost=0.3)):
+        with pytest.warns(UserWarning, match="in the order of their names as texts"):
+            call(names, posteriors, cost=dict.fromkeys(names, 1))
+    levels = ["low", "mid", "high"]
+    truth = pd.Series(pd.Categorical(levels, levels, ordered=True))
+    with pytest.warns(UserWarning, match="in the order of their names as texts"):
+        ecuas_score(truth, np.eye(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ecuas_score(["-1", "0", "1"], np.eye(3))
+
+
+def test_any_two_indices_are_held_against_each_other():
+    correct = pd.Series([1, 0, 1, 0])
+    confidence = pd.Series([0.9, 0.8, 0.4, 0.6], list("abcd"))
+    weights = pd.Series([1.0, 2, 3, 4], list("dcba"))
+    with pytest.raises(InputError, match="^confidence and sample_weight must have their rows"):
+        score_confidences(correct, confidence, sample_weight=weights)
+
+
+def test_columns_of_datasets_have_the_precision_of_their_features():
+    numbers = {"p": Value("float32"), "q": List(Value("float16"))}
+    rows = Dataset.from_dict(
+        {"p": [0.9, 0.8, 0.4], "q": [[0.9, 0.1]] * 3}, features=Features(numbers)
+    )
+    expected = score_confidences([1, 0, 1], [0.9, 0.8, 0.4], reject_costs=0.1)
+    assert score_confidences([1, 0, 1], rows["p"], reject_costs=0.1) == expected
+    assert decide(rows["q"], reject_cost=0.1).accepted.all()
+
+
+@pytest.mark.parametrize("given", [[1e-16, 4e-16, 2e-16, 4.5e-16], [1e-15, 3e-15, 2e-15, 4e-15]])
+def test_small_uncertainties_keep_the_order_that_their_complements_have(given):
+    expected = score_confidences([1, 0, 1, 0], 1 - np.array(given))["auroc"]
+    assert score_confidences([1, 0, 1, 0], uncertainty=given)["auroc"] == expected

@@ -251,6 +251,18 @@ def test_every_option_of_load_is_used_or_refused(option, tmp_path):
         load("confidences", tmp_path, **{f"{option}_": 1})
 
 
+def test_the_signature_has_the_options_of_load_and_columns_their_names(tmp_path):
+    module = load("confidences", tmp_path, n=5, num_classes=4)
+    assert module.signature() == load("confidences", tmp_path).signature(n=5, num_classes=4)
+    graded = load("costs", tmp_path, max_uncertainty=1.6)
+    assert graded.signature() == load("costs", tmp_path).signature(max_uncertainty=1.6)
+    posteriors = pd.DataFrame(POSTERIORS)
+    turned = posteriors[[2, 0, 1]]
+    module = load("posteriors", tmp_path)
+    expected = module.compute(predictions=posteriors, references=LABELS)
+    assert module.compute(predictions=turned, references=LABELS) == expected
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_of_several_processes_nothing_is_lost_by_an_error(way, tmp_path):
     predictions, references, _ = data("confidences", size=9)

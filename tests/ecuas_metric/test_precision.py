@@ -186,10 +186,11 @@ def test_frames_and_states(runs):
         confidence, correct = drawn(run)
         expected = score_confidences(correct, confidence, **options)
         for name, frame in kinds.items():
-            short = {"confidence": confidence.astype(np.float32), "correct": correct}
-            found = score_frame(frame(short), **options).flat()
-            differing = {key for key in expected if not same(found[key], expected[key])}
-            assert not differing, name
+            for dtype in SHORT[: 1 if name in ("lazy", "duckdb") else 2]:  # which have no float16
+                short = {"confidence": confidence.astype(dtype), "correct": correct}
+                found = score_frame(frame(short), **options).flat()
+                differing = {key for key in expected if not same(found[key], expected[key])}
+                assert not differing, name
 
 
 def same(one, other):
