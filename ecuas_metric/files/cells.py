@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, quoted
+from ..errors import FileError, Way
 from ..inputs import Bools, Floats, Ints
 from .values import (
     TEXT,
@@ -57,8 +56,7 @@ _POINT = re.compile(rf"[-+]?(\d+\.?\d*|\.\d+)({_EXPONENT})?")
 _COMMA = re.compile(rf"[-+]?(\d+(,\d+)?|,\d+)({_EXPONENT})?")
 # from 0 to 1, before an exponent, or not three digits behind it: a comma that separates no thousands
 _NO_THOUSANDS = re.compile(rf"[01]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
-_PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%|% ?\d+([.,]\d+)?")
-_RATIO = re.compile(r"\d+(\.\d+)? ?(/|out of) ?[1-9]\d*")
+_PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
 # numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]
 _PRINTED_NUMBERS = r"(?:np\.\w+|tensor|array)\(([^()'\"]*?)(?:,\s*\w+=[^()]*)?\)"
 _PRINTED = (
@@ -132,7 +130,7 @@ def numbers_in(
 ) -> Floats:
     """Return a column (N,) as float64, NaN where empty; of "1-NAME" what is missing to the whole.
 
-    Of a `share`, cells may also be 85%, %85, 0,85, 17/20 or 17 out of 20.
+    Of a `share`, cells may also be 85% or 0,85.
     """
     column = sheet.stored(name)
     if column != name:
@@ -205,15 +203,13 @@ def truths_in(
     if parsed.type == TEXT and are_words.any():
         advice = "say_right_word" if are_words.all() else "empty_if_not_judged"
         wrong = np.isin(codes, np.flatnonzero(are_words))
-        raise _error_of_cells(sheet, column, "no_truths", wrong, advice)
+        raise _error_of_cells(sheet, column, "no_truths", wrong, advice=advice)
     return numbers_in(sheet, column)
 
 
 def _number_in(text: str) -> float:
     """Return the number of a text that is written in one of the ways, per cent as they are."""
-    plain = text.strip("% ").replace(",", ".").replace("out of", "/")
-    number, _, whole = plain.partition("/")
-    return float(number) / float(whole or 1)
+    return float(text.rstrip("% ").replace(",", "."))
 
 
 def is_number(text: str) -> bool:
@@ -352,7 +348,7 @@ def _common_way(
     """Return the way in which all texts are written as numbers, if there is one."""
     ways = [_POINT, _COMMA if decimal_comma else _NO_THOUSANDS]
     if share:
-        ways += [_PER_CENT, _RATIO]
+        ways.append(_PER_CENT)
     return next((way for way in ways if all(map(way.fullmatch, texts))), None)
 
 
@@ -362,24 +358,6 @@ def _refuse_points(sheet: Sheet, column: str) -> None:
     if are_pointed.any():
         rule = "points_between_thousands"
         raise sheet.error(column, rule, are_pointed, advice="leave_points_out")
-
-
-def _refuse_several_ways(sheet: Sheet, column: str, pairs: Sequence[str], codes: Ints) -> None:
-    """Raise FileError if a column has verdicts that are all known, but of several pairs: true, 1 and yes."""
-    if "" in pairs or len(pairs) < 3 or len(set(pairs)) < 2:
-        return
-    counts = Counter(pairs[code] for code in codes.tolist() if code >= 0)
-    (usual, _), *_ = counts.most_common()
-    wrong = np.isin(codes, [k for k, pair in enumerate(pairs) if pair != usual])
-    ways = [f"{count} as {pair}" for pair, count in counts.most_common()]
-    raise _error_of_cells(sheet, column, "verdicts_in_several_ways", wrong, "", ways=ways)
-
-
-def _pair_with(word: str) -> str:
-    """Return the known pair of words for right and wrong that has a word, or nothing."""
-    word = re.sub(r"\.0*$", "", word)
-    pairs = (pair for pair in ("1/0", *_PAIRS) if word in pair.split("/"))
-    return next(pairs, "")
 
 
 def _refuse_others(
@@ -399,12 +377,33 @@ def _refuse_others(
     numbers = [words.index(word) for word in further]
     are_others = np.isin(codes, numbers)
     fields: dict[str, Any] = {"words": list(pair), "advice": "empty_if_not_judged"}
-    wrong = [*(word for word in words if pair.get(word) == 0), *further]
     are_slips = np.bincount(codes[are_others])[numbers] < _OFTEN
-    said = words_to_say(max(pair, key=pair.__getitem__), wrong)
-    if said and len(wrong) < _WORDS_SHOWN and not are_slips.any():
-        fields |= {"advice": "say_wrong_words", "said": said, "said_flag": quoted(said)}
+    if len(words) <= _WORDS_SHOWN and not are_slips.any():
+        right, wrong = ([word for word in words if pair.get(word) == one] for one in (1, 0))
+        ways = _ways_beside(right, wrong, further)
+        fields |= {"listed": _list_words(words, codes), "ways": ways}
     raise _error_of_cells(sheet, column, "neither_word", are_others, **fields)
+
+
+def _list_words(words: Sequence[str], codes: Ints) -> list[str]:
+    """Return a line for each word, with the number of rows (N,) that have it."""
+    width = max(map(len, words))
+    counts = np.bincount(codes[codes >= 0], minlength=len(words)).tolist()
+    return [f"{word.ljust(width)}   {n} rows" for word, n in zip(words, counts, strict=True)]
+
+
+def _ways_beside(right: Sequence[str], wrong: Sequence[str], further: Sequence[str]) -> list[Way]:
+    """Return the ways to count further words, as wrong or as right; none of words with signs that separate them."""
+    if not right or re.search("[/,]", "".join([*right, *wrong, *further])):
+        return []
+    said = (
+        ("wrong", f"{','.join(right)}/{','.join([*wrong, *further])}"),
+        ("right", f"{','.join([*right, *further])}/{','.join(wrong)}"),
+    )
+    others = ", ".join(further)
+    return [
+        Way(f"{others}: {what}", {}, {"right": words}) for what, words in said if words[-1] != "/"
+    ]
 
 
 def said_words(
@@ -473,29 +472,22 @@ def _words_in(
     return list(map(str, values)), codes
 
 
-def words_to_say(right: str, wrong: Sequence[str]) -> str:
-    """Return words for right and wrong as RIGHT/WRONG,WRONG, or nothing where a word has one of these signs."""
-    if "/" in right or re.search("[/,]", "".join(wrong)):
-        return ""
-    return f"{right}/{','.join(wrong)}"
-
-
 def _said_pair(
     words: Sequence[str],
     right: str,
 ) -> Mapping[str, float]:
-    """Return what words count as where the user named that for right, or all as RIGHT/WRONG or RIGHT/WRONG,WRONG.
+    """Return what words count as where the user named that for right, or all as RIGHT/WRONG or RIGHT,RIGHT/WRONG,WRONG.
 
     A word with a comma is one word, if the column has it.
     """
-    first, _, said = (part.strip() for part in right.lower().partition("/"))
-    if not said:
-        wrong = [word for word in words if word != first][:1]
-    elif said in words:
-        wrong = [said]
-    else:
-        wrong = list(map(str.strip, said.split(",")))
-    return {first: 1.0, **dict.fromkeys(wrong, 0.0)}
+    first, slash, second = (part.strip() for part in right.lower().partition("/"))
+    wrong = _words_of(second, words) if slash else [word for word in words if word != first][:1]
+    return dict.fromkeys(_words_of(first, words), 1.0) | dict.fromkeys(wrong, 0.0)
+
+
+def _words_of(text: str, words: Sequence[str]) -> list[str]:
+    """Return the words that commas separate; one that the column has is whole."""
+    return [text] if text in words else list(map(str.strip, text.split(",")))
 
 
 def _known_pair(
@@ -505,30 +497,30 @@ def _known_pair(
     codes: Ints,
 ) -> Mapping[str, float] | None:
     """Return the words for right and wrong that a column has, or None; FileError if only the user can know them."""
-    pairs = list(map(_pair_with, words))
-    _refuse_several_ways(sheet, column, pairs, codes)
     known = max(TRUTHS, key=lambda pair: len(pair.keys() & {*words}))
     common = len(known.keys() & {*words})
-    sides = {pair.startswith(f"{word}/") for word, pair in zip(words, pairs, strict=True)}
-    are_opposite = "" not in pairs and len(sides) == 2  # of two pairs
-    are_codes = not any(map(is_number, words)) or (
-        are_opposite and not _repeated_headers(sheet).any()
-    )
-    if len(words) == 2 > common and are_codes:
-        low, high = words
-        share = np.mean(codes[codes >= 0] == 1)
-        # no flag says words with the sign that separates them
-        advice = "write_1_for_right" if "/" in low + high else "say_right"
-        raise sheet.error(
-            column, "two_codes", advice=advice, share=share, **codes_of_two(low, high)
-        )
+    if len(words) == 2 > common and not any(map(is_number, words)):
+        raise two_codes(sheet, column, words[0], words[1], codes[codes >= 0] == 1)
     return known if common > len(words) - common else None
 
 
-def codes_of_two(low: str, high: str) -> dict[str, Any]:
-    """Return the fields of a sentence on which of two codes is right."""
-    flags = {"high_flag": quoted(f"{high}/{low}"), "low_flag": quoted(f"{low}/{high}")}
-    return {"low": low, "high": high, **flags}
+def are_known_pair(first: str, second: str) -> bool:
+    """Return whether two words are a known pair for right and wrong, or 1 and 0."""
+    words = {first.lower(), second.lower()}
+    return words == {"0", "1"} or any(words == pair.keys() for pair in TRUTHS)
+
+
+def two_codes(sheet: Sheet, column: str, low: str, high: str, is_high: Bools) -> FileError:
+    """Return the error about two codes, one of which is right; known rows (N,) that are true have the second."""
+    codes: dict[str, Any] = {"low": low, "high": high}
+    if "/" in low + high:  # no flag says words with the sign that separates them
+        return sheet.error(column, "two_codes", advice="write_1_for_right", **codes)
+    share = np.mean(is_high)
+    ways = [
+        Way(f"{right} is right: {part:.1%} of the answers", {}, {"right": f"{right}/{wrong}"})
+        for right, wrong, part in ((high, low, share), (low, high, 1 - share))
+    ]
+    return sheet.error(column, "two_codes", ways=ways, **codes)
 
 
 def _no_number(
@@ -549,7 +541,7 @@ def _no_number(
         advice = "leave_scale_out"
     elif len(odd) == len(texts) <= MOST_LEVELS:
         advice = "number_words"
-    return _error_of_cells(sheet, column, "no_numbers", wrong, advice)
+    return _error_of_cells(sheet, column, "no_numbers", wrong, advice=advice)
 
 
 def _error_of_cells(
@@ -557,13 +549,14 @@ def _error_of_cells(
     column: str,
     rule: str,
     wrong: Bools,
-    advice: str,
+    *,
+    advice: str = "",
     **fields: Any,
 ) -> FileError:
     """Return an error about cells (N,), or about rows if these are none of samples: the header again, or a sum."""
     are_others = wrong & (_repeated_headers(sheet) | is_sum(sheet, wrong))
     if are_others.any():
-        return sheet.error_of_rows(column, rule, are_others, **fields)
+        return sheet.error_of_rows(column, rule, are_others, words=fields.get("words", ""))
     return sheet.error(column, rule, wrong, advice=advice, **fields)
 
 

@@ -48,6 +48,8 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         return _beside_others(_table_at(whole, path), whole, path)
     if len(documents) > 1 or _is_row(whole):
         return JsonRows(list(map(_row, documents, lines)), lines)
+    if _has_columns(whole):
+        return _table_of(whole)
     tables = _tables_in(whole)
     if len(tables) > 1:
         raise several_lists({name: _size_of(table) for name, table in tables.items()})
@@ -181,6 +183,13 @@ def _is_row(document: object) -> bool:
         list,
     }
     return bool(single) and not is_table and not are_nested
+
+
+def _has_columns(document: object) -> bool:
+    """Return whether lists or objects in an object have the names of two roles, as columns have."""
+    parts = document if isinstance(document, dict) else {}
+    named = [name for name, part in parts.items() if isinstance(part, list | dict)]
+    return sum(name.lower() in _OF_ROWS for name in named) > 1
 
 
 def common_size(sizes: Iterable[int]) -> int:

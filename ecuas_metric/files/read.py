@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
-from ..inputs import Array, Ints
+from ..inputs import Array, Bools, Ints
 from .cells import NOTHING, is_number, parse_cells
 from .recipe import holds_numbers
 from .values import (
@@ -29,12 +29,14 @@ from .values import (
     Sheet,
     as_text,
     constant,
+    encode,
     fields_of_objects,
     from_numpy,
     from_texts,
     from_values,
     is_in,
     is_numeric,
+    join_texts,
     nulls_in,
     plain,
     texts_in,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STANDARD_INPUT = "-"
+COPIES = "copies"  # rows to skip
 _TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has all
 _COMPRESSED = (".gz", ".zst", ".zip")
@@ -164,12 +167,22 @@ def _without_each(sheet: Sheet, parts: Iterable[str], path: str | Path) -> Sheet
     for part in parts:
         name, equals, value = part.partition("=")
         wanted = np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
-        if equals and name in sheet.names:
+        if part == COPIES:
+            wanted = _are_copies(sheet)
+        elif equals and name in sheet.names:
             wanted = is_in(texts_in(sheet.column(name)), [value])
         if not wanted.any():
             raise FileError(path, "no_such_rows", value=part)
         are_skipped |= wanted
     return sheet.select(~are_skipped)
+
+
+def _are_copies(sheet: Sheet) -> Bools:
+    """Return the rows (N,) that are the same as an earlier one in all columns."""
+    _, codes = encode(join_texts([sheet.column(name) for name in sheet.names], "\0", missing=""))
+    are_copies = np.ones(len(codes), np.bool_)
+    are_copies[np.unique(codes, return_index=True)[1]] = False
+    return are_copies
 
 
 def _named_by_first_row(sheet: Sheet) -> Sheet:

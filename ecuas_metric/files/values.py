@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from ..errors import FileError
+from ..errors import FileError, Way
 from ..inputs import Array, Bools, Floats, Ints
 from .recipe import column_in
 
@@ -92,18 +92,21 @@ class Sheet:
         wrong: Bools,
         **fields: Any,
     ) -> FileError:
-        """Return an error about rows (N,) that are none of samples, with advice to skip them."""
+        """Return an error about rows (N,) that are none of samples, with the way to skip them."""
         rows = self.rows[wrong].tolist()
         skipped = rows if len(rows) <= MOST_SKIPPED else self._values_of(wrong)
-        fields["advice"] = "skip_rows" if skipped else "leave_rows_out"
-        return self.error(column, rule, wrong, **fields, **self.fields_of_skipped(skipped))
+        fields["advice"] = "" if skipped else "leave_rows_out"
+        return self.error(column, rule, wrong, **fields, ways=self.ways_to_skip(skipped))
 
-    def fields_of_skipped(self, rows: Sequence[object]) -> dict[str, Any]:
-        """Return the fields of advice to skip rows, by their numbers or by COLUMN=VALUE, beside those that are."""
-        return {
-            "of_file": re.split(r"[/\\]", self.source)[-1],
-            "skipped": "+".join(map(str, filter(None, [self.skipped, *rows]))),
-        }
+    def ways_to_skip(self, rows: Sequence[object]) -> list[Way]:
+        """Return the way to skip rows, by their numbers or by COLUMN=VALUE, beside those that are skipped."""
+        skip = "+".join(map(str, filter(None, [self.skipped, *rows])))
+        file = re.split(r"[/\\]", self.source)[-1]
+        return (
+            [Way("these rows are no samples: leave them out", {"skip": skip}, file=file)]
+            if rows
+            else []
+        )
 
     def _values_of(self, rows: Bools) -> list[str]:
         """Return the first COLUMN=VALUE that these rows (N,) have and no others, if there is one."""
@@ -272,10 +275,10 @@ def count_distinct(array: pa.Array) -> int:
 
 
 def count_distinct_rows(columns: Sequence[pa.Array]) -> int:
-    """Return how many rows of columns (N,) differ, as text."""
+    """Return how many rows of columns (N,) differ, as text; what is missing is a text of its own."""
     if len(columns) == 1 and types.is_integer(columns[0].type):
         return count_distinct(columns[0])
-    return count_distinct(join_texts(columns, "\0"))
+    return count_distinct(join_texts(columns, "\0", missing="\1"))
 
 
 def are_unique(columns: Sequence[pa.Array]) -> bool:
@@ -302,11 +305,12 @@ def texts_in(array: pa.Array) -> pa.Array:
 
 
 def join_texts(
-    arrays: Sequence[pa.Array],
-    separator: str,
+    arrays: Sequence[pa.Array], separator: str, *, missing: str | None = None
 ) -> pa.Array:
-    """Return the text of several columns joined; null where one is."""
+    """Return the text of several columns joined; null where one is, unless a text stands for what is missing."""
     texts = [texts_in(array) for array in arrays]
+    if missing is not None:
+        texts = [pc.fill_null(one, missing) if one.null_count else one for one in texts]
     if len(texts) == 1:
         return texts[0]
     return pc.binary_join_element_wise(*texts, constant(separator, len(texts[0])))

@@ -154,10 +154,10 @@ def test_numbers_and_notes_are_those_of_memory(seed, engine, kind):
 @EVERY
 def test_notes_on_columns_are_those_of_files(engine):
     q = np.linspace(0.01, 0.99, 60)
-    columns = {"prob": q, "label": 1 * ((q < 0.5) | (q > 0.95)), "half": ["a", "b"] * 30}
+    columns = {"prob": q, "label": 1 * ((q < 0.5) | (q > 0.95)), "method": ["a", "b"] * 30}
     notes = [note.id for note in score_frame(engine(pa.table(columns))).notes]
     assert notes == ["like_systems", "of_other_class"]
-    parts = score_frame(engine(pa.table(columns)), by="half")
+    parts = score_frame(engine(pa.table(columns)), by="method")
     assert [note.id for part in parts.values() for note in part.notes] == ["of_other_class"] * 2
 
 
