@@ -30,7 +30,8 @@ _Result = TypeVar("_Result")
 
 def in_words(error: InputError) -> str:
     """Return an error as one line in the words of the page."""
-    return plain_text(error.render(PAGE_WORDS), MAX_LENGTH)
+    lines = map(str.strip, error.render(PAGE_WORDS).splitlines())
+    return plain_text(" · ".join(lines), MAX_LENGTH)
 
 
 def attempt(

@@ -18,7 +18,6 @@ from tests.conftest import ROOT
 ELSEWHERE = {  # advice of functions and flags that the page has not
     "fit_posteriors",
     "log_samples",
-    "name_systems_or_score_in_memory",
     "number_classes",
     "pass_array",
     "pass_flat_list_of_two",
