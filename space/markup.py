@@ -31,7 +31,7 @@ _Result = TypeVar("_Result")
 def in_words(error: InputError) -> str:
     """Return an error as one line in the words of the page."""
     lines = map(str.strip, error.render(PAGE_WORDS).splitlines())
-    return plain_text(" · ".join(lines), MAX_LENGTH)
+    return plain_text(" · ".join(filter(None, lines)), MAX_LENGTH)
 
 
 def attempt(

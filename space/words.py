@@ -159,8 +159,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_whole_id": (
         "Name all columns of the id under Options, “Columns”: id=A+B; or leave rows out that are there twice."
     ),
-    "choose_way": "Enter under Options, “Columns”, what holds, or use the command `ecuas`:",
-    "write_way": "{flags}",
+    "choose_way": "Enter what holds under Options, “Columns”, or use the command `ecuas`:",
+    "write_way": "{pairs}",
     "read_partial": "The command `ecuas` can read what there is.",
     "choose_reject_cost": "threshold",
     # ---- rules of the page alone: of files ----

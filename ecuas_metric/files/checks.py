@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, permutations
 from typing import Any
 
@@ -33,6 +33,7 @@ from .cells import (
     two_codes,
 )
 from .recipe import (
+    HEAD,
     NAMES,
     Reading,
     Recipe,
@@ -145,9 +146,10 @@ def check_rows(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ..
     if rows.is_whole:
         for check in _OF_ALL_ROWS:
             check(rows)
+    head = replace(rows, sheet=sheet.head(HEAD))
     for form, role, check in _CHECKS:
         if recipe.form == form and role not in rows.said:
-            check(rows)
+            check(head)
     return (*_note_empty_rows(rows), *_check_systems(rows))
 
 
@@ -336,7 +338,8 @@ def _refuse_never_below_half(rows: _Rows) -> None:
     values = rows.shares()
     is_margin = rows.reading.predictions_are == "logits"
     is_high = len(values) >= _ENOUGH and bool((values >= 0.5).all() and (values <= 1).all())
-    if rows.is_whole and is_high and not is_margin and not rows.named("predicted"):
+    is_open = rows.recipe.form == "positive" and "positive" not in rows.said
+    if is_open and is_high and not is_margin and not rows.named("predicted"):
         share = rows.recipe.predictions[0]
         label = rows.recipe.truth
         ways = [Way(f"{share}: the probability of class 1 all the same", {"positive": share})]
@@ -406,7 +409,9 @@ def _check_systems(rows: _Rows) -> Iterator[Note]:
     FileError if rows are copies of others, or of several systems.
     """
     names = rows.recipe.of("id")
-    columns = [rows.sheet.column(name) for name in (*rows.recipe.systems, *names)]
+    systems = [rows.sheet.column(name) for name in rows.recipe.systems]
+    several = [column for column in systems if count_distinct(column) > 1]
+    columns = [*several, *map(rows.sheet.column, names)]
     total = len(rows.sheet.rows)
     is_told = any(column.null_count for column in columns) or rows.recipe.of("group")
     if names and not any(column.null_count for column in columns):
@@ -508,7 +513,11 @@ def require_ids(recipes: Iterable[Recipe]) -> None:
     raise InputError("systems", "no_ids", got=got, advice="name_ids")
 
 
-_OF_ALL_ROWS: tuple[Callable[[_Rows], None], ...] = (_refuse_short_rows, _refuse_sums)
+_OF_ALL_ROWS: tuple[Callable[[_Rows], None], ...] = (
+    _refuse_short_rows,
+    _refuse_sums,
+    _refuse_never_below_half,
+)
 _CHECKS: tuple[tuple[str, str, Callable[[_Rows], None]], ...] = (
     # a form of input, a role that the user has not named, and the check
     ("confidences", "correct", _refuse_counts),
@@ -521,7 +530,6 @@ _CHECKS: tuple[tuple[str, str, Callable[[_Rows], None]], ...] = (
     ("positive", "", _refuse_row_per_class),
     ("positive", "positive", _refuse_answers),
     ("positive", "positive", _refuse_other_decision),
-    ("positive", "positive", _refuse_never_below_half),
 )
 
 

@@ -567,6 +567,8 @@ def _split(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
     if not names:
         return [("", sheet)]
     systems, codes = systems_in(sheet, names)
+    if len(systems) == 1:
+        return [(systems[0], sheet)]
     return [(system, sheet.select(codes == code)) for code, system in enumerate(systems)]
 
 
