@@ -267,6 +267,7 @@ ADVICE = {  # sentences of their own
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
     "fill_ids": "Give each row its id, or name another column: columns={{'id': NAME}}.",
     "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
+    "write_ids_alike": "They are the same but for leading zeros, .0 or case: write them alike.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_other_ids": "Other ids? Name their columns with columns={{'id': NAME}}.",
@@ -353,9 +354,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "bounds_only": "There are no intervals while labels or confidences are unknown, only bounds.",
     "confidences_unknown": "{count} of {total} confidences are missing.",
     "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
-    "classes_left_out": (
-        "{count} of {total} rows name not all classes, and sum to 1 without these, which are taken as 0."
-    ),
     "like_systems": "Column {column!r} has {values} values, and all rows count as one system's.",
     "mistakes_at_epsilon": (
         "Mistakes without any uncertainty are {share:.0%} of ECUAS_0, and count as much as epsilon lets them."
@@ -528,8 +526,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "contradicts_classes": "must be 1 where {label!r} and {predicted!r} are the same, and 0 elsewhere",
     "no_common_class": "has no class in common with column {other!r}, which has {classes}",
     "not_among_classes": "must be among the classes {classes}",
-    "ones_with_names": "must be read without names of classes: the places of its columns are those of the posteriors",
-    "not_one_true_class": "must have a 1 in one of its columns, and 0 in the others",
     "not_read_out_of_core": "has {what}, which is not read out of core",
     "read_out_of_core_only": "has {form}, which are read out of core only",
     "too_many_systems": "must name at most {most:,} systems",
@@ -601,7 +597,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
 }
 
 LINES = {  # below an error of a file
-    "there_are": " Its columns:",
+    "there_are": " It has:",
     "choose_way": "Say what holds:",
     "write_way": "{arguments}",
 }

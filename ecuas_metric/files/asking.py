@@ -19,7 +19,6 @@ from ..inputs import LEAST_PER_CENT, Bools, Floats, count_up
 from .cells import (
     are_known_pair,
     are_numbers,
-    is_vector,
     numbers_if_any,
     parse_cells,
     row_of_numbers,
@@ -136,7 +135,7 @@ def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
 
 def _parts_of(value: object) -> Collection[tuple[object, object]]:
     """Return the fields of an object, or the only part of a list, or the parts of one that have names."""
-    if isinstance(value, dict) and not is_vector(value):
+    if isinstance(value, dict):
         return value.items()
     if not isinstance(value, list) or are_numbers(value):
         return ()

@@ -5,7 +5,6 @@ A column holds numbers in one way only: with decimal points, with decimal commas
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -21,19 +20,17 @@ from .values import (
     UNNAMED,
     Sheet,
     as_text,
-    constant,
     emptied,
     encode,
     first_of,
     floats_in,
     from_numpy,
-    from_texts,
     from_values,
     is_in,
     is_numeric,
-    join_texts,
     lists_in,
     nulls_in,
+    parsed_json,
     texts_in,
 )
 
@@ -58,17 +55,7 @@ _COMMA = re.compile(rf"[-+]?(\d+(,\d+)?|,\d+)({_EXPONENT})?")
 _NO_THOUSANDS = re.compile(rf"[01]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
 # numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]
-_PRINTED_NUMBERS = r"(?:np\.\w+|tensor|array)\(([^()'\"]*?)(?:,\s*\w+=[^()]*)?\)"
-_PRINTED = (
-    _PRINTED_NUMBERS,
-    r"np\.(True|False)_",
-    r"^\[\s*([-+.\deE]+|[Tt]rue|[Ff]alse)\s*\]$",
-)
-_UNNAMED = "LABEL_"  # before the numbers of classes without names, as transformers writes them
 # the fields of a vector of Spark ML, of which JSON leaves out those that a dense one does not need
-_VECTOR = {"type", "size", "indices", "values"}
-_OF_DENSE = {"type", "values"}
-_DENSE = 1  # its type
 _WORDS_SHOWN = 5
 _OFTEN = 5  # rows of a word that is no slip
 MOST_LEVELS = 11  # of a rating, as from 0 to 10, or words for them
@@ -86,7 +73,7 @@ def parse_cells(array: pa.Array) -> pa.Array:
     number = _as_numbers(array)
     if number is not None:
         return number
-    cells = _without_printed(pc.utf8_trim_whitespace(array))
+    cells = pc.utf8_trim_whitespace(array)
     words = pc.utf8_lower(cells)
     cells = emptied(cells, is_in(words, NOTHING))
     number = _as_numbers(cells)
@@ -97,28 +84,6 @@ def parse_cells(array: pa.Array) -> pa.Array:
     missing = nulls_in(cells)
     is_known = missing | is_in(words, list(TRUTHS[0]))
     return from_numpy(is_in(words, ["true"]), ~missing) if is_known.all() else cells
-
-
-def _without_printed(cells: pa.Array) -> pa.Array:
-    """Return text (N,) without what was printed around numbers, if the first cell has such."""
-    first = str(first_of(cells) or "")
-    for pattern in _PRINTED:
-        inside = _inside(pattern, first)
-        if inside != first:
-            cells = pc.replace_substring_regex(cells, pattern, r"\1")
-            first = inside
-    return cells
-
-
-def _without_print(text: str) -> str:
-    """Return the text of a number, a list or a mapping without what was printed around its numbers."""
-    return _inside(_PRINTED_NUMBERS, text) if "(" in text else text
-
-
-def _inside(pattern: str, text: str) -> str:
-    """Return a text with what stands inside of a pattern in its place, in a time in proportion to its length."""
-    replaced = pc.replace_substring_regex(from_texts([text]), pattern, r"\1")
-    return str(replaced[0])
 
 
 def numbers_in(
@@ -223,9 +188,8 @@ def row_of_numbers(value: object) -> object:
     It may be a list or its text, as NumPy or JSON print it, or what `classes_of` takes.
     """
     by_class = classes_of(value)
-    value = _of_vector(value) if by_class is None else list(by_class.values())
+    value = value if by_class is None else list(by_class.values())
     if isinstance(value, str):
-        value = _without_print(value)
         inside = re.fullmatch(r"\s*[\[(]([^\[\](){}]*)[\])]\s*", value)
         value = re.split(r"[\s,;]+", inside[1].strip(" ,")) if inside else value
     if isinstance(value, list | tuple):
@@ -259,10 +223,10 @@ def classes_of(value: object) -> dict[str, object] | None:
     or a list of names and one of numbers.
     """
     if isinstance(value, str) and value.strip().startswith(("{", "[{")):
-        value = _literal(value)
+        value = parsed_json(value)
     if isinstance(value, list):
         value = _scores_in(value)
-    if not isinstance(value, dict) or is_vector(value):
+    if not isinstance(value, dict):
         return None
     named = _of_two_lists(value) or value
     return {as_text(name): part for name, part in named.items() if part is not None}
@@ -291,7 +255,7 @@ def _score_in(part: object) -> tuple[str, object] | None:
 
 def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
     """Return the numbers of one list by the names in the other, if a cell has just these two; nothing of others."""
-    parts = [_literal(part) if isinstance(part, str) else part for part in value.values()]
+    parts = list(map(parsed_json, value.values()))
     lists = [part for part in parts if isinstance(part, list)]
     sizes = set(map(len, lists))
     if not len(lists) == len(parts) == 2 or len(sizes) > 1:
@@ -301,24 +265,6 @@ def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
     if not are_named or not are_numbers(values):
         return {}
     return dict(zip(names, values, strict=True))
-
-
-def is_vector(value: object) -> bool:
-    """Return whether a cell is a vector of Spark ML."""
-    return isinstance(value, dict) and _OF_DENSE <= value.keys() <= _VECTOR
-
-
-def _of_vector(value: object) -> object:
-    """Return the numbers of a vector of Spark ML, whose zeros may be left out; any other cell unchanged."""
-    if not isinstance(value, dict) or not is_vector(value):
-        return value
-    if value["type"] == _DENSE:
-        return value["values"]
-    row = [0.0] * value["size"]
-    places = zip(value["indices"], value["values"], strict=True)
-    for index, number in places:
-        row[index] = number
-    return row
 
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:
@@ -435,22 +381,13 @@ def texts_of_names(
     cells: pa.Array,
     known: Collection[str],
 ) -> pa.Array:
-    """Return names in a column as text (N,); null where empty, unless a known name is written so.
-
-    Numbers are those of classes without names, where all known ones are such.
-    """
+    """Return names in a column as text (N,); null where empty, unless a known name is written so."""
     parsed = parse_cells(cells)
     are_numbers = is_numeric(parsed.type) and not (cells.type == TEXT and _are_names(cells, known))
     texts = texts_in(parsed if are_numbers else cells)
-    if are_numbers and _are_unnamed(known):
-        texts = join_texts([constant(_UNNAMED, len(texts)), texts], "")
     words = map(str, encode(texts)[0])
     nothing = [word for word in words if word.lower() in NOTHING]
     return emptied(texts, is_in(texts, [word for word in nothing if word not in known]))
-
-
-def _are_unnamed(classes: Collection[str]) -> bool:
-    return bool(classes) and all(name.startswith(_UNNAMED) for name in classes)
 
 
 def _are_names(cells: pa.Array, known: Collection[str]) -> bool:
@@ -582,14 +519,6 @@ def _way_of(text: str) -> str:
     """Return how a number is written, or nothing if a text is none."""
     ways = (way for way, pattern in _WAYS.items() if pattern.fullmatch(text))
     return next(ways, "")
-
-
-def _literal(text: str) -> object:
-    """Return what the text of a Python value stands for, or the text."""
-    try:
-        return ast.literal_eval(_without_print(text.strip()))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
 
 
 def _float_if_any(part: object) -> object:

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Way
 from ..inputs import Floats, grouped
 from .asking import DIFFERENT, contents, has_fractions, list_columns, ways_to_read, with_leaves
 from .cells import (
-    are_one_hot,
     classes_of,
     lists_of_numbers,
     numbers_if_any,
@@ -48,9 +46,7 @@ from .values import (
     encode,
     first_of,
     floats_in,
-    from_numpy,
     is_numeric,
-    join_texts,
     plain,
     texts_in,
     with_fields,
@@ -122,43 +118,25 @@ def with_nested(
 ) -> pa.Table:
     """Return a table with further columns of the fields that are named by dots, such as ``doc.id``.
 
-    Posteriors in two columns of lists, of classes and of their numbers, are one column of both; labels in columns of
-    1 for the true class, and 0 for the others, are one column of its number.
+    Posteriors in two columns of lists, of classes and of their numbers, are one column of both.
     """
     names = []
     for role, text in columns.items():
-        parts = text.split("+") if role in (*SEVERAL, "label") else [text]
+        parts = text.split("+") if role in SEVERAL else [text]
         names += [column_in(part).strip() for part in parts]
     table = with_fields(table, names)
-    for role, join in (("posteriors", _numbers_by_class), ("label", _numbers_of_ones)):
-        joined = columns.get(role, "").strip()
-        parts = columns_joined(joined, table.column_names)
-        if parts and joined not in table.column_names:
-            cells = join(table, parts)
-            table = table if cells is None else table.append_column(joined, cells)
-    return table
+    joined = columns.get("posteriors", "").strip()
+    cells = _numbers_by_class(table, list(map(str.strip, joined.split("+"))))
+    return table if cells is None else table.append_column(joined, cells)
 
 
 def _numbers_by_class(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
     """Return two columns of lists (N,), of classes and of their numbers, as one of both; None of others."""
-    if len(names) != 2:
+    if len(names) != 2 or not set(table.column_names).issuperset(names):
         return None
     cells = [plain(table[name]) for name in names]
     are_lists = all(isinstance(row_of_numbers(first_of(one)), list) for one in cells)
     return pa.StructArray.from_arrays(cells, names) if are_lists else None
-
-
-def _numbers_of_ones(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
-    """Return the number, from 0, of the column that has 1 in each row (N,) where the others have 0; None of texts.
-
-    Elsewhere all that they have, which is no number of a class, and nothing if one has nothing.
-    """
-    cells = [parse_cells(plain(table[name])) for name in names]
-    if not all(is_numeric(one.type) or pa.types.is_boolean(one.type) for one in cells):
-        return None
-    values = np.stack(list(map(floats_in, cells)), axis=1)
-    numbers = texts_in(from_numpy((values == 1).argmax(axis=1)))
-    return pc.if_else(from_numpy(are_one_hot(values)), numbers, join_texts(cells, "+"))
 
 
 class _Matching:
@@ -287,9 +265,8 @@ class _Matching:
     def require_all_classes(self) -> None:
         """Raise FileError if posteriors are not of all classes that there are, or may be."""
         columns = self.roles["posteriors"]
-        labels = self.labels or columns_joined(self.roles["label"][0], self.sheet.names)
-        if labels and 1 < len(columns) != len(labels):
-            got = f"{len(labels)} labels and {name_of(columns)}"
+        if self.labels and 1 < len(columns) != len(self.labels):
+            got = f"{len(self.labels)} labels and {name_of(columns)}"
             raise FileError(self.sheet.source, "labels_do_not_fit", got=got)
         if self.doubtful and not self.labels:
             fields: dict[str, Any] = {
@@ -603,12 +580,6 @@ def _is_name(cell: object) -> bool:
     """Return whether a cell may be the name of a column."""
     name = cell.strip() if isinstance(cell, str) else ""
     return bool(name) and not _NO_NAME.fullmatch(name)
-
-
-def columns_joined(name: str, names: Collection[str]) -> list[str]:
-    """Return the columns that one stands for whose name has all of theirs, joined by +; nothing of another."""
-    parts = [part.strip() for part in name.split("+")]
-    return parts if len(parts) > 1 and set(names).issuperset(parts) else []
 
 
 def class_in(name: str) -> str:

@@ -32,11 +32,8 @@ from ..options import check_number
 from ..results import note_first_class, note_hard
 from .asking import list_columns
 from .cells import (
-    are_numbers,
-    are_one_hot,
     classes_of,
     columns_in,
-    lists_of_numbers,
     numbers_in,
     parse_cells,
     row_of_numbers,
@@ -46,7 +43,6 @@ from .cells import (
 )
 from .checks import (
     MAX_SYSTEMS,
-    are_near,
     check_confidences,
     check_grades,
     check_rows,
@@ -70,7 +66,7 @@ from .recipe import (
     name_of,
     on_unit_scale,
 )
-from .roles import columns_joined, resolve, with_nested
+from .roles import resolve, with_nested
 from .runs import RUN_FIELDS, RunOptions, may_be_run
 from .values import (
     Sheet,
@@ -387,7 +383,12 @@ def read_run(
         return None
     from .runs.tools import read_parts
 
-    fields = {role: name for role, name in reading.columns.items() if role in RUN_FIELDS}
+    own = {"id": "id", "group": "group"}  # what a recipe of a run has
+    fields = {
+        role: name
+        for role, name in reading.columns.items()
+        if role in RUN_FIELDS and own.get(role) != name
+    }
     options = replace(run or RunOptions(), fields=fields)
     parts = read_parts(path, options)
     if parts is None:
@@ -609,7 +610,6 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         per_sample=_per_sample(sheet, recipe),
         notes=(
             *notes,
-            *_note_left_out(sheet, recipe, predictions),
             *_notes_on(predictions, references, recipe, num_classes),
         ),
         predictions_are="logits" if is_margin else None,
@@ -623,7 +623,7 @@ def _arrays_of(
     sheet: Sheet, truth: Floats, recipe: Recipe, *, predictions_are: str | None
 ) -> tuple[Array, Array]:
     """Return predictions and references as the metric takes them; FileError with the place of what it does not take."""
-    values = values_in(sheet, recipe, are_zeros_left_out=True)
+    values = values_in(sheet, recipe)
     try:
         if recipe.scale != 1:
             marks = scale_marks(numbers(values, "predictions"))
@@ -683,17 +683,11 @@ def _per_sample(
     return columns
 
 
-def values_in(
-    sheet: Sheet, recipe: Recipe, *, are_zeros_left_out: bool = False
-) -> Array | list[object]:
-    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes.
-
-    Of mappings that sum to 1, classes may be left out whose numbers are 0, which a note has to say.
-    """
+def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
+    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
     names = recipe.predictions
     if recipe.form == "posteriors" and len(names) == 1:
-        classes = recipe.classes or ()
-        return _lists_of(sheet, names[0], classes, are_zeros_left_out=are_zeros_left_out)
+        return _lists_of(sheet, names[0], recipe.classes or ())
     if recipe.scale == LOG and any(map(complement_of, names)):
         raise sheet.error(names[0], "complement_of_logarithms")
     whole = sum(limits_of(recipe.scale))
@@ -701,13 +695,7 @@ def values_in(
     return columns if len(names) > 1 else columns.ravel()
 
 
-def _lists_of(
-    sheet: Sheet,
-    name: str,
-    classes: Sequence[str],
-    *,
-    are_zeros_left_out: bool,
-) -> Array | list[object]:
+def _lists_of(sheet: Sheet, name: str, classes: Sequence[str]) -> Array | list[object]:
     """Return the lists of numbers in the cells of a column, or those of mappings in the order of the classes."""
     cells = sheet.column(name)
     missing = nulls_in(cells)
@@ -719,45 +707,26 @@ def _lists_of(
     values = cells.to_pylist()
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
-    return _numbers_by_class(sheet, name, values, classes, are_zeros_left_out=are_zeros_left_out)
+    return _numbers_by_class(sheet, name, values, classes)
 
 
 def _numbers_by_class(
-    sheet: Sheet,
-    name: str,
-    cells: Sequence[object],
-    classes: Sequence[str],
-    *,
-    are_zeros_left_out: bool,
+    sheet: Sheet, name: str, cells: Sequence[object], classes: Sequence[str]
 ) -> list[object]:
-    """Return the numbers of mappings (N,) in the order of the classes, 0 for those that are left out."""
+    """Return the numbers of mappings (N,) in the order of the classes."""
     known = set(classes)
     rows: list[object] = []
     for number, cell in zip(sheet.rows.tolist(), cells, strict=True):
         by_class = classes_of(cell) or {}
-        row: Any = row_of_numbers([by_class.get(one, 0.0) for one in classes])
         others = by_class.keys() ^ known
-        may_be_left_out = are_zeros_left_out and others.isdisjoint(by_class)
-        if others and not (may_be_left_out and are_numbers(row) and are_near(sum(row))):
+        if others:
             fields: dict[str, Any] = {
                 "classes": list(classes[:_MOST_CLASSES_SHOWN]),
                 "others": sorted(others)[:_CLASSES_SHOWN],
             }
             raise sheet.error(name, "classes_differ_between_rows", row=number, **fields)
-        rows.append(row)
+        rows.append(row_of_numbers([by_class[one] for one in classes]))
     return rows
-
-
-def _note_left_out(sheet: Sheet, recipe: Recipe, posteriors: Array) -> tuple[Note, ...]:
-    """Return a note if mappings leave out classes, by the rows (N, K) with numbers of 0."""
-    if recipe.form != "posteriors" or len(recipe.predictions) > 1 or recipe.classes is None:
-        return ()
-    with_zeros = sheet.select((posteriors == 0).any(axis=1))
-    cells = with_zeros.column(recipe.predictions[0]).to_pylist()
-    by_class = [row for row in map(classes_of, cells) if row is not None]
-    are_short = [len(row) < len(recipe.classes) for row in by_class]
-    fields = {"count": sum(are_short), "total": len(posteriors)}
-    return (Note("classes_left_out", fields),) if any(are_short) else ()
 
 
 def checked(
@@ -803,16 +772,8 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     if recipe.classes is None:
         labels = parse_cells(sheet.column(name))
         if not is_numeric(labels.type):
-            if columns_joined(name, sheet.names):
-                are_several = floats_in(pc.match_substring(labels, "+")) == 1
-                raise sheet.error(name, "not_one_true_class", are_several)
-            places = _places_of_ones(sheet, recipe, nulls_in(labels))
-            if places is not None:
-                return places
             raise _unnumbered(sheet, recipe, _classes_in(texts_in(labels)))
         return numbers_in(sheet, name)
-    if columns_joined(name, sheet.names):
-        raise sheet.error(name, "ones_with_names")
     texts = texts_of_names(sheet.column(name), recipe.classes)
     numbers_of_classes = positions_in(texts, from_texts(recipe.classes))
     missing = nulls_in(texts)
@@ -823,20 +784,6 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
         classes = list(recipe.classes[:20])
         raise sheet.error(name, "not_among_classes", wrong, advice=advice, classes=classes)
     return np.where(missing, np.nan, numbers_of_classes)
-
-
-def _places_of_ones(sheet: Sheet, recipe: Recipe, missing: Bools) -> Floats | None:
-    """Return the place (N,) of the 1 in lists of K numbers, of which all others are 0, NaN where missing, or None."""
-    rows = lists_of_numbers(sheet.select(~missing), recipe.truth)
-    if rows is None or not are_one_hot(rows).all():
-        return None
-    values = numbers(values_in(sheet, recipe), "predictions")
-    num_classes = 2 if recipe.form == "positive" else values.shape[1]
-    if rows.shape[1] != num_classes:
-        return None
-    places = np.full(len(missing), np.nan)
-    places[~missing] = rows.argmax(axis=1)
-    return places
 
 
 def _unnumbered(sheet: Sheet, recipe: Recipe, classes: Sequence[str]) -> FileError:

@@ -542,7 +542,7 @@ def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(lines):
     submission = only(file)
     (again,) = read_submissions(file, recipe=submission.recipe)
     assert again.recipe == submission.recipe
-    for role in ("id", "confidence", "correct"):
+    for role in ("confidence", "correct"):
         why = f"is a run, which says itself what has the role '{role}'"
         refuses(why, file, {role: "doc.question"})
     refuses("must be among .*; got 'ids'. Is it id", file, {"ids": "doc.question"})

@@ -151,7 +151,7 @@ REFUSED = (  # a file, what it holds, and how the error begins
     ("a.csv", "confidence,correct\n0.9,1\nmuch,0\n",
      "column 'confidence' must hold numbers; got 'much' in row 3 (1 of 2)."),
     ("a.csv", "q,correct\n0.9,1\n",
-     "has correct = correct, but no confidence. Its columns:\n  q         1 value   0.9\n  correct   1 value   1\n"
+     "has correct = correct, but no confidence. It has:\n  q         1 value   0.9\n  correct   1 value   1\n"
      "Say what holds:\n  # q: how sure each answer was; correct: was it right\n  columns={'confidence': 'q'}\n"),
     ("a.csv", "p_0,p_1,label\n0.5,0.5,2\n",
      "column 'label' must be labels in [0, 2); got 2.0 in row 2 (1 of 1). Names of classes?"),
@@ -174,7 +174,7 @@ REFUSED = (  # a file, what it holds, and how the error begins
     ("a.parquet", "no parquet", "cannot be read as parquet: "),
     ("a.png", "\0PNG", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .npz, "),
     ("a.csv", "p_0,p_1,p_3,label\n0.5,0.2,0.3,1\n",
-     "has label = label, but no posteriors. Its columns:\n  p_0     1 value   0.5\n  p_1 "),
+     "has label = label, but no posteriors. It has:\n  p_0     1 value   0.5\n  p_1 "),
     ("a.csv", "confidence,correct,confidence\n0.5,1,0.6\n",
      "cannot be read as csv: columns must have different names; 'confidence' is repeated"),
     ("a.csv", "confidence,correct,system\n0.5,1,a\n0.6,0,\n",
@@ -196,7 +196,7 @@ def test_errors_name_file_row_and_column(name, content, message, tmp_path):
     [
         (
             {"columns": {"confidence": "nowhere"}},
-            "has no column 'nowhere'. Its columns:\n  confidence   1 value   0.9\n",
+            "has no column 'nowhere'. It has:\n  confidence   1 value   0.9\n",
         ),
         ({"unlabelled": "right"}, "unlabelled must be one of bounds, wrong, drop; got 'right'."),
     ],
