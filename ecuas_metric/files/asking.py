@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
 from os.path import commonprefix
 
 import numpy as np
@@ -21,7 +20,6 @@ from .cells import (
     are_numbers,
     numbers_if_any,
     parse_cells,
-    row_of_numbers,
     texts_of_names,
 )
 from .recipe import COLUMNS_SHOWN, FORMS, HEAD, OTHER_ROLES, column_in
@@ -65,6 +63,9 @@ def contents(table: pa.Table, name: str) -> str:
         return "lists"
     if cells.type != TEXT and not is_numeric(cells.type):
         return str(cells.type)[:20]
+    first = first_of(cells)
+    if isinstance(first, str) and first.startswith(("{", "[{")) and parsed_json(first) is None:
+        return "Python's repr, no JSON"
     count = len(cells.drop_null().unique())
     different = DIFFERENT if count == len(cells) > 1 else ""
     return _contents(cells, count) + different
@@ -134,12 +135,13 @@ def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
 
 
 def _parts_of(value: object) -> Collection[tuple[object, object]]:
-    """Return the fields of an object, or the only part of a list, or the parts of one that have names."""
+    """Return the fields of an object, or the parts of a list that have names, or else its only one."""
     if isinstance(value, dict):
         return value.items()
     if not isinstance(value, list) or are_numbers(value):
         return ()
-    return list(enumerate(value)) if len(value) == 1 else parts_by_name(value).items()
+    named = parts_by_name(value).items()
+    return named if named or len(value) > 1 else list(enumerate(value))
 
 
 # ---- what the user may say of them ----------------------------------------------------------------------------------
@@ -152,6 +154,7 @@ class _Free:
         self.roles = {role: names[0] for role, names in roles.items() if names}
         self.sheet = with_leaves(sheet.head(_ROWS))
         taken = {column_in(name) for names in roles.values() for name in names}
+        taken |= {name.partition(".")[0] for name in self.sheet.names if "." in name}  # objects
         names = [name for name in self.sheet.names if name not in taken]
         self.names = [name for name in names if not _NOT_IN_FLAGS.search(name)]
         self.numbers = {name: numbers_if_any(self.sheet, name) for name in self.names}
@@ -173,15 +176,6 @@ class _Free:
         most = min(most, len(self.sheet.rows) // 2)
         names = [name for name in self.names if not has_fractions(self.numbers[name])]
         return [name for name in names if least <= len(self.texts(name)) <= most]
-
-    def lists(self) -> list[str]:
-        """Return the columns of several numbers in each cell."""
-        rows = {name: row_of_numbers(first_of(self.sheet.table[name])) for name in self.names}
-        return [
-            name
-            for name, row in rows.items()
-            if isinstance(row, list) and len(row) > 1 and are_numbers(row)
-        ]
 
 
 def ways_to_read(
@@ -228,7 +222,7 @@ def _of_classes(free: _Free) -> Iterator[Way]:
     """Yield the probabilities of classes, and the true ones; or those that were chosen."""
     if "correct" in free.roles:
         return
-    ways = [*_of_named_classes(free), *_of_lists(free)] or [*_chosen(free)]
+    ways = [*_of_named_classes(free)]
     if ways:
         yield from ways
         return
@@ -259,32 +253,6 @@ def _of_named_classes(free: _Free) -> Iterator[Way]:
             roles = _lacking(free, label=fitting[0], posteriors="+".join(columns))
             meaning = f"{columns[0]}, ..: the probability of each class; {fitting[0]}: the true one"
             yield Way(meaning, {**roles, **scale}, {"labels": [*names]})
-
-
-def _of_lists(free: _Free) -> Iterator[Way]:
-    lists = free.lists()
-    if "posteriors" not in free.roles and len(lists) == 1:
-        label = free.roles.get("label") or _only(free.of_words(2, _MOST_CLASSES))
-        meaning = f"{lists[0]}: the probability of each class; {label}: the true one"
-        yield Way(meaning, _lacking(free, label=label, posteriors=lists[0]))
-
-
-def _chosen(free: _Free) -> Iterator[Way]:
-    """Yield two columns of the same several classes, either of which may be the true one, with how sure it was."""
-    confidence, scale = _share(free, "confidence")
-    known = [free.roles[role] for role in ("label", "predicted") if role in free.roles]
-    columns = [*known, *(name for name in free.of_words(2, _MOST_CLASSES) if name not in known)]
-    if len(columns) != 2 or confidence == _ANY:
-        return
-    one, other = (set(free.texts(name)) for name in columns)
-    are_alike = len(one & other) >= max(2, len(one | other) / 2)
-    if not are_alike or (len(one | other) == 2 and not known):
-        return
-    for label, predicted in permutations(columns):
-        roles = _lacking(free, label=label, predicted=predicted, confidence=confidence)
-        if roles and free.roles.get("label", label) == label:
-            meaning = f"{label}: the true class; {predicted}: the chosen one; {confidence}: how sure it was"
-            yield Way(meaning, {**roles, **scale})
 
 
 def _share(free: _Free, role: str) -> tuple[str, dict[str, str]]:

@@ -17,7 +17,6 @@ from ..errors import FileError, Way
 from ..inputs import Bools, Floats, Ints
 from .values import (
     TEXT,
-    UNNAMED,
     Sheet,
     as_text,
     emptied,
@@ -109,7 +108,7 @@ def numbers_in(
     if parsed.null_count == len(parsed):
         return np.full(len(cells), np.nan)
     if parsed.type != TEXT:
-        raise sheet.error(column, "no_numbers", ~nulls_in(cells))
+        raise sheet.error_of_rows(column, "no_numbers", ~nulls_in(cells))
     values, codes = encode(parsed)
     texts = [str(value).translate(_TYPED) for value in values]
     way = _common_way(texts, decimal_comma=sheet.decimal_comma, share=share)
@@ -168,7 +167,7 @@ def truths_in(
     if parsed.type == TEXT and are_words.any():
         advice = "say_right_word" if are_words.all() else "empty_if_not_judged"
         wrong = np.isin(codes, np.flatnonzero(are_words))
-        raise _error_of_cells(sheet, column, "no_truths", wrong, advice=advice)
+        raise sheet.error_of_rows(column, "no_truths", wrong, advice=advice)
     return numbers_in(sheet, column)
 
 
@@ -200,14 +199,6 @@ def row_of_numbers(value: object) -> object:
 def are_numbers(row: Iterable[object]) -> bool:
     """Return whether the parts of a cell are all numbers."""
     return all(isinstance(part, float | int) for part in row)
-
-
-def are_one_hot(values: Floats) -> Bools:
-    """Return which rows (N,) of numbers (N, K) have one 1, and else 0."""
-    are_ones = values == 1
-    are_zeros = values == 0
-    is_one: Bools = (are_ones.sum(axis=1) == 1) & (are_ones | are_zeros).all(axis=1)
-    return is_one
 
 
 def lists_of_numbers(sheet: Sheet, name: str) -> Floats | None:
@@ -328,7 +319,7 @@ def _refuse_others(
         right, wrong = ([word for word in words if pair.get(word) == one] for one in (1, 0))
         ways = _ways_beside(right, wrong, further)
         fields |= {"listed": _list_words(words, codes), "ways": ways}
-    raise _error_of_cells(sheet, column, "neither_word", are_others, **fields)
+    raise sheet.error_of_rows(column, "neither_word", are_others, **fields)
 
 
 def _list_words(words: Sequence[str], codes: Ints) -> list[str]:
@@ -478,41 +469,7 @@ def _no_number(
         advice = "leave_scale_out"
     elif len(odd) == len(texts) <= MOST_LEVELS:
         advice = "number_words"
-    return _error_of_cells(sheet, column, "no_numbers", wrong, advice=advice)
-
-
-def _error_of_cells(
-    sheet: Sheet,
-    column: str,
-    rule: str,
-    wrong: Bools,
-    *,
-    advice: str = "",
-    **fields: Any,
-) -> FileError:
-    """Return an error about cells (N,), or about rows if these are none of samples: the header again, or a sum."""
-    are_others = wrong & (_repeated_headers(sheet) | is_sum(sheet, wrong))
-    if are_others.any():
-        return sheet.error_of_rows(column, rule, are_others, words=fields.get("words", ""))
-    return sheet.error(column, rule, wrong, advice=advice, **fields)
-
-
-def _repeated_headers(sheet: Sheet) -> Bools:
-    """Return the rows (N,) whose cells are all the names of their columns, but for those without a name."""
-    are_headers = np.ones(len(sheet.rows), np.bool_)
-    for name in sheet.names:
-        if not name.startswith(UNNAMED):
-            are_headers &= is_in(texts_in(sheet.column(name)), [name.strip()])
-    return are_headers
-
-
-def is_sum(sheet: Sheet, wrong: Bools) -> Bools:
-    """Return the last row (N,), if it alone is wrong, and empty in a column that all others have a value in."""
-    is_last: Bools = np.arange(len(wrong)) == len(wrong) - 1
-    columns = map(sheet.column, sheet.names)
-    is_short = any(one.null_count == 1 and not one[-1].is_valid for one in columns)
-    is_alone = is_short and bool((wrong == is_last).all())
-    return is_last if is_alone else np.zeros_like(is_last)
+    return sheet.error_of_rows(column, "no_numbers", wrong, advice=advice)
 
 
 def _way_of(text: str) -> str:

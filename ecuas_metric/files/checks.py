@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, permutations
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from .cells import (
     MOST_LEVELS,
     NOTHING,
     columns_in,
-    is_sum,
     lists_of_numbers,
     numbers_if_any,
     parse_cells,
@@ -34,6 +33,7 @@ from .cells import (
 )
 from .recipe import (
     HEAD,
+    LOG,
     NAMES,
     Reading,
     Recipe,
@@ -147,6 +147,7 @@ def check_rows(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ..
         for check in _OF_ALL_ROWS:
             check(rows)
     head = replace(rows, sheet=sheet.head(HEAD))
+    _refuse_row_per_class(head)
     for form, role, check in _CHECKS:
         if recipe.form == form and role not in rows.said:
             check(head)
@@ -221,18 +222,22 @@ def _refuse_counts(rows: _Rows) -> None:
     """Refuse rows that a column counts samples of: it is called so, and without it no two rows are the same."""
     sheet = rows.sheet
     used = [sheet.column(one) for one in chain.from_iterable(rows.recipe.columns.values())]
-    if rows.recipe.of("id") or rows.recipe.of("weight"):
+    named = [name for name in rows.unused if name.strip().lower() in _COUNTS]
+    if rows.recipe.of("id") or rows.recipe.of("weight") or not named or not are_unique(used):
         return
-    for name in (name for name in rows.unused if name.strip().lower() in _COUNTS):
-        values = numbers_if_any(sheet, name)
-        are_whole = ((values >= 0) & (values % 1 == 0)).all()
-        if are_whole and values.max() > 1 and not count_up(values) and are_unique(used):
-            truth = rows.recipe.truth
-            ways = [
-                Way("each row is of so many samples", {"weight": name}, {"weights_are": "counts"}),
-                Way("each row is one sample", {"correct": truth}),
-            ]
-            raise sheet.error(name, "counts_of_rows", ways=ways)
+    if _are_counts(numbers_if_any(sheet, named[0])):
+        options = {"weights_are": "counts"}
+        ways = [
+            Way("each row is of so many samples", {"weight": named[0]}, options),
+            Way("each row is one sample", {"correct": rows.recipe.truth}),
+        ]
+        raise sheet.error(named[0], "counts_of_rows", ways=ways)
+
+
+def _are_counts(values: Floats) -> bool:
+    """Return whether numbers (N,) are whole, some above 1, and do not count the rows."""
+    are_whole = bool(((values >= 0) & (values % 1 == 0)).all())
+    return are_whole and values.max() > 1 and not count_up(values)
 
 
 def _refuse_right_answers(rows: _Rows) -> None:
@@ -255,25 +260,6 @@ def _refuse_right_answers(rows: _Rows) -> None:
             raise rows.sheet.error(truth, "words_of_other", other=name, ways=ways)
 
 
-def _refuse_other_verdicts(rows: _Rows) -> None:
-    """Refuse verdicts that do not say whether the true and the predicted class beside them are the same."""
-    columns = [*rows.named("label")[:1], *rows.named("predicted")[:1]]
-    if len(columns) < 2 or rows.recipe.right is not None or rows.recipe.correct_from is not None:
-        return
-    true, chosen = (rows.texts(name) for name in columns)
-    classes = set(true) - {""}
-    if do_recur(len(classes), len(true)) and classes.issuperset(chosen):
-        differ = np.abs(truths_in(rows.sheet, rows.recipe.truth) - (true == chosen)) > 0
-        if differ.any():
-            label, predicted = columns
-            ways = [
-                Way("as the verdicts say", {"correct": rows.recipe.truth}),
-                Way("as the classes say", {"label": label, "predicted": predicted}),
-            ]
-            fields = {"label": label, "predicted": predicted, "ways": ways}
-            raise rows.sheet.error(rows.recipe.truth, "contradicts_classes", differ, **fields)
-
-
 def _refuse_other_confidence(rows: _Rows) -> None:
     """Refuse a confidence beside the probabilities of all options that is not the largest of these."""
     confidence = rows.recipe.predictions[0]
@@ -292,22 +278,21 @@ def _refuse_other_confidence(rows: _Rows) -> None:
 def _refuse_other_decision(rows: _Rows) -> None:
     """Refuse posteriors whose likeliest class is not the predicted one beside them, or right where a verdict says."""
     values = rows.posteriors()
-    if values is None or rows.recipe.scale == "log":
+    if values is None or rows.recipe.scale == LOG:
         return
-    highest = values.max(axis=1)
-    is_one = np.count_nonzero(highest == values.T, axis=0) == 1
+    is_one = np.count_nonzero(values.max(axis=1) == values.T, axis=0) == 1
     likeliest = values.argmax(axis=1)
     names = rows.recipe.classes or map(str, range(values.shape[1]))
     places = {name.lower(): place for place, name in enumerate(names)}
-    columns = {role: rows.named(role)[:1] for role in ("predicted", "correct")}
-    for role, name in ((role, name) for role, names in columns.items() for name in names):
-        if role == "predicted":
-            differ = is_one & (_places_of(rows, name, places) != likeliest)
-        else:
-            right = _places_of(rows, rows.recipe.truth, places) == likeliest
-            differ = is_one & (np.abs(_verdicts_of(rows, name) - right) == 1)
+    right = _places_of(rows, rows.recipe.truth, places) == likeliest
+    for name in rows.named("predicted")[:1]:
+        differ = is_one & (_places_of(rows, name, places) != likeliest)
         if differ.any():
-            raise _contradicted(rows, name, role, differ)
+            raise _contradicted(rows, name, "predicted", differ)
+    for name in rows.named("correct")[:1]:
+        differ = is_one & (np.abs(_verdicts_of(rows, name) - right) == 1)
+        if differ.any():
+            raise _contradicted(rows, name, "correct", differ)
 
 
 def _places_of(rows: _Rows, name: str, places: dict[str, int]) -> Ints:
@@ -349,43 +334,23 @@ def _refuse_never_below_half(rows: _Rows) -> None:
         raise rows.sheet.error(share, "never_below_half", ways=ways)
 
 
-def _refuse_answers(rows: _Rows) -> None:
-    """Refuse labels 0 and 1 beside a predicted text of another kind in nearly each row: they may be verdicts on it."""
-    share = rows.recipe.predictions[0]
-    label = rows.recipe.truth
-    for name in rows.named("predicted")[:1]:
-        answers = set(rows.texts(name))
-        if set(rows.texts(label)) <= {"0", "1", ""} and answers.isdisjoint({"0", "1"}):
-            ways = [
-                Way(
-                    f"{label}: whether answers are right; {share}: how sure each was",
-                    {"confidence": share, "correct": label},
-                ),
-                Way(f"{share}: the probability of class 1", {"positive": share}),
-            ]
-            raise rows.sheet.error(label, "labels_of_answers", other=name, ways=ways)
-
-
 def _refuse_row_per_class(rows: _Rows) -> None:
     """Refuse rows of which several together have probabilities that sum to 1, and one that is true."""
     recipe = rows.recipe
     is_true = rows.texts(recipe.truth) == "1"
-    if not is_true.any() or len(is_true) < _ENOUGH or "group" in rows.said:
+    is_open = recipe.form in ("confidences", "positive") and "group" not in rows.said
+    if not is_open or not is_true.any() or len(is_true) < _ENOUGH:
         return
     shares = rows.shares()
     for name in [*recipe.of("id"), *rows.unused]:
         samples, codes = encode(rows.sheet.column(name))
-        size = len(samples) if rows.is_whole else len(samples) - 1
-        if codes.min() < 0 or not 1 < size <= len(codes) / 2:
-            continue
-        sums = np.bincount(codes, shares)[:size]
-        trues = np.bincount(codes, is_true)[:size]
-        if are_near(sums) and (trues == 1).all():
-            ways = [Way("each row is an answer of its own", {"group": name})]
-            column = recipe.predictions[0]
-            raise rows.sheet.error(
-                column, "row_per_class", advice="widen_classes", other=name, ways=ways
-            )
+        size = len(samples) - (not rows.is_whole)  # of the last, rows may follow
+        if codes.min() >= 0 and 1 < size <= len(codes) / 2:
+            sums, trues = (np.bincount(codes, one)[:size] for one in (shares, is_true))
+            if are_near(sums) and (trues == 1).all():
+                ways = [Way("each row is an answer of its own", {"group": name})]
+                fields: dict[str, Any] = {"advice": "widen_classes", "other": name, "ways": ways}
+                raise rows.sheet.error(recipe.predictions[0], "row_per_class", **fields)
 
 
 def _refuse_sorted(rows: _Rows) -> None:
@@ -408,28 +373,44 @@ def _check_systems(rows: _Rows) -> Iterator[Note]:
 
     FileError if rows are copies of others, or of several systems.
     """
-    names = rows.recipe.of("id")
-    systems = [rows.sheet.column(name) for name in rows.recipe.systems]
-    several = [column for column in systems if count_distinct(column) > 1]
-    columns = [*several, *map(rows.sheet.column, names)]
-    total = len(rows.sheet.rows)
-    is_told = any(column.null_count for column in columns) or rows.recipe.of("group")
-    if names and not any(column.null_count for column in columns):
-        repeated = total - count_distinct_rows(columns)
-        if repeated:
-            if not is_told:
-                _refuse_copies(rows, repeated)
-                _refuse_pooled(rows, join_texts(columns, "\0"))
-            fields = {"count": repeated, "total": total, "column": "+".join(names)}
-            yield Note("repeated_ids", fields, "" if is_told else "group_repeated_ids")
-            return
-    if not is_told and not rows.recipe.systems and "id" not in rows.said:
-        _refuse_crossed(rows)
-    for name in rows.unused if not rows.recipe.systems else ():
+    ids = [rows.sheet.column(name) for name in rows.recipe.of("id")]
+    if ids and not any(column.null_count for column in ids):
+        yield from _check_ids(rows, ids)
+    if not rows.recipe.systems:
+        if not rows.recipe.of("group") and _count_rows(rows):
+            _refuse_crossed(rows)
+        yield from _note_systems(rows)
+
+
+def _note_systems(rows: _Rows) -> Iterator[Note]:
+    """Yield notes on columns of a few values that are called as those of systems may be."""
+    for name in (name for name in rows.unused if name.strip().lower() in _MAY_BE_SYSTEMS):
         count = len(encode(rows.sheet.head(MAX_SYSTEMS).column(name))[0])
-        if name.strip().lower() in _MAY_BE_SYSTEMS and 2 <= count <= _MOST_POOLED:
+        if 2 <= count <= _MOST_POOLED:
             fields = {"column": name, "values": count, "columns": {"system": name}}
             yield Note("like_systems", fields | {"pairs": f"system={name}"}, "name_system")
+
+
+def _count_rows(rows: _Rows) -> bool:
+    """Return whether ids, if there are any, count the rows, and nobody named them."""
+    ids = [numbers_if_any(rows.sheet, name) for name in rows.recipe.of("id")]
+    return "id" not in rows.said and all(map(count_up, ids))
+
+
+def _check_ids(rows: _Rows, ids: Sequence[pa.Array]) -> Iterator[Note]:
+    """Yield a note on ids that occur more than once in a system; FileError if these are of copies, or of systems."""
+    systems = [rows.sheet.column(name) for name in rows.recipe.systems]
+    columns = [*(column for column in systems if count_distinct(column) > 1), *ids]
+    total = len(rows.sheet.rows)
+    repeated = total - count_distinct_rows(columns)
+    if not repeated:
+        return
+    is_grouped = bool(rows.recipe.of("group"))
+    if not is_grouped:
+        _refuse_copies(rows, repeated)
+        _refuse_pooled(rows, join_texts(columns, "\0"))
+    fields = {"count": repeated, "total": total, "column": "+".join(rows.recipe.of("id"))}
+    yield Note("repeated_ids", fields, "" if is_grouped else "group_repeated_ids")
 
 
 def _refuse_copies(rows: _Rows, repeated: int) -> None:
@@ -462,19 +443,16 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
     if are_empty.any() and count_distinct(keys.filter(from_numpy(~are_empty))) == num_ids:
         raise rows.sheet.error_of_rows(used[0], "value_in_other_row", are_empty)
     sheet = with_leaves(rows.sheet)
-    columns = {*rows.unused, *sheet.names[len(rows.sheet.names) :]}
-    for name in (name for name in sheet.names if name in columns):
+    for name in [*rows.unused, *sheet.names[len(rows.sheet.names) :]]:
         texts = texts_in(sheet.column(name))
         count = count_distinct(texts)
-        is_part = 2 <= count <= min(MAX_SYSTEMS, num_ids) and count < len(texts)
-        if is_part and are_unique([keys, texts]):
-            if rows.recipe.form in ("confidences", "positive"):
-                _refuse_row_per_class(rows)
+        if 2 <= count <= min(MAX_SYSTEMS, num_ids, len(texts) - 1) and are_unique([keys, texts]):
+            _refuse_row_per_class(rows)
             raise _told_apart(rows, "+".join(rows.recipe.of("id")), name, count)
 
 
 def _refuse_crossed(rows: _Rows) -> None:
-    """Refuse rows without ids if each value of a column stands once beside each of another, as questions of systems do.
+    """Refuse rows if each value of a column stands once beside each of another, as questions of systems do.
 
     Numbers may count rows within another thing, unless these have one truth each.
     """
@@ -483,13 +461,14 @@ def _refuse_crossed(rows: _Rows) -> None:
     unused = rows.unused if total <= _MOST_CROSSED else []
     columns = {name: texts_in(sheet.column(name)) for name in unused}
     sizes = {name: count_distinct(texts) for name, texts in columns.items()}
-    for name, question in permutations(unused, 2):
-        is_grid = sizes[name] * sizes[question] == total and 2 <= sizes[name] <= _MOST_POOLED
+    few = [name for name in unused if 2 <= sizes[name] <= _MOST_POOLED]
+    for name, question in product(few, unused):
         is_larger = sizes[question] > max(sizes[name], _ENOUGH)
-        if is_grid and is_larger and are_unique([columns[name], columns[question]]):
+        if is_larger and sizes[name] * sizes[question] == total:
             truths = [columns[question], sheet.column(rows.recipe.truth)]
             is_word = parse_cells(sheet.column(name)).type == TEXT
-            if is_word or count_distinct_rows(truths) == sizes[question]:
+            is_told = is_word or count_distinct_rows(truths) == sizes[question]
+            if is_told and are_unique([columns[name], columns[question]]):
                 raise _told_apart(rows, question, name, sizes[name])
 
 
@@ -521,14 +500,10 @@ _OF_ALL_ROWS: tuple[Callable[[_Rows], None], ...] = (
 _CHECKS: tuple[tuple[str, str, Callable[[_Rows], None]], ...] = (
     # a form of input, a role that the user has not named, and the check
     ("confidences", "correct", _refuse_counts),
-    ("confidences", "", _refuse_row_per_class),
     ("confidences", "correct", _refuse_right_answers),
-    ("confidences", "correct", _refuse_other_verdicts),
     ("confidences", "confidence", _refuse_other_confidence),
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "posteriors", _refuse_other_decision),
-    ("positive", "", _refuse_row_per_class),
-    ("positive", "positive", _refuse_answers),
     ("positive", "positive", _refuse_other_decision),
 )
 
@@ -542,27 +517,27 @@ def check_confidences(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
     name = recipe.predictions[0]
     tolerance = RANGE_TOLERANCE * (high - low)
     is_off = (values < low - tolerance) | (values > high + tolerance)
-    if recipe.scale == "log" or not is_off.any():
+    if recipe.scale == LOG or not is_off.any():
         return
     code = code_for_missing(values)
     if code is not None:
-        raise sheet.error(
-            name, "out_of_unit_interval", is_off, advice="empty_if_missing", code=code
-        )
-    largest = float(np.nanmax(values))
-    marks = scale_marks(values).sum(axis=1)
-    is_scale = np.nanmin(values) >= 0 and largest <= 100
-    if recipe.scale == 1 and is_scale and are_mixed(marks, largest):
-        fields = {"within": marks[1], "size": marks[0], "advice": "write_in_unit_interval"}
-        raise sheet.error(name, "several_scales", is_off, **fields)
-    _refuse_rating(sheet, recipe, values)
+        fields: dict[str, Any] = {"advice": "empty_if_missing", "code": code}
+        raise sheet.error(name, "out_of_unit_interval", is_off, **fields)
     if recipe.scale != 1:
         raise sheet.error(name, "beyond_scale", is_off, scale=as_text(recipe.scale))
-    if (
-        recipe.form == "positive"
-        and np.nanmin(values) < 0 < largest
-        and np.ptp(values) > _OF_COSINE
-    ):
+    _refuse_rating(sheet, recipe, values)
+    _refuse_mixed(sheet, recipe, values, is_off)
+
+
+def _refuse_mixed(sheet: Sheet, recipe: Recipe, values: Floats, is_off: Bools) -> None:
+    """Refuse confidences (N,) of which many are in [0, 1], and others are not, or of both signs, as margins are."""
+    name = recipe.predictions[0]
+    least, largest = float(np.nanmin(values)), float(np.nanmax(values))
+    marks = scale_marks(values).sum(axis=1)
+    if least >= 0 and largest <= 100 and are_mixed(marks, largest):
+        fields = {"within": marks[1], "size": marks[0], "advice": "write_in_unit_interval"}
+        raise sheet.error(name, "several_scales", is_off, **fields)
+    if recipe.form == "positive" and least < 0 < largest and largest - least > _OF_COSINE:
         raise sheet.error(name, "out_of_unit_interval", is_off, advice="margins_are_logits")
 
 
@@ -571,7 +546,7 @@ def _refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
     levels = np.unique(values[~np.isnan(values)])
     is_small = len(levels) <= MOST_LEVELS and np.abs(levels).max() < MOST_LEVELS
     step = 0.5 if len(levels) > 2 else 1
-    if recipe.scale == 1 and levels[-1] > 1 and is_small and (levels % step == 0).all():
+    if levels[-1] > 1 and is_small and (levels % step == 0).all():
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
         name = recipe.predictions[0]
         raise sheet.error(name, "rating", values > 1, advice="map_rating", **limits)
@@ -631,17 +606,14 @@ def check_grades(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
     wrong = ~np.isnan(grades) & (grades != 0) & (grades != 1)
     if not wrong.any():
         return
-    is_total = is_sum(sheet, wrong).any() or grades[-1] == np.nansum(grades[:-1])
-    is_mean = 0 < grades[wrong][0] < 1
-    first = grades[wrong][0]
-    if np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH and (is_total or is_mean):
-        raise sheet.error_of_rows(recipe.truth, "one_row_unlike_others", wrong, value=first)
     levels = np.unique(known)
     if len(levels) == 2:
         raise two_codes(sheet, recipe.truth, f"{levels[0]:g}", f"{levels[1]:g}", known == levels[1])
     is_code = len(levels) == 3 and abs(levels[levels * (levels - 1) != 0][0]) > 2
     advice = "empty_if_not_judged" if is_code else "grade_or_empty"
-    raise sheet.error(recipe.truth, "not_0_or_1", wrong, value=first, advice=advice)
+    raise sheet.error_of_rows(
+        recipe.truth, "not_0_or_1", wrong, value=grades[wrong][0], advice=advice
+    )
 
 
 def refuse_positive(sheet: Sheet, name: str, chosen: pa.Array, values: Floats, label: str) -> None:

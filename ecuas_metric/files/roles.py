@@ -38,7 +38,6 @@ from .recipe import (
     name_of,
 )
 from .values import (
-    MOST_SKIPPED,
     UNNAMED,
     Sheet,
     are_unique,
@@ -183,27 +182,26 @@ class _Matching:
 
         Probabilities of all classes win over a confidence beside them.
         """
-        complete = [
-            form for form, needed in FORMS.items() if all(self.roles[role] for role in needed)
-        ]
-        fitting = [form for form in complete if said <= set(FORMS[form])]
-        if not fitting:
+        complete = {
+            form: needed
+            for form, needed in FORMS.items()
+            if all(self.roles[role] for role in needed) and said <= set(needed)
+        }
+        if not complete:
             raise self._no_form(said)
-        if said or "confidences" not in fitting:
-            return fitting[0]
-        if "posteriors" in fitting:
+        if not said and "posteriors" in complete:
             return "posteriors"
-        if "positive" in fitting:
-            ways = [
-                Way(f"{names[0]}: {what}", {role: names[0]})
-                for role, what in (
-                    ("confidence", "how sure each answer was"),
-                    ("positive", "the probability of class 1"),
-                )
-                for names in [self.roles[role]]
-            ]
-            raise FileError(self.sheet.source, "two_forms", ways=ways)
-        return fitting[0]
+        if not said and {"confidences", "positive"} <= complete.keys():
+            raise self._two_forms()
+        return next(iter(complete))
+
+    def _two_forms(self) -> FileError:
+        confidence, positive = (self.roles[role][0] for role in ("confidence", "positive"))
+        ways = [
+            Way(f"{confidence}: how sure each answer was", {"confidence": confidence}),
+            Way(f"{positive}: the probability of class 1", {"positive": positive}),
+        ]
+        return FileError(self.sheet.source, "two_forms", ways=ways)
 
     def require_one_column(self, form: str) -> None:
         """Raise FileError if two columns have names of one role that is used, and differ."""
@@ -277,24 +275,22 @@ class _Matching:
 
     def refuse_lists_of_classes(self) -> None:
         """Raise FileError if a column has a list of texts where posteriors have one of numbers: of which classes."""
-        (posteriors, *others) = self.roles["posteriors"]
-        values = row_of_numbers(first_of(self.sheet.table[posteriors]))
-        if (
-            others
-            or not isinstance(values, list)
-            or classes_of(first_of(self.sheet.table[posteriors]))
-        ):
-            return
-        for name in self.sheet.names:
-            row = row_of_numbers(first_of(self.sheet.table[name]))
-            texts = row if isinstance(row, list) and name != posteriors else []
-            if len(texts) == len(values) > 1 and all(isinstance(text, str) for text in texts):
+        posteriors = self.roles["posteriors"][0]
+        size = len(self._list_in(posteriors))
+        others = [name for name in self.sheet.names if size > 1 and name != posteriors]
+        texts = {name: self._list_in(name) for name in others}
+        are_classes = classes_of(first_of(self.sheet.table[posteriors])) is not None
+        for name, row in texts.items():
+            if len(row) == size and not are_classes and all(isinstance(one, str) for one in row):
                 label = {"label": "NAME"} if name in self.roles["label"] else {}
-                way = Way(
-                    f"{name}: the classes of {posteriors}",
-                    {"posteriors": "+".join([name, posteriors]), **label},
-                )
+                columns = {"posteriors": "+".join([name, posteriors]), **label}
+                way = Way(f"{name}: the classes of {posteriors}", columns)
                 raise self.sheet.error(name, "lists_of_classes", other=posteriors, ways=[way])
+
+    def _list_in(self, name: str) -> list[object]:
+        """Return the parts of the first cell of a column, if it has several."""
+        row = row_of_numbers(first_of(self.sheet.table[name]))
+        return row if isinstance(row, list) else []
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
@@ -462,10 +458,8 @@ class _Matching:
 
     def _no_form(self, said: set[str]) -> FileError:
         """Return the error about columns that make up no form: what is there, and what is not."""
-        header = self._strange_header()
-        if header:
-            got = ", ".join(header[:_EXAMPLES])
-            return FileError(self.sheet.source, "no_header", got=got, **self._advice_on_names())
+        if self._strange_header():
+            return self._no_header()
         forms = [
             needed
             for needed in map(set, FORMS.values())
@@ -477,33 +471,27 @@ class _Matching:
         lacking = min((needed - present for needed in forms), key=len)
         return self._lacking(lacking, sorted(present))
 
-    def _strange_header(self) -> list[str]:
-        """Return the names of the columns if they are numbers and the like, or a title above the table."""
+    def _no_header(self) -> FileError:
+        """Return the error about a first row that has no names, which may be a title."""
+        got = ", ".join(self.sheet.names[:_EXAMPLES])
+        row = self.sheet.header
+        ways = [Way(f"row {row} is a title", {"skip": str(row)})] if row else []
+        fields: dict[str, Any] = {"got": got, "advice": "name_header", "ways": ways}
+        return FileError(self.sheet.source, "no_header", **fields)
+
+    def _strange_header(self) -> bool:
+        """Return whether the names of the columns are numbers and the like, or a title above the table."""
         header = [name.strip() for name in self.sheet.names]
         named = [name for name in header if not _NO_NAME.fullmatch(name)]
         unnamed = [name for name in header if name.startswith(UNNAMED)]
         is_title = len(named) == 1 and len(unnamed) == len(header) - 1 > 0
-        is_index = unnamed == header[:1]  # as pandas writes it
-        return header if not named or (is_title and not is_index) else []
-
-    def _advice_on_names(self) -> dict[str, Any]:
-        """Return the advice to leave out what is above the first row of names, if there is one below the header."""
-        head = self.sheet.head(MOST_SKIPPED if self.sheet.header else 0)
-        cells = [head.column(name).to_pylist() for name in head.names]
-        rows = zip(*cells, strict=True)
-        are_names = [all(map(_is_name, row)) for row in rows]
-        if True not in are_names:
-            return {"advice": "name_header"}
-        rows_above = head.rows[: are_names.index(True)]
-        return {"ways": head.ways_to_skip([self.sheet.header, *rows_above.tolist()])}
+        return not named or (is_title and unnamed != header[:1])  # which pandas' index has
 
     def _lacking(self, roles: set[str], present: Sequence[str]) -> FileError:
         if roles == {"posteriors"} and self.columnless:
             names = sorted(self.columnless)[:COLUMNS_SHOWN]
             return self._error("class_without_column", names=names)
         ways = ways_to_read(self.sheet, self._plausible(), self.said)
-        if not ways and self.labels:
-            return self._error("roles_missing")
         nested = [name for name in self.sheet.names if self._holds_rows(name)]
         if len(roles) > 1 and nested:
             path = ".".join(filter(None, [self.sheet.path, nested[0]]))
@@ -574,12 +562,6 @@ class _Matching:
         classes = set(map(class_in, self.sheet.names))
         texts = texts_of_names(self.sheet.column(name), classes)
         return set(map(as_text, encode(texts)[0]))
-
-
-def _is_name(cell: object) -> bool:
-    """Return whether a cell may be the name of a column."""
-    name = cell.strip() if isinstance(cell, str) else ""
-    return bool(name) and not _NO_NAME.fullmatch(name)
 
 
 def class_in(name: str) -> str:

@@ -477,22 +477,25 @@ def submissions_of(
         raise FileError(path, "no_rows" if sheet.format else "file_empty")
     check_numbers(reading.scale, reading.correct_from)
     sheet = replace(sheet, source=str(path))
-    if not reading.systems:
-        sheet = _nested(sheet, reading)
-        recipe = recipe_of(sheet, reading, rows=len(sheet.rows))
-        return list(_submissions(sheet, recipe, reading))
-    readings = [
-        reading.with_columns({**reading.columns, **columns}) for columns in reading.systems.values()
-    ]
-    sheets = [_nested(sheet, one) for one in readings]
-    resolved = [
-        resolve(rows, one, rows=len(rows.rows)) for rows, one in zip(sheets, readings, strict=True)
-    ]
-    used = {name for one in resolved for names in one.columns.values() for name in names}
+    if reading.systems:
+        return _side_by_side(sheet, reading)
+    sheet = _nested(sheet, reading)
+    recipe = recipe_of(sheet, reading, rows=len(sheet.rows))
+    return list(_submissions(sheet, recipe, reading))
+
+
+def _side_by_side(sheet: Sheet, reading: Reading) -> list[Submission]:
+    """Return the systems in the columns of one table; what one of them uses is not unused by another."""
+    read = []
+    for system, columns in reading.systems.items():
+        one = reading.with_columns({**reading.columns, **columns})
+        rows = _nested(sheet, one)
+        read.append((system, rows, one, resolve(rows, one, rows=len(rows.rows))))
+    used = {name for *_, recipe in read for names in recipe.columns.values() for name in names}
     submissions: list[Submission] = []
-    for system, rows, first, one in zip(reading.systems, sheets, resolved, readings, strict=True):
-        recipe = _checked_recipe(rows, first.without(used), one)
-        submissions += _submissions(rows, replace(recipe, system=system), one)
+    for system, rows, one, recipe in read:
+        checked_recipe = _checked_recipe(rows, recipe.without(used), one)
+        submissions += _submissions(rows, replace(checked_recipe, system=system), one)
     return submissions
 
 

@@ -22,7 +22,7 @@ TEXT = pa.large_string()
 UNNAMED = "Unnamed: "  # before the number of a column without a name, as in pandas
 _FLOAT = pa.float64()
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
-MOST_SKIPPED = 20  # rows that advice lists
+MOST_SKIPPED = 5  # rows that an error lists
 MOST_FIELDS = 1000  # of a nested cell; more are data, not names
 
 
@@ -67,6 +67,15 @@ class Sheet:
         table = self.table.slice(0, count)
         return replace(self, table=table, rows=self.rows[:count])
 
+    def error_of_rows(self, column: str, rule: str, wrong: Bools, **fields: Any) -> FileError:
+        """Return an error about rows (N,) that may be no samples, and are left out then, if they are few."""
+        rows = self.rows[wrong].tolist()
+        if len(rows) <= min(MOST_SKIPPED, len(wrong) / 4) and self.format not in ("", "run"):
+            skip = "+".join(map(str, filter(None, [self.skipped, *rows])))
+            file = re.split(r"[/\\]", self.source)[-1]
+            fields.setdefault("ways", [Way("these rows are no samples", {"skip": skip}, file=file)])
+        return self.error(column, rule, wrong, **fields)
+
     def error(
         self,
         column: str,
@@ -84,39 +93,6 @@ class Sheet:
             cell = self.column(column)[first].as_py()
             fields = fields if cell is None else {"value": cell, **fields}
         return FileError(self.source, rule, column=column, **fields)
-
-    def error_of_rows(
-        self,
-        column: str,
-        rule: str,
-        wrong: Bools,
-        **fields: Any,
-    ) -> FileError:
-        """Return an error about rows (N,) that are none of samples, with the way to skip them."""
-        rows = self.rows[wrong].tolist()
-        skipped = rows if len(rows) <= MOST_SKIPPED else self._values_of(wrong)
-        fields["advice"] = "" if skipped else "leave_rows_out"
-        return self.error(column, rule, wrong, **fields, ways=self.ways_to_skip(skipped))
-
-    def ways_to_skip(self, rows: Sequence[object]) -> list[Way]:
-        """Return the way to skip rows, by their numbers or by COLUMN=VALUE, beside those that are skipped."""
-        skip = "+".join(map(str, filter(None, [self.skipped, *rows])))
-        file = re.split(r"[/\\]", self.source)[-1]
-        return (
-            [Way("these rows are no samples: leave them out", {"skip": skip}, file=file)]
-            if rows
-            else []
-        )
-
-    def _values_of(self, rows: Bools) -> list[str]:
-        """Return the first COLUMN=VALUE that these rows (N,) have and no others, if there is one."""
-        for name in self.names:
-            cells = self.column(name)
-            value = as_text(cells[int(np.argmax(rows))].as_py())
-            is_said = cells.type == TEXT and re.fullmatch(r"[\w .-]+=[\w .-]+", f"{name}={value}")
-            if is_said and (is_in(texts_in(cells), [value]) == rows).all():
-                return [f"{name}={value}"]
-        return []
 
 
 def as_text(value: object) -> str:
@@ -369,9 +345,12 @@ def with_fields(table: pa.Table, names: Iterable[str]) -> pa.Table:
 
 def parts_by_name(parts: Sequence[object]) -> dict[str, object]:
     """Return the objects of a list by their fields `name`, if each has another one; nothing of other lists."""
-    by_name: dict[str, object] = {
-        str(part["name"]): part for part in parts if isinstance(part, dict) and part.get("name")
-    }
+    by_name: dict[str, object] = {}
+    for part in parts:
+        name = part.get("name") if isinstance(part, dict) else None
+        name = name.get("name") if isinstance(name, dict) else name  # as HELM writes it
+        if name:
+            by_name[str(name)] = part
     return by_name if len(by_name) == len(parts) else {}
 
 

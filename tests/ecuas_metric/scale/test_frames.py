@@ -100,14 +100,6 @@ def data_sets(seed):
         "copies": confidences(q, y, weight=weight, weights_are="counts", confidence_level=0.9),
         "posteriors": (columns, {"n": [0, 2]}, "posteriors", p, labels),
         "lists": ({"posteriors": list(p), "label": labels}, {}, "posteriors", p, labels),
-        "a column of 1 for each true class": (
-            {f"prob_{k}": p[:, k] for k in range(3)}
-            | {f"is {k}": 1 * (labels == k) for k in range(3)},
-            {"columns": {"label": "is 0+is 1+is 2"}},
-            "posteriors",
-            p,
-            labels,
-        ),
         "two classes": ({"prob": q, "label": y}, {}, "posteriors", of_two, y),
         "costs": ({"u": u, "c": c}, {"columns": costs, "max_uncertainty": 2.0}, "costs", u, c),
         "any name": (
