@@ -397,3 +397,12 @@ def test_files_of_several_tables_are_named_one_by_one(names, tmp_path):
         TABLE.to_parquet(tmp_path / f"{name}.parquet")
     with pytest.raises(FileError, match="Name its files"):
         read_submissions(tmp_path)
+
+
+@pytest.mark.parametrize("orient", ["index", "columns", "split"])
+@pytest.mark.parametrize("keys", [["b", "a", "c"], ["901", "17", "902"], [40, 41, 42]])
+def test_the_keys_of_objects_are_ids_unless_they_count_them(keys, orient, read):
+    table = TABLE.drop(columns="answer")
+    one = read(table.set_axis(keys).to_json(orient=orient), ".json")
+    assert list(map(str, one.ids.to_pylist())) == list(map(str, keys))
+    assert read(table.to_json(orient=orient), ".json").ids is None
