@@ -389,10 +389,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "hard_decisions": "All predictions are 0 or 1 and count as {what}.",
     "classes": "There are {count} classes in columns {label!r} and {predicted!r}, and K is {count}.",
     "labels_from_1": "Class 0 never occurs, and all other classes up to {last} do: are labels counted from 0?",
-    "rows_without_values": (
-        "No column that is used has a value in {count} of the rows, the first of which is row {row}: failed answers, "
-        "or no samples?"
-    ),
     "decided_by_fit": (
         "These depend on what users accept, which the fit of the recalibration decides; its error is not known, so "
         "there are no intervals and no tests: {metrics}."
@@ -486,7 +482,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_value_at_all": "has no value at all",
     "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",
     "value_in_other_row": "has no value, but another row of the same id has one,",
-    "no_value_in_either": "has no value, and neither has {other!r},",
     "no_value_in_any": "has no value, and no other column that is used has one",
     "row_ends_before": "has no cell, not even an empty one behind a separator",
     "word_missing": "has no value {word!r}",

@@ -151,7 +151,7 @@ def check_rows(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ..
     for form, role, check in _CHECKS:
         if recipe.form == form and role not in rows.said:
             check(head)
-    return (*_note_empty_rows(rows), *_check_systems(rows))
+    return tuple(_check_systems(rows))
 
 
 # ---- rows that are none of samples ----------------------------------------------------------------------------------
@@ -181,19 +181,15 @@ def _refuse_sums(rows: _Rows) -> None:
                 raise sheet.error_of_rows(name, "footer", are_sums)
 
 
-def _note_empty_rows(rows: _Rows) -> Iterator[Note]:
-    """Yield a note on rows without a value in any column that is used; FileError if no column has one in all rows."""
+def _refuse_empty_rows(rows: _Rows) -> None:
+    """Refuse rows without a value in any column that is used, if no column has one in all rows, as samples have."""
     sheet = rows.sheet
-    used = list(map(sheet.stored, chain.from_iterable(rows.recipe.columns.values())))
-    if not rows.is_whole or not all(sheet.column(name).null_count for name in used):
+    if not all(column.null_count for column in sheet.table.columns):
         return
+    used = list(map(sheet.stored, chain.from_iterable(rows.recipe.columns.values())))
     are_empty = np.all([nulls_in(sheet.column(name)) for name in used], axis=0)
     if are_empty.any() and not are_empty.all():
-        error = sheet.error_of_rows(used[0], "no_value_in_any", are_empty)
-        if all(column.null_count for column in sheet.table.columns):
-            raise error
-        fields = {**error.fields, "column": used[0], "row": error.row, "count": error.count}
-        yield Note("rows_without_values", fields, error.advice)
+        raise sheet.error_of_rows(used[0], "no_value_in_any", are_empty)
 
 
 def refuse_without_id(sheet: Sheet, name: str) -> None:
@@ -495,6 +491,7 @@ def require_ids(recipes: Iterable[Recipe]) -> None:
 _OF_ALL_ROWS: tuple[Callable[[_Rows], None], ...] = (
     _refuse_short_rows,
     _refuse_sums,
+    _refuse_empty_rows,
     _refuse_never_below_half,
 )
 _CHECKS: tuple[tuple[str, str, Callable[[_Rows], None]], ...] = (

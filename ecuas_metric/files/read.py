@@ -569,12 +569,8 @@ def _is_above_names(line: str, below: Sequence[str]) -> bool:
 
 
 def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:
-    """Return the names of the columns; the first has none if rows have one cell more, which counts them."""
-    cells, *rows = _cells_of([line, *below], separator) or [[]]
-    numbers = [row[0] for row in rows if len(row) == len(cells) + 1]
-    counted = list(map(str, range(len(rows) + 1)))
-    if len(rows) > 1 and numbers in (counted[:-1], counted[1:]):  # as R writes tables
-        cells = ["", *cells]
+    """Return the names of the columns."""
+    cells, *_ = _cells_of([line, *below], separator) or [[]]  # a name may have several lines
     if max(map(len, cells), default=0) > _LONGEST_NAME:
         raise ValueError(f"names of columns have at most {_LONGEST_NAME:,} letters")
     return list(map(_column_name, cells, count()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, Way
-from ..inputs import Floats, grouped
+from ..inputs import Array, grouped
 from .asking import DIFFERENT, contents, has_fractions, list_columns, ways_to_read, with_leaves
 from .cells import (
     classes_of,
@@ -208,30 +209,18 @@ class _Matching:
         for role in (*FORMS[form], "system"):
             first, *others = self.alike.get(role, [])[:COLUMNS_SHOWN] or [""]
             for other in others if role in _OF_ONE else ():
-                count = self._count_differing(role, first, other)
+                values = [self._values(role, name) for name in (first, other)]
+                count = int(np.count_nonzero(values[0] != values[1]))
                 if count:
                     raise self._two_columns(role, [first, other], count)
 
-    def _count_differing(self, role: str, first: str, second: str) -> int:
-        """Return in how many rows two columns differ: as truths, or as texts, of systems by which rows they group."""
+    def _values(self, role: str, name: str) -> Array:
+        """Return what a column says (N,): as truths, if it has such, or as texts; of systems which rows are of one."""
         if role == "correct":
-            one, other = (self._truths(name) for name in (first, second))
-            if one is not None and other is not None:
-                return int(
-                    np.count_nonzero(np.nan_to_num(one, nan=-1) != np.nan_to_num(other, nan=-1))
-                )
-        texts = [encode(texts_in(self._cells(name))) for name in (first, second)]
-        if role == "system":
-            pairs = set(zip(*(codes.tolist() for _, codes in texts), strict=True))
-            return len(pairs) - len(texts[0][0]) if len(pairs) > len(texts[0][0]) else 0
-        values = [np.array([*map(as_text, known), ""])[codes] for known, codes in texts]
-        return int(np.count_nonzero(values[0] != values[1]))
-
-    def _truths(self, name: str) -> Floats | None:
-        try:
-            return truths_in(self.sheet, name)
-        except FileError:
-            return None
+            with suppress(FileError):
+                return np.nan_to_num(truths_in(self.sheet, name), nan=-1).astype(str)
+        known, codes = encode(texts_in(self._cells(name)))
+        return codes if role == "system" else np.array([*map(as_text, known), ""])[codes]
 
     def _two_columns(self, role: str, names: Sequence[str], count: int) -> FileError:
         ways = [Way("", {role: name}) for name in names]

@@ -816,7 +816,7 @@ def _hits(
     predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
     true = texts_of_names(sheet.column(label), _classes_in(texts_in(sheet.column(name))))
     if predicted.null_count:
-        raise _without_class(sheet, name, label, nulls_in(predicted), nulls_in(true))
+        raise sheet.error_of_rows(name, "no_value", nulls_in(predicted))
     known = _classes_in(predicted)
     classes = {*known, *_classes_in(true)}
     if len(set(map(_plain_name, classes))) < len(classes):
@@ -835,15 +835,6 @@ def _hits(
     names, codes = encode(true)
     numbers_of_names = numbers_of_texts([*map(_plain_name, map(str, names)), ""])
     return hits, len(classes), numbers_of_names[codes]
-
-
-def _without_class(
-    sheet: Sheet, name: str, label: str, missing: Bools, unknown: Bools
-) -> FileError:
-    """Return an error about rows (N,) without a predicted class, which are none of samples if all lack a true one."""
-    if (missing & ~unknown).any():
-        return sheet.error(name, "no_value", missing)
-    return sheet.error_of_rows(name, "no_value_in_either", missing, other=label)
 
 
 def _classes_in(texts: pa.Array) -> list[str]:

@@ -324,19 +324,17 @@ TABLE = pd.DataFrame(
 @pytest.mark.parametrize(
     ("text", "suffix"),
     [
-        (TABLE.to_csv().removeprefix(","), ".csv"),
         (TABLE.set_index("answer").to_json(), ".json"),
         (TABLE.set_index("answer").to_json(orient="index"), ".json"),
         (TABLE.to_json(), ".json"),
     ],
     ids=[
-        "R, commas",
         "text index",
         "index",
         "columns",
     ],
 )
-def test_tables_are_read_as_r_and_pandas_write_them(text, suffix, read):
+def test_tables_are_read_as_pandas_writes_them(text, suffix, read):
     one = read(text, suffix)
     assert one.predictions.tolist() == [0.9, 0.25, 0.5]
     assert one.references.tolist() == [1, 0, 1]
@@ -361,14 +359,6 @@ def test_cells_keep_their_spaces(end, read):
 def test_a_first_cell_that_counts_no_rows_is_no_name_of_a_row(read):
     with pytest.raises(FileError, match="row 2 has more cells than the header"):
         read("confidence,correct\n1,0.9,1\n3,0.8,0\n")
-
-
-QUALTRICS = """Start,confidence,correct
-Start Date,How sure?,Right?
-"{""ImportId"":""startDate""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2""}"
-2026-01-02,0.9,1
-2026-01-02,0.4,0
-"""
 
 
 @pytest.mark.parametrize(
