@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, filterfalse
 from os.path import commonprefix
 
 import numpy as np
@@ -153,10 +154,10 @@ class _Free:
     def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
         self.roles = {role: names[0] for role, names in roles.items() if names}
         self.sheet = with_leaves(sheet.head(_ROWS))
-        taken = {column_in(name) for names in roles.values() for name in names}
-        taken |= {name.partition(".")[0] for name in self.sheet.names if "." in name}  # objects
-        names = [name for name in self.sheet.names if name not in taken]
-        self.names = [name for name in names if not _NOT_IN_FLAGS.search(name)]
+        objects = {name.partition(".")[0] for name in self.sheet.names if "." in name}
+        taken = objects.union(map(column_in, chain.from_iterable(roles.values())))
+        free = filterfalse(taken.__contains__, self.sheet.names)
+        self.names = list(filterfalse(_NOT_IN_FLAGS.search, free))
         self.numbers = {name: numbers_if_any(self.sheet, name) for name in self.names}
 
     def texts(self, name: str) -> list[str]:

@@ -341,12 +341,18 @@ def _refuse_row_per_class(rows: _Rows) -> None:
     for name in [*recipe.of("id"), *rows.unused]:
         samples, codes = encode(rows.sheet.column(name))
         size = len(samples) - (not rows.is_whole)  # of the last, rows may follow
-        if codes.min() >= 0 and 1 < size <= len(codes) / 2:
-            sums, trues = (np.bincount(codes, one)[:size] for one in (shares, is_true))
-            if are_near(sums) and (trues == 1).all():
-                ways = [Way("each row is an answer of its own", {"group": name})]
-                fields: dict[str, Any] = {"advice": "widen_classes", "other": name, "ways": ways}
-                raise rows.sheet.error(recipe.predictions[0], "row_per_class", **fields)
+        if _are_classes(codes, size, shares, is_true):
+            ways = [Way("each row is an answer of its own", {"group": name})]
+            fields: dict[str, Any] = {"advice": "widen_classes", "other": name, "ways": ways}
+            raise rows.sheet.error(recipe.predictions[0], "row_per_class", **fields)
+
+
+def _are_classes(codes: Ints, size: int, shares: Floats, is_true: Bools) -> bool:
+    """Return whether rows (N,) of each of so many samples, by their codes, sum to 1, and one of them is true."""
+    if codes.min() < 0 or not 1 < size <= len(codes) / 2:
+        return False
+    sums, trues = (np.bincount(codes, one)[:size] for one in (shares, is_true))
+    return are_near(sums) and bool((trues == 1).all())
 
 
 def _refuse_sorted(rows: _Rows) -> None:
@@ -373,7 +379,8 @@ def _check_systems(rows: _Rows) -> Iterator[Note]:
     if ids and not any(column.null_count for column in ids):
         yield from _check_ids(rows, ids)
     if not rows.recipe.systems:
-        if not rows.recipe.of("group") and _count_rows(rows):
+        is_small = len(rows.sheet.rows) <= _MOST_CROSSED
+        if is_small and not rows.recipe.of("group") and _count_rows(rows):
             _refuse_crossed(rows)
         yield from _note_systems(rows)
 
@@ -454,18 +461,22 @@ def _refuse_crossed(rows: _Rows) -> None:
     """
     sheet = rows.sheet
     total = len(sheet.rows)
-    unused = rows.unused if total <= _MOST_CROSSED else []
-    columns = {name: texts_in(sheet.column(name)) for name in unused}
+    columns = {name: texts_in(sheet.column(name)) for name in rows.unused}
     sizes = {name: count_distinct(texts) for name, texts in columns.items()}
-    few = [name for name in unused if 2 <= sizes[name] <= _MOST_POOLED]
-    for name, question in product(few, unused):
+    few = [name for name, size in sizes.items() if 2 <= size <= _MOST_POOLED]
+    for name, question in product(few, sizes):
         is_larger = sizes[question] > max(sizes[name], _ENOUGH)
-        if is_larger and sizes[name] * sizes[question] == total:
-            truths = [columns[question], sheet.column(rows.recipe.truth)]
-            is_word = parse_cells(sheet.column(name)).type == TEXT
-            is_told = is_word or count_distinct_rows(truths) == sizes[question]
-            if is_told and are_unique([columns[name], columns[question]]):
-                raise _told_apart(rows, question, name, sizes[name])
+        is_grid = is_larger and sizes[name] * sizes[question] == total
+        pair = [columns[name], columns[question]]
+        if is_grid and are_unique(pair) and _may_be_systems(rows, name, columns[question]):
+            raise _told_apart(rows, question, name, sizes[name])
+
+
+def _may_be_systems(rows: _Rows, name: str, questions: pa.Array) -> bool:
+    """Return whether a column has words, or numbers beside questions (N,) that have one truth each."""
+    truths = [questions, rows.sheet.column(rows.recipe.truth)]
+    is_word = parse_cells(rows.sheet.column(name)).type == TEXT
+    return is_word or count_distinct_rows(truths) == count_distinct(questions)
 
 
 def _told_apart(rows: _Rows, ids: str, name: str, count: int) -> FileError:

@@ -266,11 +266,11 @@ class _Matching:
         """Raise FileError if a column has a list of texts where posteriors have one of numbers: of which classes."""
         posteriors = self.roles["posteriors"][0]
         size = len(self._list_in(posteriors))
-        others = [name for name in self.sheet.names if size > 1 and name != posteriors]
-        texts = {name: self._list_in(name) for name in others}
-        are_classes = classes_of(first_of(self.sheet.table[posteriors])) is not None
-        for name, row in texts.items():
-            if len(row) == size and not are_classes and all(isinstance(one, str) for one in row):
+        if size < 2 or classes_of(first_of(self.sheet.table[posteriors])) is not None:
+            return
+        for name in (name for name in self.sheet.names if name != posteriors):
+            row = self._list_in(name)
+            if len(row) == size and {type(one) for one in row} == {str}:
                 label = {"label": "NAME"} if name in self.roles["label"] else {}
                 columns = {"posteriors": "+".join([name, posteriors]), **label}
                 way = Way(f"{name}: the classes of {posteriors}", columns)
