@@ -507,8 +507,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "words_of_other": "has the words of column {other!r}: it may hold the right answers",
     # ---- classes and systems ----
     "classes_differ_between_rows": (
-        "must name the same classes in each row, {classes}, or leave out those whose probability is 0; missing there, "
-        "or too many: {others}"
+        "must name the same classes in each row, {classes}; missing there, or too many: {others}"
     ),
     "classes_differ_in_case": (
         "and column {other!r} have classes that differ in upper and lower case only, or in how spaces, quotes, "

@@ -24,10 +24,12 @@ from .asking import list_columns, with_leaves
 from .cells import (
     MOST_LEVELS,
     NOTHING,
+    are_numbers,
     columns_in,
     lists_of_numbers,
     numbers_if_any,
     parse_cells,
+    row_of_numbers,
     truths_in,
     two_codes,
 )
@@ -260,15 +262,20 @@ def _refuse_other_confidence(rows: _Rows) -> None:
     """Refuse a confidence beside the probabilities of all options that is not the largest of these."""
     confidence = rows.recipe.predictions[0]
     for name in rows.named("posteriors"):
-        values = lists_of_numbers(rows.sheet, name)
-        if values is None:
-            continue
-        shares = rows.shares()
-        differ = np.abs(values.max(axis=1) - shares) > ROUNDED_SUM_TOLERANCE
-        if differ.any() and are_near(values.sum(axis=1)):
+        largest = np.array([_largest_in(cell) for cell in rows.sheet.column(name).to_pylist()])
+        differ = np.abs(largest - rows.shares()) > ROUNDED_SUM_TOLERANCE
+        if differ.any():
             ways = [Way(f"{confidence}: how sure each answer was", {"confidence": confidence})]
-            fields = {"other": name, "ways": ways}
+            fields: dict[str, Any] = {"other": name, "ways": ways}
             raise rows.sheet.error(confidence, "not_the_largest", differ, **fields)
+
+
+def _largest_in(cell: object) -> float:
+    """Return the largest of the probabilities in a cell, nan of anything else."""
+    row = row_of_numbers(cell)
+    if not isinstance(row, list) or not row or not are_numbers(row) or not are_near(sum(row)):
+        return math.nan
+    return float(max(row))
 
 
 def _refuse_other_decision(rows: _Rows) -> None:

@@ -141,6 +141,19 @@ REFUSED = {  # a file, what is said of it, and flags
         pd.DataFrame({"confidence": Q, "correct": C, "probabilities": FOUR.tolist()}),
         "is not the largest of the probabilities",
     ),
+    "another confidence, of questions with different options": (
+        of_json(
+            [
+                {
+                    "confidence": q,
+                    "correct": int(c),
+                    "probs": dict.fromkeys("abcd"[: 2 + k % 3], 1 / (2 + k % 3)),
+                }
+                for k, (q, c) in enumerate(zip(Q, C, strict=True))
+            ]
+        ),
+        "is not the largest of the probabilities",
+    ),
     "another prediction": (POSTERIORS.assign(pred=np.where(SOME, 9, LABEL)), "likeliest class"),
     "another verdict": (LISTS.assign(correct=C), "likeliest class"),
     "the chosen class": (BINARY.assign(y_prob=MAX), "0.5 or higher in every row"),
