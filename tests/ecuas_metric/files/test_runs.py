@@ -546,3 +546,19 @@ def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(lines):
         why = f"is a run, which says itself what has the role '{role}'"
         refuses(why, file, {role: "doc.question"})
     refuses("must be among .*; got 'ids'. Is it id", file, {"ids": "doc.question"})
+
+
+def test_documents_that_a_task_has_twice_are_numbered_and_a_group(lines, scores):
+    rows = rows_of(scores)
+    rows[7]["doc_hash"] = rows[3]["doc_hash"]
+    one = only(lines(rows))
+    assert [str(id_) for id_ in one.ids.to_pylist()][3:8:4] == ["hash-3", "hash-3 (2)"]
+    assert one.per_sample["groups"][3] == one.per_sample["groups"][7] == "hash-3"
+    (again,) = read_submissions(one.file, recipe=one.recipe)
+    assert again.ids.equals(one.ids)
+
+
+def test_the_id_of_a_run_can_be_said(lines, scores):
+    one = only(lines(rows_of(scores)), columns={"id": "doc_hash+doc_id"})
+    assert one.ids.to_pylist()[:2] == ["hash-0 | 0", "hash-1 | 1"]
+    assert one.recipe.of("id") == ("doc_hash+doc_id",)
