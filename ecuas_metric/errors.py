@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shlex
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -121,7 +123,7 @@ class InputError(ValueError):
         got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
         advice = sentence(self.advice, fields, words)
-        return f"{self.subject(words)} {rule}{got}{self.place()}{share}. {advice}".rstrip()
+        return in_one_line(f"{self.subject(words)} {rule}{got}{self.place()}{share}. {advice}")
 
     def fields_of_sentences(self) -> Mapping[str, object]:
         """Return what fills the placeholders of the sentences."""
@@ -135,6 +137,11 @@ def _short_repr(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
+def in_one_line(text: str) -> str:
+    """Return text whose breaks of lines, which may be in names and values, are spaces."""
+    return " ".join(filter(None, map(str.strip, text.splitlines())))
+
+
 def quoted(text: str) -> str:
     """Return text as a shell takes it: in double quotes, which all know, unless these would change it."""
     if _PLAIN.fullmatch(text):
@@ -146,6 +153,13 @@ def pairs_of(columns: Mapping[str, str], system: str = "") -> str:
     """Return the columns of roles, of a system if one is named, in the syntax of the command."""
     pairs = ",".join(f"{role}={name}" for role, name in columns.items())
     return quoted(f"{system}:{pairs}" if system else pairs)
+
+
+def labels_line(labels: Sequence[str]) -> str:
+    """Return classes as the command takes them, a line of CSV."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="").writerow(labels)
+    return buffer.getvalue()
 
 
 def missing_package(who_needs: str, *packages: str) -> ImportError:
@@ -198,11 +212,39 @@ def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
             warnings.warn(str(note), stacklevel=stacklevel + 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to read a file: what holds of the file then, in words, and what the user says."""
+
+    meaning: str
+    columns: Mapping[str, str]
+    options: Mapping[str, str | list[str]] = field(default_factory=dict)  # labels are a list
+    file: str = ""  # whose rows the command says that it is about
+
+    def render(self, words: Words) -> list[str]:
+        """Return the lines of an interface: the meaning, and below it what to write."""
+        columns = {"columns": dict(self.columns)} if self.columns else {}
+        flags = [f"--columns {pairs_of(self.columns, self.file)}"] if columns else []
+        for name, value in self.options.items():
+            text = value if isinstance(value, str) else labels_line(value)
+            flag = f"--{name.replace('_', '-')}"
+            flags.append(f"{flag}{'=' if text.startswith('-') else ' '}{quoted(text)}")
+        fields = {
+            "flags": " ".join(flags),
+            "arguments": ", ".join(
+                f"{name}={value!r}" for name, value in {**columns, **self.options}.items()
+            ),
+            "pairs": pairs_of(self.columns),
+        }
+        comment = [f"  # {in_one_line(self.meaning)}"] if self.meaning else []
+        return [*comment, f"  {sentence('write_way', fields, words)}"]
+
+
 class FileError(InputError):
     """An unusable input in a file: the fields of `InputError`, its file, and where it is in that.
 
-    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles in the advice;
-    `following` is what would be said next if that was followed.
+    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles in the advice.
+    `listed` has lines about what is there, and `ways` what the user may choose from: further lines of the message.
     """
 
     def __init__(
@@ -214,6 +256,8 @@ class FileError(InputError):
         column: str | None = None,
         row: int | None = None,
         columns: Mapping[str, str] | None = None,
+        listed: Sequence[str] = (),
+        ways: Sequence[Way] = (),
         **fields: Any,
     ) -> None:
         super().__init__(argument, rule, **fields)
@@ -222,12 +266,20 @@ class FileError(InputError):
         self.column = column
         self.row = row
         self.columns = columns
-        self.following: InputError | Note | None = None
+        self.listed = tuple(listed)
+        self.ways = tuple(ways)
 
     def render(self, words: Words) -> str:
-        """Return one line in the words of an interface, with what would be said next."""
-        line = super().render(words)
-        return line if self.following is None else f"{line} Then: {self.following.render(words)}"
+        """Return a line in the words of an interface, and below it what is there, and the ways to go on."""
+        lines = [super().render(words)]
+        if self.listed:
+            lines[0] += sentence("there_are", {}, words)
+            lines += [f"  {line}" for line in self.listed]
+        if self.ways:
+            lines.append(sentence("choose_way", {}, words))
+        for way in self.ways:
+            lines += way.render(words)
+        return "\n".join(lines)
 
     def subject(self, words: Words) -> str:
         """Return the file, and its column or what else the error is about."""

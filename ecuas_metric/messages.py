@@ -246,11 +246,6 @@ ADVICE = {  # sentences of their own
         "empty."
     ),
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
-    "choose_truth": "Which holds? columns={{'correct': {verdicts!r}}} or columns={columns}.",
-    "weigh_by_counts": (
-        "If it does: columns={columns} and weights_are='counts'; if not: "
-        "columns={{'correct': '{verdicts}'}}."
-    ),
     "leave_points_out": "Leave the points between thousands out.",
     "near_role": "Is it {near}?",
     "leave_scale_out": "Per cent signs are read as they are, without scale.",
@@ -258,43 +253,14 @@ ADVICE = {  # sentences of their own
         "scale='LOW:HIGH' maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "
         "lower or higher could be chosen."
     ),
-    "name_likeliest": (
-        "If one column has the likeliest class: {arguments}; if column k is class k in each row: {other_arguments}."
-    ),
-    "name_by_class": "If column k is class k in each row all the same: columns={columns}.",
     "widen_classes": (
         "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
         "an answer of its own: columns={{'group': {other!r}}}."
     ),
-    "name_chosen_class": (
-        "If it is of the class that was chosen: columns={columns}; if of class 1 all the same: "
-        "columns={{'positive': {of_column!r}}}."
-    ),
-    "name_positive": "If it is of class 1 all the same: columns={columns}.",
-    "name_positive_class": "If it is: {arguments}.",
-    "name_predicted": (
-        "Name it with columns={columns}; or {{'correct': 'NAME'}}, if a column says which answers are right."
-    ),
-    "name_right_answers": (
-        "columns={columns} if it does, columns={{'correct': '{verdicts}'}} if it says whether answers are right."
-    ),
-    "name_swapped": "Swapped? columns={columns}.",
     "name_system": "Does it name systems? columns={columns}.",
-    "name_systems_or_groups": (
-        "Does {other!r} name systems? columns={columns}. Several answers to each question? {other_arguments}."
-    ),
-    "name_systems_or_score_in_memory": (
-        "Does {other!r} name systems? columns={columns}. Several answers to each question? These depend on each "
-        "other: score in memory, with {other_arguments}."
-    ),
-    "say_wrong_words": "right={said!r} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (
         "right='WORD' is the word for right. Answers of the system, beside the true ones? columns={{'predicted': NAME, "
         "'label': NAME}}."
-    ),
-    "say_right": (
-        "Only you know which: right='{high}/{low}' if {high} is ({share:.1%} are right then), right='{low}/{high}' if "
-        "{low} is (all others)."
     ),
     "write_1_for_right": "Write 1 for right answers, and 0 for wrong ones.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
@@ -314,11 +280,7 @@ ADVICE = {  # sentences of their own
     "label_or_drop": "Label them, or leave them out with unlabelled='drop'.",
     "leave_cell_empty": "No number? Leave the cell empty.",
     "leave_rows_out": "Leave such rows out.",
-    "skip_rows": "Leave such rows of {of_file} out: columns={{'skip': '{skipped}'}}.",
-    "name_columns": (
-        "Name them with columns={{'confidence': NAME, 'correct': NAME}}, or 'label' and 'posteriors': 'A+B', or "
-        "'label' and 'positive': NAME of class 1, or 'label', 'predicted' and 'confidence'."
-    ),
+    "list_labels": "Name all classes with labels.",
     "name_complement": "If it is: columns={columns}.",
     "name_confidence_field": (
         "Name the field that has the confidence with columns, e.g. {{'confidence': 'doc.confidence'}}."
@@ -327,78 +289,17 @@ ADVICE = {  # sentences of their own
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
     "fill_ids": "Give each row its id, or name another column: columns={{'id': NAME}}.",
-    "name_found": "They seem to be these: {arguments}.",
-    "name_in_order": "If the columns are in this order: {arguments}.",
-    "name_second_class": (
-        "If {of_column!r} is the probability of {high}: {arguments}; if of {low}: {other_arguments}."
-    ),
-    "add_column_of_class": "No column has the probability of {names}: each class in the labels needs one.",
-    "name_judged_or_class": (
-        "If {truth!r} marks right answers: {arguments}; if it is the true class, and {of_column!r} the probability of "
-        "{high}: {other_arguments}."
-    ),
-    "name_judged_mistaken_or_class": (
-        "If {truth!r} marks right answers: {arguments}; if it marks wrong ones: the columns {complements}; if it is "
-        "the true class, and {of_column!r} the probability of {high}: {other_arguments}."
-    ),
-    "name_third_word": (
-        "Is {of_column!r} the probability of being right, and {third!r} in {truth!r} wrong? {arguments}. No verdict? "
-        "Leave these cells empty."
-    ),
-    "name_either": (
-        "If {truth!r} marks right answers, which is the confidence? {arguments}; or {other_arguments}."
-    ),
-    "name_either_or_class": (
-        "If {truth!r} marks right answers, which is the confidence? {arguments}; or {other_arguments}. If it is the "
-        "true class: positive and label in place of confidence and correct."
-    ),
-    "name_either_truth": (
-        "Which says whether answers are right? {truth!r}: {arguments}; {second!r}: {other_arguments}."
-    ),
-    "name_log_odds": "Is {of_column!r} the log odds of class 1 (no margin of a support vector machine)? {arguments}.",
-    "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {arguments}.",
-    "name_seeming": "Is it this? {arguments}.",
-    "name_errors": "Is {truth!r} 1 where answers are wrong? columns={columns}.",
-    "name_errors_or_doubt": (
-        "If {truth!r} is 1 where answers are wrong: {arguments}; if it is 1 where they are right, and {of_column!r} "
-        "the probability of a mistake: {other_arguments}."
-    ),
-    "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? columns={columns}.",
-    "name_classes": "With columns={columns} a confidence is one of these.",
-    "name_chosen_or_true": (
-        "If {truth!r} is the true one, {chosen!r} that of the system, and {of_column!r} how sure it is: {arguments}; "
-        "if the other way round: {other_arguments}."
-    ),
-    "name_chosen_and_true": (
-        "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
-        "is? {arguments}."
-    ),
-    "name_side_by_side": "Are these systems? {arguments}. One of them alone: name it.",
-    "name_side_by_side_or_classes": (
-        "Are these systems whose answers are right where it is 1? {arguments}. Or is 1 a true class, beside its "
-        "probability? {other_arguments}. One of them alone: name it."
-    ),
     "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
+    "write_ids_alike": "They are the same but for leading zeros, .0 or case: write them alike.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_other_ids": "Other ids? Name their columns with columns={{'id': NAME}}.",
     "name_its_files": "Name its files.",
-    "name_one_role": "Specify which with columns, e.g. {{ROLE: NAME}}.",
-    "name_predictions": (
-        "Name them with columns={{'confidence': NAME}}, or {{'posteriors': 'A+B'}} and the labels of these classes."
-    ),
-    "name_posteriors": (
-        "Name them with columns={{'posteriors': 'A+B'}} of classes 0, 1, .., or {{'positive': NAME}} of class 1. Are "
-        "answers judged already? columns={{'confidence': NAME, 'correct': NAME}}."
-    ),
     "convert_to_parquet": (
         "Out of core, files are Parquet: DuckDB, Polars and pandas make them of others."
     ),
     "name_list": "Which? columns={columns}.",
     "name_lists": "One at a time: {arguments}.",
-    "name_rows": "Are the rows within those of another list? columns={columns}.",
-    "name_role": "Name it with columns={columns}; '1-NAME' is the complement of a column.",
-    "name_truth": "Name it with columns={columns}; '1-NAME' is the complement of a column.",
     "name_whole_id": (
         "Name all columns of the id with columns={{'id': 'A+B'}}, or those that tell systems apart with "
         "columns={{'system': 'A+B'}}; or leave rows out that are there twice."
@@ -408,9 +309,6 @@ ADVICE = {  # sentences of their own
         "of the second."
     ),
     "read_partial": "Read what there is with run=RunOptions(partial=True).",
-    "recalibrate_first": (
-        "Map it to a probability in [0, 1] first, e.g. by a calibration method fitted on other answers."
-    ),
     "rename_column": "Is it within the name of a column? Rename that.",
     "save_as_utf_8": "Save it as UTF-8.",
     "score_in_memory": "Score it in memory.",
@@ -489,26 +387,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "bounds_only": "There are no intervals while labels or confidences are unknown, only bounds.",
     "confidences_unknown": "{count} of {total} confidences are missing.",
     "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
-    "like_right_answers": (
-        "Columns {column!r} and {other!r} have the same words: does {column!r} hold the right answers, and {other!r} "
-        "those of the system?"
-    ),
-    "classes_left_out": (
-        "{count} of {total} rows name not all classes, and sum to 1 without these, which are taken as 0."
-    ),
-    "classes_not_used": (
-        "Columns {label!r} and {predicted!r} have {count} classes and are not used: confidences are taken for those of "
-        "free text."
-    ),
-    "label_of_answers": (
-        "Column {column!r} is taken for the true classes, and may be the verdicts on the texts in {other!r}."
-    ),
-    "like_questions": (
-        "Column {column!r} repeats values, which are unique together with column {other!r} ({values} values)."
-    ),
-    "like_systems": (
-        "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
-    ),
+    "like_systems": "Column {column!r} has {values} values, and all rows count as one system's.",
     "mistakes_at_epsilon": (
         "Mistakes without any uncertainty are {share:.0%} of ECUAS_0, and count as much as epsilon lets them."
     ),
@@ -520,9 +399,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "of_other_order": (
         "Classes are wrong in {share:.0%} of rows, more often than by chance: are they in the order of the columns, or "
         "counted as the true ones?"
-    ),
-    "not_the_likeliest": (
-        "Column {column!r} is not the likeliest class in {count} of the first {total} rows; the likeliest is scored."
     ),
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
     "values_without_bounds": (
@@ -546,46 +422,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "hard_decisions": "All predictions are 0 or 1 and count as {what}.",
     "classes": "There are {count} classes in columns {label!r} and {predicted!r}, and K is {count}.",
     "labels_from_1": "Class 0 never occurs, and all other classes up to {last} do: are labels counted from 0?",
-    "of_other_numbers": (
-        "Classes are wrong in {share:.0%} of the first {total} rows; in another order they would be in {other:.0%}: "
-        "are they in the order of the columns, or counted as the true ones?"
-    ),
-    "verdicts_not_used": (
-        "Column {column!r} does not say whether the likeliest class is the true one in {count} of the first {total} "
-        "rows; the likeliest is scored."
-    ),
-    "grade_apart": (
-        "{count} grades are {code:g}, far from all others: the lowest grade that counts as right is {cut:g}."
-    ),
-    "grades_all_right": "All {count:,} grades, from {low:g} to {high:g}, count as right: none is below {cut:g}.",
-    "grades_all_wrong": "All {count:,} grades, from {low:g} to {high:g}, count as wrong: all are below {cut:g}.",
-    "class_within": (
-        "In {count} of {total} rows the predicted text has the true one within it, and counts as wrong: {answer!r} "
-        "beside {true!r}."
-    ),
-    "rows_without_values": (
-        "No column that is used has a value in {count} of the rows, the first of which is row {row}: failed answers, "
-        "or no samples?"
-    ),
-    "longer_lists": (
-        "In {count:,} of {total:,} rows the list {path!r} is longer than in the others, and only {column!r} is read."
-    ),
-    "rating_above_0": (
-        "No confidence is below 1 on a scale from 0 to {high:g}, on which 1 counts as {share:.3g}."
-    ),
     "decided_by_fit": (
         "These depend on what users accept, which the fit of the recalibration decides; its error is not known, so "
         "there are no intervals and no tests: {metrics}."
-    ),
-    "divided_by_100": (
-        "All confidences are at most {highest:g}, and {share:.0%} of answers are right: were they divided by 100?"
-    ),
-    "apart_from_others": (
-        "{count} confidences are {code:g}, far from all others, and as often right as these."
-    ),
-    "of_one_class": (
-        "Column {other!r} is {low!r} in all rows with confidences below 1/2, and {high!r} above: is {column!r} the "
-        "probability of {high!r}?"
     ),
     "one_confidence": "All {count:,} confidences are {value:g}: they tell no answer from another.",
     "perfect": (
@@ -651,12 +490,14 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "unreadable_as": "cannot be read as {format}: {reason}",
     # ---- columns ----
     "columns_differ_in_case": "has columns that differ in upper and lower case only",
-    "no_column": "has no column {wanted!r}; its columns are {listed}",
+    "no_column": "has no column {wanted!r}",
     "no_header": "has no names of columns",
-    "no_predictions": "has neither confidences nor posteriors; its columns are {listed}",
-    "one_role_missing": "has {has}, but no {role}; its columns are {listed}",
-    "roles_do_not_fit": "has no form of input with {roles}; its columns are {listed}",
-    "roles_missing": "has neither confidence and correct, nor label and posteriors; its columns are {listed}",
+    "no_predictions": "has neither confidences nor posteriors",
+    "one_role_missing": "has {has}, but no {role}",
+    "roles_do_not_fit": "has no form of input with {roles}",
+    "roles_missing": "no columns are called confidence and correct, or label and posteriors",
+    "class_without_column": "has no column for {names}: each class in the labels needs its probability",
+    "two_columns": "two columns may be {role}",
     "classes_unsure": "has columns of numbers for the classes in the labels, which do not sum to 1, and {others}, "
     "which may be of classes that are never true",
     "labels_do_not_fit": "must have a column for each of the labels",
@@ -675,23 +516,22 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_value_at_all": "has no value at all",
     "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",
     "value_in_other_row": "has no value, but another row of the same id has one,",
-    "no_value_in_either": "has no value, and neither has {other!r},",
     "no_value_in_any": "has no value, and no other column that is used has one",
     "row_ends_before": "has no cell, not even an empty one behind a separator",
-    "verdicts_in_several_ways": "must hold verdicts written in one way, not {ways}",
     "word_missing": "has no value {word!r}",
     "written_in_several_ways": "must hold numbers written in one way; most are {usual}",
     # ---- what columns cannot be ----
+    "not_the_largest": "is not the largest of the probabilities in column {other!r}: by which formula is it?",
+    "not_the_likeliest": "is not that of the likeliest class by {other}",
+    "rows_are_copies": "repeats values, in {copies} of {all_rows} rows that are copies of others",
+    "grade_apart": "has a few grades far from all others, and the lowest right one would count them as right or wrong",
     "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
-    "contradicted": "is not the probability of class 1, by column {other!r}",
     "footer": "must hold samples; the last rows are unlike all others",
     "row_per_class": (
         "sums to 1 in the rows of each value of column {other!r}, one of which is true: they are of its classes"
     ),
-    "more_than_two": "has {values} classes, and column {other!r} one probability, not that of each",
     "ids_of_other": "repeats values, which are unique together with column {other!r} ({values} values)",
     "never_below_half": "is 0.5 or higher in every row, as of the class that was chosen",
-    "one_row_unlike_others": "must hold samples; one row is unlike all others",
     "probability_of_one": "is lowest where the class {low!r} was chosen: the probability of {high!r}",
     "rating": "holds ratings from {low:g} to {high:g}, and no probabilities",
     "beyond_scale": "must lie on the scale {scale}",
@@ -701,8 +541,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "words_of_other": "has the words of column {other!r}: it may hold the right answers",
     # ---- classes and systems ----
     "classes_differ_between_rows": (
-        "must name the same classes in each row, {classes}, or leave out those whose probability is 0; missing there, "
-        "or too many: {others}"
+        "must name the same classes in each row, {classes}; missing there, or too many: {others}"
     ),
     "classes_differ_in_case": (
         "and column {other!r} have classes that differ in upper and lower case only, or in how spaces, quotes, "
@@ -710,11 +549,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     ),
     "labels_are_text": "must hold numbers of classes",
     "lists_of_classes": "has names of classes, in each row as many as column {other!r} has numbers",
-    "contradicts_classes": "must be 1 where {label!r} and {predicted!r} are the same, and 0 elsewhere",
     "no_common_class": "has no class in common with column {other!r}, which has {classes}",
     "not_among_classes": "must be among the classes {classes}",
-    "ones_with_names": "must be read without names of classes: the places of its columns are those of the posteriors",
-    "not_one_true_class": "must have a 1 in one of its columns, and 0 in the others",
     "not_read_out_of_core": "has {what}, which is not read out of core",
     "read_out_of_core_only": "has {form}, which are read out of core only",
     "too_many_systems": "must name at most {most:,} systems",
@@ -787,4 +623,10 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "weights_in_some_tasks": "has weights in some tasks only, which cannot be pooled",
 }
 
-SENTENCES = INPUT_RULES | FILE_RULES | ADVICE | NOTES
+LINES = {  # below an error of a file
+    "there_are": " It has:",
+    "choose_way": "Say what holds:",
+    "write_way": "{arguments}",
+}
+
+SENTENCES = INPUT_RULES | FILE_RULES | ADVICE | NOTES | LINES

@@ -36,7 +36,8 @@ class RefusedError(Exception):
 
 def in_words(error: InputError) -> str:
     """Return an error as one line in the words of the page."""
-    return plain_text(error.render(PAGE_WORDS), MAX_LENGTH)
+    lines = map(str.strip, error.render(PAGE_WORDS).splitlines())
+    return plain_text(" · ".join(filter(None, lines)), MAX_LENGTH)
 
 
 TOO_MUCH = in_words(InputError("This", "takes_too_long", advice="use_the_command"))

@@ -128,37 +128,13 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "count_as_wrong": CHOOSE,
     "label_or_bound": CHOOSE,
     "label_or_drop": f"Label them, or leave them out under Options, “{UNLABELLED}”.",
-    "name_columns": "Name them under Options, “Columns”: confidence=NAME, correct=NAME.",
     "name_list": "The command “ecuas” can read one of them.",
     "name_lists": "The command “ecuas” can read them: {flags}.",
-    "name_rows": "The command “ecuas” can read rows within those of another list.",
-    "name_role": "Name it under Options, “Columns”: {pairs}.",
-    "name_truth": "Name it under Options, “Columns”: {pairs}.",
     "widen_classes": (
         "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
         "an answer of its own, enter group={other} under Options, “Columns”."
     ),
-    "name_likeliest": (
-        "Under Options, “Columns”, enter {pairs} if one column has the likeliest class; {other_pairs} if column k is "
-        "class k in each row."
-    ),
-    "name_by_class": "If column k is class k in each row all the same, enter {pairs} under Options, “Columns”.",
     "map_rating": "The command “ecuas” can map ratings to probabilities.",
-    "name_chosen_class": (
-        "Under Options, “Columns”, enter {pairs} if it is of the class that was chosen, positive={of_column} if of "
-        "class 1 all the same."
-    ),
-    "name_positive": "If it is of class 1 all the same, enter {pairs} under Options, “Columns”.",
-    "name_positive_class": "If it is, enter {pairs} under Options, “Columns”, and call the classes 0 and 1.",
-    "name_posteriors": (
-        "Name them under Options, “Columns”: posteriors=A+B of classes 0, 1, .., or positive=NAME of class 1. Are "
-        "answers judged already? confidence=NAME,correct=NAME."
-    ),
-    "name_predictions": "Name them under Options, “Columns”: confidence=NAME, or posteriors=A+B.",
-    "name_right_answers": (
-        "Under Options, “Columns”, enter {pairs} if it does, correct={verdicts} if it says whether answers are right."
-    ),
-    "name_swapped": "Swapped? Enter {pairs} under Options, “Columns”.",
     "invert_confidence": (
         "Is it the confidence that the answer is right, and does 1 mark right answers? Else enter confidence=1-NAME or "
         "correct=1-NAME under Options, “Columns”, whichever is the other way round."
@@ -177,67 +153,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "missing": "{count} of {total} confidences are missing and count as {replacement:g}.",
     "name_complement": "If it is, enter {pairs} under Options, “Columns”.",
     "name_system": "Does it name systems? Enter {pairs} under Options, “Columns”.",
-    "name_systems_or_groups": (
-        "Under Options, “Columns”, enter {pairs} if it names systems; {other_pairs} if there are several answers to "
-        "each question."
-    ),
-    "say_wrong_words": "Write 1 for right answers, 0 for wrong ones, and nothing where there is no verdict.",
-    "say_right": "Write 1 for right answers, and 0 for wrong ones.",
-    "name_predicted": "Name it under Options, “Columns”: {pairs}; or correct=NAME, if a column says what is right.",
     "say_right_word": "Answers, beside the true ones? Under Options, “Columns”: predicted=NAME, label=NAME.",
     "fill_ids": "Give each row its id, or name another column under Options, “Columns”: id=NAME.",
-    "name_found": "The command “ecuas” can read them, with {flags}.",
-    "name_in_order": "The command “ecuas” can read them, with {flags}.",
-    "name_second_class": "Call the classes 0 and 1, of which column “{of_column}” is the probability of 1.",
-    "name_judged_or_class": (
-        "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {other_pairs} if it is the true "
-        "class, and “{of_column}” the probability of {high}."
-    ),
-    "name_judged_mistaken_or_class": (
-        "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {complements} if it marks wrong "
-        "ones; {other_pairs} if it is the true class, and “{of_column}” the probability of {high}."
-    ),
-    "name_third_word": (
-        "Write 1 for right answers in column “{truth}”, 0 for wrong ones, and nothing where there is no verdict; then "
-        "enter {pairs} under Options, “Columns”."
-    ),
-    "name_either": (
-        "If “{truth}” marks right answers, enter the confidence under Options, “Columns”: {pairs} or {other_pairs}."
-    ),
-    "name_either_or_class": (
-        "If “{truth}” marks right answers, enter the confidence under Options, “Columns”: {pairs} or {other_pairs}. If "
-        "it is the true class: positive and label in place of confidence and correct."
-    ),
-    "name_either_truth": (
-        "Which says whether answers are right? Under Options, “Columns”, enter {pairs} for “{truth}”, {other_pairs} "
-        "for “{second}”."
-    ),
-    "name_log_odds": (
-        "Is “{of_column}” the log odds of class 1 (no margin of a support vector machine)? Under Options, "
-        "“Columns”, enter {pairs}, and choose logits."
-    ),
-    "name_probability": "Is “{of_column}” the probability of being right? Enter {pairs} under Options, “Columns”.",
-    "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
-    "name_errors": "Is “{truth}” 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",
-    "name_errors_or_doubt": (
-        "Under Options, “Columns”, enter {pairs} if “{truth}” is 1 where answers are wrong; {other_pairs} if it is 1 "
-        "where they are right, and “{of_column}” the probability of a mistake."
-    ),
-    "name_doubt": "Is “{of_column}” 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
-    "name_classes": "With {pairs} under Options, “Columns”, a confidence is one of these.",
-    "name_chosen_or_true": (
-        "Under Options, “Columns”, enter {pairs} if “{truth}” is the true one, “{chosen}” that of the system, and "
-        "“{of_column}” how sure it is; {other_pairs} if the other way round."
-    ),
-    "name_chosen_and_true": (
-        "Is one of “{truth}” and “{chosen}” the true one, the other that of the system, and “{of_column}” how sure it "
-        "is? Enter {pairs} under Options, “Columns”."
-    ),
-    "name_side_by_side": "The command “ecuas” can read systems side by side: {flags}.",
-    "name_side_by_side_or_classes": (
-        "The command “ecuas” can read systems side by side: {flags} where 1 is a right answer, {other_flags} where it "
-        "is a true class."
-    ),
     "pair_by_row": "Do they count rows, from different numbers? Leave them out in both.",
     "name_other_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
@@ -245,12 +162,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_whole_id": (
         "Name all columns of the id under Options, “Columns”: id=A+B; or leave rows out that are there twice."
     ),
+    "choose_way": "Enter what holds under Options, “Columns”, or use the command “ecuas”:",
+    "write_way": "{pairs}",
     "read_partial": "The command “ecuas” can read what there is.",
-    "name_one_role": "Name it under Options, “Columns”.",
     "choose_reject_cost": "threshold",
-    "skip_rows": "Leave such rows out: under Options, “Columns”, skip={skipped}.",
-    "choose_truth": "Which holds? Under Options, “Columns”, enter correct={verdicts} or {pairs}.",
-    "weigh_by_counts": "If not, enter correct={verdicts} under Options, “Columns”; the command “ecuas” can weigh them.",
     # ---- rules of the page alone: of files ----
     "nested_too_deeply": "the JSON is nested too deeply",
     "no_file": "are missing",

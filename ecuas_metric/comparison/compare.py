@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -524,7 +525,15 @@ def _advice_on_ids(ours: pa.Array, theirs: pa.Array, rows: Ints) -> str:
     """Return what to do about ids of two systems that are not the same; those in `rows` >= 0 are common."""
     if len(ours) == len(theirs) and _count_rows(ours) and _count_rows(theirs):
         return "pair_by_row"
+    alike = set(map(_plain_id, ours.to_pylist())) & set(map(_plain_id, theirs.to_pylist()))
+    if len(alike) > np.count_nonzero(rows >= 0):
+        return "write_ids_alike"
     return "keep_common" if (rows >= 0).any() else "name_other_ids"
+
+
+def _plain_id(id_: object) -> str:
+    """Return an id without what programs add or take away: leading zeros, .0, and case."""
+    return re.sub(r"\b0+(?=\d)|\.0+$", "", str(id_).casefold())
 
 
 def _count_rows(ids: pa.Array) -> bool:

@@ -5,9 +5,7 @@ A column holds numbers in one way only: with decimal points, with decimal commas
 
 from __future__ import annotations
 
-import ast
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,26 +13,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, quoted
+from ..errors import FileError, Way
 from ..inputs import Bools, Floats, Ints, complement
 from .values import (
     TEXT,
-    UNNAMED,
     Sheet,
     as_text,
-    constant,
     emptied,
     encode,
     first_of,
     floats_in,
     from_numpy,
-    from_texts,
     from_values,
     is_in,
     is_numeric,
-    join_texts,
     lists_in,
     nulls_in,
+    parsed_json,
     texts_in,
 )
 
@@ -57,20 +52,9 @@ _POINT = re.compile(rf"[-+]?(\d+\.?\d*|\.\d+)({_EXPONENT})?")
 _COMMA = re.compile(rf"[-+]?(\d+(,\d+)?|,\d+)({_EXPONENT})?")
 # from 0 to 1, before an exponent, or not three digits behind it: a comma that separates no thousands
 _NO_THOUSANDS = re.compile(rf"[01]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
-_PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%|% ?\d+([.,]\d+)?")
-_RATIO = re.compile(r"\d+(\.\d+)? ?(/|out of) ?[1-9]\d*")
+_PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
 # numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]
-_PRINTED_NUMBERS = r"(?:np\.\w+|tensor|array)\(([^()'\"]*?)(?:,\s*\w+=[^()]*)?\)"
-_PRINTED = (
-    _PRINTED_NUMBERS,
-    r"np\.(True|False)_",
-    r"^\[\s*([-+.\deE]+|[Tt]rue|[Ff]alse)\s*\]$",
-)
-_UNNAMED = "LABEL_"  # before the numbers of classes without names, as transformers writes them
 # the fields of a vector of Spark ML, of which JSON leaves out those that a dense one does not need
-_VECTOR = {"type", "size", "indices", "values"}
-_OF_DENSE = {"type", "values"}
-_DENSE = 1  # its type
 _WORDS_SHOWN = 5
 _OFTEN = 5  # rows of a word that is no slip
 MOST_LEVELS = 11  # of a rating, as from 0 to 10, or words for them
@@ -88,7 +72,7 @@ def parse_cells(array: pa.Array) -> pa.Array:
     number = _as_numbers(array)
     if number is not None:
         return number
-    cells = _without_printed(pc.utf8_trim_whitespace(array))
+    cells = pc.utf8_trim_whitespace(array)
     words = pc.utf8_lower(cells)
     cells = emptied(cells, is_in(words, NOTHING))
     number = _as_numbers(cells)
@@ -101,28 +85,6 @@ def parse_cells(array: pa.Array) -> pa.Array:
     return from_numpy(is_in(words, ["true"]), ~missing) if is_known.all() else cells
 
 
-def _without_printed(cells: pa.Array) -> pa.Array:
-    """Return text (N,) without what was printed around numbers, if the first cell has such."""
-    first = str(first_of(cells) or "")
-    for pattern in _PRINTED:
-        inside = _inside(pattern, first)
-        if inside != first:
-            cells = pc.replace_substring_regex(cells, pattern, r"\1")
-            first = inside
-    return cells
-
-
-def _without_print(text: str) -> str:
-    """Return the text of a number, a list or a mapping without what was printed around its numbers."""
-    return _inside(_PRINTED_NUMBERS, text) if "(" in text else text
-
-
-def _inside(pattern: str, text: str) -> str:
-    """Return a text with what stands inside of a pattern in its place, in a time in proportion to its length."""
-    replaced = pc.replace_substring_regex(from_texts([text]), pattern, r"\1")
-    return str(replaced[0])
-
-
 def numbers_in(
     sheet: Sheet,
     name: str,
@@ -132,7 +94,7 @@ def numbers_in(
 ) -> Floats:
     """Return a column (N,) as float64, NaN where empty; of "1-NAME" what is missing to the whole.
 
-    Of a `share`, cells may also be 85%, %85, 0,85, 17/20 or 17 out of 20.
+    Of a `share`, cells may also be 85% or 0,85.
     """
     column = sheet.stored(name)
     if column != name:
@@ -146,7 +108,7 @@ def numbers_in(
     if parsed.null_count == len(parsed):
         return np.full(len(cells), np.nan)
     if parsed.type != TEXT:
-        raise sheet.error(column, "no_numbers", ~nulls_in(cells))
+        raise sheet.error_of_rows(column, "no_numbers", ~nulls_in(cells))
     values, codes = encode(parsed)
     texts = [str(value).translate(_TYPED) for value in values]
     way = _common_way(texts, decimal_comma=sheet.decimal_comma, share=share)
@@ -205,15 +167,13 @@ def truths_in(
     if parsed.type == TEXT and are_words.any():
         advice = "say_right_word" if are_words.all() else "empty_if_not_judged"
         wrong = np.isin(codes, np.flatnonzero(are_words))
-        raise _error_of_cells(sheet, column, "no_truths", wrong, advice)
+        raise sheet.error_of_rows(column, "no_truths", wrong, advice=advice)
     return numbers_in(sheet, column)
 
 
 def _number_in(text: str) -> float:
     """Return the number of a text that is written in one of the ways, per cent as they are."""
-    plain = text.strip("% ").replace(",", ".").replace("out of", "/")
-    number, _, whole = plain.partition("/")
-    return float(number) / float(whole or 1)
+    return float(text.rstrip("% ").replace(",", "."))
 
 
 def is_number(text: str) -> bool:
@@ -227,9 +187,8 @@ def row_of_numbers(value: object) -> object:
     It may be a list or its text, as NumPy or JSON print it, or what `classes_of` takes.
     """
     by_class = classes_of(value)
-    value = _of_vector(value) if by_class is None else list(by_class.values())
+    value = value if by_class is None else list(by_class.values())
     if isinstance(value, str):
-        value = _without_print(value)
         inside = re.fullmatch(r"\s*[\[(]([^\[\](){}]*)[\])]\s*", value)
         value = re.split(r"[\s,;]+", inside[1].strip(" ,")) if inside else value
     if isinstance(value, list | tuple):
@@ -240,14 +199,6 @@ def row_of_numbers(value: object) -> object:
 def are_numbers(row: Iterable[object]) -> bool:
     """Return whether the parts of a cell are all numbers."""
     return all(isinstance(part, float | int) for part in row)
-
-
-def are_one_hot(values: Floats) -> Bools:
-    """Return which rows (N,) of numbers (N, K) have one 1, and else 0."""
-    are_ones = values == 1
-    are_zeros = values == 0
-    is_one: Bools = (are_ones.sum(axis=1) == 1) & (are_ones | are_zeros).all(axis=1)
-    return is_one
 
 
 def lists_of_numbers(sheet: Sheet, name: str) -> Floats | None:
@@ -263,10 +214,10 @@ def classes_of(value: object) -> dict[str, object] | None:
     or a list of names and one of numbers.
     """
     if isinstance(value, str) and value.strip().startswith(("{", "[{")):
-        value = _literal(value)
+        value = parsed_json(value)
     if isinstance(value, list):
         value = _scores_in(value)
-    if not isinstance(value, dict) or is_vector(value):
+    if not isinstance(value, dict):
         return None
     named = _of_two_lists(value) or value
     return {as_text(name): part for name, part in named.items() if part is not None}
@@ -295,7 +246,7 @@ def _score_in(part: object) -> tuple[str, object] | None:
 
 def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
     """Return the numbers of one list by the names in the other, if a cell has just these two; nothing of others."""
-    parts = [_literal(part) if isinstance(part, str) else part for part in value.values()]
+    parts = list(map(parsed_json, value.values()))
     lists = [part for part in parts if isinstance(part, list)]
     sizes = set(map(len, lists))
     if not len(lists) == len(parts) == 2 or len(sizes) > 1:
@@ -305,24 +256,6 @@ def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
     if not are_named or not are_numbers(values):
         return {}
     return dict(zip(names, values, strict=True))
-
-
-def is_vector(value: object) -> bool:
-    """Return whether a cell is a vector of Spark ML."""
-    return isinstance(value, dict) and _OF_DENSE <= value.keys() <= _VECTOR
-
-
-def _of_vector(value: object) -> object:
-    """Return the numbers of a vector of Spark ML, whose zeros may be left out; any other cell unchanged."""
-    if not isinstance(value, dict) or not is_vector(value):
-        return value
-    if value["type"] == _DENSE:
-        return value["values"]
-    row = [0.0] * value["size"]
-    places = zip(value["indices"], value["values"], strict=True)
-    for index, number in places:
-        row[index] = number
-    return row
 
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:
@@ -352,7 +285,7 @@ def _common_way(
     """Return the way in which all texts are written as numbers, if there is one."""
     ways = [_POINT, _COMMA if decimal_comma else _NO_THOUSANDS]
     if share:
-        ways += [_PER_CENT, _RATIO]
+        ways.append(_PER_CENT)
     return next((way for way in ways if all(map(way.fullmatch, texts))), None)
 
 
@@ -362,24 +295,6 @@ def _refuse_points(sheet: Sheet, column: str) -> None:
     if are_pointed.any():
         rule = "points_between_thousands"
         raise sheet.error(column, rule, are_pointed, advice="leave_points_out")
-
-
-def _refuse_several_ways(sheet: Sheet, column: str, pairs: Sequence[str], codes: Ints) -> None:
-    """Raise FileError if a column has verdicts that are all known, but of several pairs: true, 1 and yes."""
-    if "" in pairs or len(pairs) < 3 or len(set(pairs)) < 2:
-        return
-    counts = Counter(pairs[code] for code in codes.tolist() if code >= 0)
-    (usual, _), *_ = counts.most_common()
-    wrong = np.isin(codes, [k for k, pair in enumerate(pairs) if pair != usual])
-    ways = [f"{count} as {pair}" for pair, count in counts.most_common()]
-    raise _error_of_cells(sheet, column, "verdicts_in_several_ways", wrong, "", ways=ways)
-
-
-def _pair_with(word: str) -> str:
-    """Return the known pair of words for right and wrong that has a word, or nothing."""
-    word = re.sub(r"\.0*$", "", word)
-    pairs = (pair for pair in ("1/0", *_PAIRS) if word in pair.split("/"))
-    return next(pairs, "")
 
 
 def _refuse_others(
@@ -399,12 +314,33 @@ def _refuse_others(
     numbers = [words.index(word) for word in further]
     are_others = np.isin(codes, numbers)
     fields: dict[str, Any] = {"words": list(pair), "advice": "empty_if_not_judged"}
-    wrong = [*(word for word in words if pair.get(word) == 0), *further]
     are_slips = np.bincount(codes[are_others])[numbers] < _OFTEN
-    said = words_to_say(max(pair, key=pair.__getitem__), wrong)
-    if said and len(wrong) < _WORDS_SHOWN and not are_slips.any():
-        fields |= {"advice": "say_wrong_words", "said": said, "said_flag": quoted(said)}
-    raise _error_of_cells(sheet, column, "neither_word", are_others, **fields)
+    if len(words) <= _WORDS_SHOWN and not are_slips.any():
+        right, wrong = ([word for word in words if pair.get(word) == one] for one in (1, 0))
+        ways = _ways_beside(right, wrong, further)
+        fields |= {"listed": _list_words(words, codes), "ways": ways}
+    raise sheet.error_of_rows(column, "neither_word", are_others, **fields)
+
+
+def _list_words(words: Sequence[str], codes: Ints) -> list[str]:
+    """Return a line for each word, with the number of rows (N,) that have it."""
+    width = max(map(len, words))
+    counts = np.bincount(codes[codes >= 0], minlength=len(words)).tolist()
+    return [f"{word.ljust(width)}   {n} rows" for word, n in zip(words, counts, strict=True)]
+
+
+def _ways_beside(right: Sequence[str], wrong: Sequence[str], further: Sequence[str]) -> list[Way]:
+    """Return the ways to count further words, as wrong or as right; none of words with signs that separate them."""
+    if not right or re.search("[/,]", "".join([*right, *wrong, *further])):
+        return []
+    said = (
+        ("wrong", f"{','.join(right)}/{','.join([*wrong, *further])}"),
+        ("right", f"{','.join([*right, *further])}/{','.join(wrong)}"),
+    )
+    others = ", ".join(further)
+    return [
+        Way(f"{others}: {what}", {}, {"right": words}) for what, words in said if words[-1] != "/"
+    ]
 
 
 def said_words(
@@ -436,22 +372,13 @@ def texts_of_names(
     cells: pa.Array,
     known: Collection[str],
 ) -> pa.Array:
-    """Return names in a column as text (N,); null where empty, unless a known name is written so.
-
-    Numbers are those of classes without names, where all known ones are such.
-    """
+    """Return names in a column as text (N,); null where empty, unless a known name is written so."""
     parsed = parse_cells(cells)
     are_numbers = is_numeric(parsed.type) and not (cells.type == TEXT and _are_names(cells, known))
     texts = texts_in(parsed if are_numbers else cells)
-    if are_numbers and _are_unnamed(known):
-        texts = join_texts([constant(_UNNAMED, len(texts)), texts], "")
     words = map(str, encode(texts)[0])
     nothing = [word for word in words if word.lower() in NOTHING]
     return emptied(texts, is_in(texts, [word for word in nothing if word not in known]))
-
-
-def _are_unnamed(classes: Collection[str]) -> bool:
-    return bool(classes) and all(name.startswith(_UNNAMED) for name in classes)
 
 
 def _are_names(cells: pa.Array, known: Collection[str]) -> bool:
@@ -473,29 +400,22 @@ def _words_in(
     return list(map(str, values)), codes
 
 
-def words_to_say(right: str, wrong: Sequence[str]) -> str:
-    """Return words for right and wrong as RIGHT/WRONG,WRONG, or nothing where a word has one of these signs."""
-    if "/" in right or re.search("[/,]", "".join(wrong)):
-        return ""
-    return f"{right}/{','.join(wrong)}"
-
-
 def _said_pair(
     words: Sequence[str],
     right: str,
 ) -> Mapping[str, float]:
-    """Return what words count as where the user named that for right, or all as RIGHT/WRONG or RIGHT/WRONG,WRONG.
+    """Return what words count as where the user named that for right, or all as RIGHT/WRONG or RIGHT,RIGHT/WRONG,WRONG.
 
     A word with a comma is one word, if the column has it.
     """
-    first, _, said = (part.strip() for part in right.lower().partition("/"))
-    if not said:
-        wrong = [word for word in words if word != first][:1]
-    elif said in words:
-        wrong = [said]
-    else:
-        wrong = list(map(str.strip, said.split(",")))
-    return {first: 1.0, **dict.fromkeys(wrong, 0.0)}
+    first, slash, second = (part.strip() for part in right.lower().partition("/"))
+    wrong = _words_of(second, words) if slash else [word for word in words if word != first][:1]
+    return dict.fromkeys(_words_of(first, words), 1.0) | dict.fromkeys(wrong, 0.0)
+
+
+def _words_of(text: str, words: Sequence[str]) -> list[str]:
+    """Return the words that commas separate; one that the column has is whole."""
+    return [text] if text in words else list(map(str.strip, text.split(",")))
 
 
 def _known_pair(
@@ -505,30 +425,30 @@ def _known_pair(
     codes: Ints,
 ) -> Mapping[str, float] | None:
     """Return the words for right and wrong that a column has, or None; FileError if only the user can know them."""
-    pairs = list(map(_pair_with, words))
-    _refuse_several_ways(sheet, column, pairs, codes)
     known = max(TRUTHS, key=lambda pair: len(pair.keys() & {*words}))
     common = len(known.keys() & {*words})
-    sides = {pair.startswith(f"{word}/") for word, pair in zip(words, pairs, strict=True)}
-    are_opposite = "" not in pairs and len(sides) == 2  # of two pairs
-    are_codes = not any(map(is_number, words)) or (
-        are_opposite and not _repeated_headers(sheet).any()
-    )
-    if len(words) == 2 > common and are_codes:
-        low, high = words
-        share = np.mean(codes[codes >= 0] == 1)
-        # no flag says words with the sign that separates them
-        advice = "write_1_for_right" if "/" in low + high else "say_right"
-        raise sheet.error(
-            column, "two_codes", advice=advice, share=share, **codes_of_two(low, high)
-        )
+    if len(words) == 2 > common and not any(map(is_number, words)):
+        raise two_codes(sheet, column, words[0], words[1], codes[codes >= 0] == 1)
     return known if common > len(words) - common else None
 
 
-def codes_of_two(low: str, high: str) -> dict[str, Any]:
-    """Return the fields of a sentence on which of two codes is right."""
-    flags = {"high_flag": quoted(f"{high}/{low}"), "low_flag": quoted(f"{low}/{high}")}
-    return {"low": low, "high": high, **flags}
+def are_known_pair(first: str, second: str) -> bool:
+    """Return whether two words are a known pair for right and wrong, or 1 and 0."""
+    words = {first.lower(), second.lower()}
+    return words == {"0", "1"} or any(words == pair.keys() for pair in TRUTHS)
+
+
+def two_codes(sheet: Sheet, column: str, low: str, high: str, is_high: Bools) -> FileError:
+    """Return the error about two codes, one of which is right; known rows (N,) that are true have the second."""
+    codes: dict[str, Any] = {"low": low, "high": high}
+    if "/" in low + high:  # no flag says words with the sign that separates them
+        return sheet.error(column, "two_codes", advice="write_1_for_right", **codes)
+    share = np.mean(is_high)
+    ways = [
+        Way(f"{right} is right: {part:.1%} of the answers", {}, {"right": f"{right}/{wrong}"})
+        for right, wrong, part in ((high, low, share), (low, high, 1 - share))
+    ]
+    return sheet.error(column, "two_codes", ways=ways, **codes)
 
 
 def _no_number(
@@ -549,54 +469,13 @@ def _no_number(
         advice = "leave_scale_out"
     elif len(odd) == len(texts) <= MOST_LEVELS:
         advice = "number_words"
-    return _error_of_cells(sheet, column, "no_numbers", wrong, advice)
-
-
-def _error_of_cells(
-    sheet: Sheet,
-    column: str,
-    rule: str,
-    wrong: Bools,
-    advice: str,
-    **fields: Any,
-) -> FileError:
-    """Return an error about cells (N,), or about rows if these are none of samples: the header again, or a sum."""
-    are_others = wrong & (_repeated_headers(sheet) | is_sum(sheet, wrong))
-    if are_others.any():
-        return sheet.error_of_rows(column, rule, are_others, **fields)
-    return sheet.error(column, rule, wrong, advice=advice, **fields)
-
-
-def _repeated_headers(sheet: Sheet) -> Bools:
-    """Return the rows (N,) whose cells are all the names of their columns, but for those without a name."""
-    are_headers = np.ones(len(sheet.rows), np.bool_)
-    for name in sheet.names:
-        if not name.startswith(UNNAMED):
-            are_headers &= is_in(texts_in(sheet.column(name)), [name.strip()])
-    return are_headers
-
-
-def is_sum(sheet: Sheet, wrong: Bools) -> Bools:
-    """Return the last row (N,), if it alone is wrong, and empty in a column that all others have a value in."""
-    is_last: Bools = np.arange(len(wrong)) == len(wrong) - 1
-    columns = map(sheet.column, sheet.names)
-    is_short = any(one.null_count == 1 and not one[-1].is_valid for one in columns)
-    is_alone = is_short and bool((wrong == is_last).all())
-    return is_last if is_alone else np.zeros_like(is_last)
+    return sheet.error_of_rows(column, "no_numbers", wrong, advice=advice)
 
 
 def _way_of(text: str) -> str:
     """Return how a number is written, or nothing if a text is none."""
     ways = (way for way, pattern in _WAYS.items() if pattern.fullmatch(text))
     return next(ways, "")
-
-
-def _literal(text: str) -> object:
-    """Return what the text of a Python value stands for, or the text."""
-    try:
-        return ast.literal_eval(_without_print(text.strip()))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
 
 
 def _float_if_any(part: object) -> object:

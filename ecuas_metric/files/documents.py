@@ -48,6 +48,8 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         return _beside_others(_table_at(whole, path), whole, path)
     if len(documents) > 1 or _is_row(whole):
         return JsonRows(list(map(_row, documents, lines)), lines)
+    if _has_columns(whole):
+        return _table_of(whole)
     tables = _tables_in(whole)
     if len(tables) > 1:
         raise several_lists({name: _size_of(table) for name, table in tables.items()})
@@ -183,6 +185,13 @@ def _is_row(document: object) -> bool:
     return bool(single) and not is_table and not are_nested
 
 
+def _has_columns(document: object) -> bool:
+    """Return whether lists or objects in an object have the names of two roles, as columns have."""
+    parts = document if isinstance(document, dict) else {}
+    named = [name for name, part in parts.items() if isinstance(part, list | dict)]
+    return sum(name.lower() in _OF_ROWS for name in named) > 1
+
+
 def common_size(sizes: Iterable[int]) -> int:
     """Return the largest size that two have, or 0: that of the columns of a table."""
     counts = Counter(sizes)
@@ -233,7 +242,7 @@ def _table_of(document: object) -> JsonRows:
     names = columns.get("columns")
     data = columns.get("data")
     if isinstance(names, list) and isinstance(data, list):
-        return JsonRows(_named(names, data))
+        return JsonRows(_with_ids(columns.get("index"), _named(names, data)))
     if {type(part) for part in columns.values()} == {dict}:
         return JsonRows(_rows_by_key(columns))
     return _table_of_lists(columns)
@@ -269,15 +278,23 @@ def _named(
 
 
 def _rows_by_key(document: dict[str, Object]) -> list[Object]:
-    """Return the rows of objects by their numbers or ids; or of columns, if a name says so, or rows are numbered."""
+    """Return the rows of objects by their ids; or of columns, if a name says so, or rows are numbered."""
     if _is_of_columns(document):
         ids = dict.fromkeys(name for column in document.values() for name in column)
         document = {
             one: {name: column.get(one) for name, column in document.items()} for one in ids
         }
-    if all(map(str.isdecimal, document)) or "id" in next(iter(document.values())):
-        return list(document.values())
-    return [{"id": name, **row} for name, row in document.items()]
+    return _with_ids(list(document), list(document.values()))
+
+
+def _with_ids(keys: object, rows: list[Object]) -> list[Object]:
+    """Return rows with their keys as ids, unless they have ids, or these only count them."""
+    texts = list(map(str, keys)) if isinstance(keys, list) else []
+    first = int(texts[0]) if texts and texts[0].isdecimal() else 0
+    are_counted = texts == [str(first + place) for place in range(len(texts))] and first < 2
+    if len(texts) != len(rows) or are_counted or "id" in rows[0]:
+        return rows
+    return [{"id": key, **row} for key, row in zip(texts, rows, strict=True)]
 
 
 def _is_of_columns(document: dict[str, Object]) -> bool:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import count, dropwhile, zip_longest
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -24,8 +24,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
-from ..inputs import Array, Ints
-from .cells import NOTHING, is_number, parse_cells
+from ..inputs import Array, Bools, Ints
+from .cells import parse_cells
 from .recipe import holds_numbers
 from .values import (
     TEXT,
@@ -33,12 +33,13 @@ from .values import (
     Sheet,
     as_text,
     constant,
+    encode,
     fields_of_objects,
     from_numpy,
     from_texts,
     from_values,
     is_in,
-    is_numeric,
+    join_texts,
     nulls_in,
     plain,
     texts_in,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STANDARD_INPUT = "-"
+COPIES = "copies"  # rows to skip
 _TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has all
 _COMPRESSED = (".gz", ".zst", ".zip")
@@ -77,14 +79,10 @@ _NAMES_SHOWN = 5
 _SECONDS_FRESH = 1.0
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
-_SPACE = " "  # separates cells where nothing else does
-_QUOTED_OR_SPACES = re.compile(rb'("[^"\r\n]*")| +')
 _LONGEST_NAME = 100_000  # of a column
 _TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
 # below the first, such as questions and ids of Qualtrics, or types and roles of Orange
-_ROWS_OF_NAMES = 2
-_COLUMNS_WITH_NAMES = 2  # of numbers: a single text among these may be a slip
 _CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
 _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d*,\d+ ?%?"?[;\r\n]')  # a cell with one
 
@@ -169,7 +167,9 @@ def _without_each(sheet: Sheet, parts: Iterable[str], path: str | Path) -> Sheet
     for part in parts:
         name, equals, value = part.partition("=")
         wanted = np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
-        if equals and name in sheet.names:
+        if part == COPIES:
+            wanted = _are_copies(sheet)
+        elif equals and name in sheet.names:
             wanted = is_in(texts_in(sheet.column(name)), [value])
         if not wanted.any():
             raise FileError(path, "no_such_rows", value=part)
@@ -177,14 +177,21 @@ def _without_each(sheet: Sheet, parts: Iterable[str], path: str | Path) -> Sheet
     return sheet.select(~are_skipped)
 
 
+def _are_copies(sheet: Sheet) -> Bools:
+    """Return the rows (N,) that are the same as an earlier one in all columns."""
+    _, codes = encode(join_texts([sheet.column(name) for name in sheet.names], "\0", missing=""))
+    are_copies = np.ones(len(codes), np.bool_)
+    are_copies[np.unique(codes, return_index=True)[1]] = False
+    return are_copies
+
+
 def _named_by_first_row(sheet: Sheet) -> Sheet:
     """Return a table whose names of columns are in its first row; ValueError if some are the same."""
     cells = [sheet.column(name)[0].as_py() for name in sheet.names]
     names = list(map(_column_name, cells, count()))
     body = sheet.select(np.arange(len(sheet.rows)) > 0)
-    named = _without_rows_of_names(replace(body, table=body.table.rename_columns(names)))
-    require_distinct(named.names)
-    return named
+    require_distinct(names)
+    return replace(body, table=body.table.rename_columns(names))
 
 
 def _read_file(path: str | Path, rows: str | None) -> Sheet:
@@ -476,9 +483,6 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     header = _header(content)
     if not header.names:
         return _sheet(pa.table({}))
-    if header.separator == _SPACE:
-        single = _QUOTED_OR_SPACES.sub(lambda found: found[1] or b" ", content)
-        content = pa.py_buffer(re.sub(rb"(?m)^ | (?=\r?$)", b"", single))
     table = _regular_csv(content, header)
     short: dict[int, int] = {}
     if table is None:
@@ -488,7 +492,7 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     sheet = Sheet(table, rows, has_comma, header=header.before, short=short)
     if header.comments:
         sheet = replace(sheet, beside=(("#", f"{header.comments} lines above the header"),))
-    return _without_rows_of_names(_without_blank_rows(sheet))
+    return _without_blank_rows(sheet)
 
 
 def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
@@ -579,99 +583,6 @@ def _without_blank_rows(sheet: Sheet) -> Sheet:
     return sheet.select(~blank)
 
 
-def _without_rows_of_names(sheet: Sheet) -> Sheet:
-    """Return a sheet without rows that stand between the names and the numbers: questions, types, units.
-
-    Or the names of columns below those of several together, which are joined by dots: GPT.confidence.
-    """
-    columns = sheet.table.columns if len(sheet.rows) else ()
-    if any(column.type != TEXT and column[0].is_valid for column in columns):
-        return sheet
-    size = _rows_of_names(sheet)
-    if not size:
-        return sheet
-    below = sheet.select(np.arange(len(sheet.rows)) >= size)
-    if _are_of_several(sheet.names):
-        names = _joined_names(sheet.names, _cells_above(sheet, size))
-        return replace(below, table=below.table.rename_columns(names))
-    rows = "+".join(map(str, sheet.rows[:size].tolist()))
-    return replace(below, beside=(*sheet.beside, (f"rows {rows}", "further names of columns")))
-
-
-def _are_of_several(names: Sequence[str]) -> bool:
-    """Return whether names stand above several columns each: some are repeated, or followed by columns without any."""
-    from_first = list(dropwhile(lambda name: name.startswith(UNNAMED), names))
-    return len({name for name in from_first if not name.startswith(UNNAMED)}) < len(from_first)
-
-
-def _joined_names(above: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names above columns, and what is in their cells below, joined by dots; the first of several has both.
-
-    Columns before the first name have their own.
-    """
-    names = []
-    group = ""
-    for place, (name, texts) in enumerate(zip(above, cells, strict=True)):
-        group = group if name.startswith(UNNAMED) else name
-        parts = filter(None, [group, *texts])
-        names.append(_column_name(".".join(parts), place))
-    return names
-
-
-def _rows_of_names(sheet: Sheet) -> int:
-    """Return how many of the first rows have no number, but texts in several columns of nothing but numbers below.
-
-    A single name above columns without any is a title.
-    """
-    known = {name for name in sheet.names if not name.startswith(UNNAMED)}
-    are_several = _are_of_several(sheet.names)
-    if are_several and len(known) < _COLUMNS_WITH_NAMES:
-        return 0
-    names = [""] * len(sheet.names) if are_several else sheet.names
-    columns = _cells_above(sheet, _ROWS_OF_NAMES + 1)
-    for size in range(1, len(columns[0])):
-        row = [column[size - 1] for column in columns]
-        if not all(map(_may_be_name, row, names)):
-            return 0
-        if _are_above_numbers(sheet, columns, size):
-            return size
-    return 0
-
-
-def _are_above_numbers(sheet: Sheet, columns: Sequence[Sequence[str]], size: int) -> bool:
-    """Return whether several columns have nothing but numbers below so many first cells, one of which is filled."""
-    places = [place for place, column in enumerate(columns) if _is_named(column, size)]
-    numbers = sheet.table.select(places).slice(size)
-    return len(places) >= _COLUMNS_WITH_NAMES and _are_numbers(numbers)
-
-
-def _is_named(cells: Sequence[str], size: int) -> bool:
-    """Return whether a column has a number below so many cells, one of which is not empty."""
-    return is_number(cells[size]) and any(cells[:size])
-
-
-def _cells_above(sheet: Sheet, size: int) -> list[list[str]]:
-    """Return the first cells of each column as texts, also of those that have the same name."""
-    return [
-        list(map(_text_of, column.slice(0, size).to_pylist())) for column in sheet.table.columns
-    ]
-
-
-def _are_numbers(table: pa.Table) -> bool:
-    return all(is_numeric(parse_cells(plain(column)).type) for column in table.columns)
-
-
-def _may_be_name(cell: str, above: str) -> bool:
-    """Return whether a cell is no number, and no name of a role below another one."""
-    is_role = holds_numbers(cell) and not holds_numbers(above)
-    return not is_number(cell) and not (above and is_role)
-
-
-def _text_of(cell: object) -> str:
-    text = "" if cell is None else str(cell).strip()
-    return "" if text.lower() in NOTHING else text
-
-
 def _header(content: pa.Buffer) -> Header:
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
     before = 1
@@ -686,7 +597,7 @@ def _header(content: pa.Buffer) -> Header:
         before += 1
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
-    separator = separator or _separator_in(line) or _separator_below(line, below)
+    separator = separator or _separator_in(line) or _separator_in("".join(below)) or ","
     return Header(_names_in(line, below, separator), before, separator, comments)
 
 
@@ -702,12 +613,8 @@ def _is_above_names(line: str, below: Sequence[str]) -> bool:
 
 
 def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:
-    """Return the names of the columns; the first has none if rows have one cell more, which counts them."""
-    cells, *rows = _cells_of([line, *below], separator) or [[]]
-    numbers = [row[0] for row in rows if len(row) == len(cells) + 1]
-    counted = list(map(str, range(len(rows) + 1)))
-    if len(rows) > 1 and numbers in (counted[:-1], counted[1:]):  # as R writes tables
-        cells = ["", *cells]
+    """Return the names of the columns."""
+    cells, *_ = _cells_of([line, *below], separator) or [[]]  # a name may have several lines
     if max(map(len, cells), default=0) > _LONGEST_NAME:
         raise ValueError(f"names of columns have at most {_LONGEST_NAME:,} letters")
     return list(map(_column_name, cells, count()))
@@ -717,19 +624,6 @@ def _separator_in(text: str) -> str:
     """Return the separator that a text has most often, if it has one."""
     separator = max(_SEPARATORS, key=text.count)
     return separator if separator in text else ""
-
-
-def _separator_below(line: str, below: Sequence[str]) -> str:
-    """Return the separator of the rows below a title; or a space if there is none, and all rows have as many cells."""
-    separator = _separator_in("".join(below))
-    if separator:
-        return separator
-    rows = _cells_of([line, *below], _SPACE)
-    sizes = {len(row) for row in rows[1:]}
-    width = max(sizes, default=0)
-    if len(sizes) != 1 or width < 2:
-        return ","
-    return _SPACE if len(rows[0]) in (width, width - 1) else ","
 
 
 def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
@@ -777,25 +671,14 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
 
 
 def _columns_of(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the columns of arrays (N,) or (N, K), numbered; of true classes as a 1 among K numbers one column."""
+    """Return the columns of arrays (N,) or (N, K), numbered."""
     columns: dict[str, Array] = {}
-    shapes = [array.shape for array in arrays.values()]
     for name, array in arrays.items():
-        if shapes.count(array.shape) > 1 and _is_one_of_many(array):
-            columns[name] = array.argmax(axis=1)
-        elif array.ndim == 2 and array.shape[1] > 1:
+        if array.ndim == 2 and array.shape[1] > 1:
             columns |= {f"{name}_{k}": column for k, column in enumerate(array.T)}
         else:
             columns[name] = array.ravel()
     return columns
-
-
-def _is_one_of_many(array: Array) -> bool:
-    """Return whether each row of an array (N, K) has a 1, and 0 else."""
-    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":
-        return False
-    are_codes = np.isin(array, (0, 1)).all()
-    return bool(are_codes and (array.sum(axis=1) == 1).all())
 
 
 def _read_parquet(content: pa.Buffer) -> Sheet:
@@ -840,7 +723,7 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
         arrays.append(from_values(cells))
     beside = tuple((name, f"{size} rows") for name, size in sizes.items() if name not in wanted)
     sheet = _sheet(pa.table(arrays, names), np.array(numbers))
-    return _without_rows_of_names(replace(sheet, path=title, beside=beside, header=header))
+    return replace(sheet, path=title, beside=beside, header=header)
 
 
 def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]:

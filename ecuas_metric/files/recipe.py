@@ -68,9 +68,9 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
         "rows of several answers each, and how many are wrong: say which with --columns, --out-of-core",
     ),
 )
-LOG = "log"  # the scale of log-probabilities
-LOGARITHMS = {LOG: 1.0, "nll": -1.0}  # scales of logarithms of probabilities -> their sign
-_IN_WORDS = {LOG: "natural logarithms", "nll": "negative natural logarithms"}
+
+LOGARITHMS = {"log": 1.0, "nll": -1.0}  # scales of logarithms of probabilities -> their sign
+_IN_WORDS = {"log": "natural logarithms", "nll": "negative natural logarithms"}
 OF_FILES = ("rows", "skip")  # roles that say which rows of a file are read, and are no columns
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
 SEVERAL = (*JOINED, "posteriors")

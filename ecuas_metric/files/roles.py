@@ -1,29 +1,29 @@
-"""The first rows of a table -> its recipe: which column has which role, by exact names or as the user says."""
+"""The columns of a table -> its recipe: which has which role, by exact names, what the user said, and types."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..errors import FileError, InputError
-from ..inputs import grouped
-from .candidates import are_near, are_permuted, by_number, has_fractions, list_of_texts
+from ..errors import FileError, InputError, Way
+from ..inputs import Array, grouped
+from .asking import DIFFERENT, contents, has_fractions, list_columns, ways_to_read, with_leaves
 from .cells import (
-    are_one_hot,
     classes_of,
     lists_of_numbers,
+    numbers_if_any,
     parse_cells,
     row_of_numbers,
     texts_of_names,
+    truths_in,
 )
-from .proposals import Proposal, propose
+from .checks import are_near
 from .recipe import (
     COLUMNS_SHOWN,
     FORMS,
@@ -39,8 +39,6 @@ from .recipe import (
     name_of,
 )
 from .values import (
-    MOST_SKIPPED,
-    TEXT,
     UNNAMED,
     Sheet,
     are_unique,
@@ -48,33 +46,21 @@ from .values import (
     encode,
     first_of,
     floats_in,
-    from_numpy,
     is_numeric,
-    join_texts,
     plain,
     texts_in,
     with_fields,
 )
 
-DIFFERENT = ", all different"  # in each system, as ids are
 _OF_FORMS = {role for roles in FORMS.values() for role in roles}
 _WITH_NAMES = {role for role in _OF_FORMS if NAMES[role]}  # that need not be said
 _KNOWN = {name for names in NAMES.values() for name in names if not NUMBERED.fullmatch(name)}
-_ADVICE = {
-    "posteriors": "name_posteriors",
-    "positive": "name_posteriors",
-    "predicted": "name_predicted",
-    "correct": "name_truth",
-    "label": "name_truth",
-}
 _NO_NAME = re.compile(rf"-?[\d.,]+|{UNNAMED}.*|[{{\[].*")  # but a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # before the name of a class
-_EMPTY = "empty"
 _ROWS_OF_LISTS = 100  # that tell whether mappings have one class each
-_EXAMPLES = 3  # values of a column
-_LONGEST_EXAMPLE = 30  # characters
-_MOST_VALUES = 20  # distinct numbers that are counted; of more, the range says what they are
-_MOST_COUNTED = 1000  # distinct texts; there may be more below the head of a file
+_EXAMPLES = 3  # names of a header
+# roles that two columns may have by their names, of which the user chooses where they differ
+_OF_ONE = ("confidence", "correct", "label", "predicted", "posteriors", "positive", "system")
 
 
 def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
@@ -90,6 +76,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     matching.say(reading.columns)
     matching.find()
     form = matching.form(_OF_FORMS & set(reading.columns))
+    matching.require_one_column(form)
     _refuse_idle(reading, form)
     used = matching.used(form)
     classes = labels if form in ("posteriors", "positive") else None
@@ -103,20 +90,16 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         rows=rows,
         form=form,
         columns=used,
-        unused=matching.unused(used),
+        unused=(*sheet.beside, *matching.unused(used)),  # of which a line shows no more than some
+        head=min(len(sheet.rows), HEAD) if min(len(sheet.rows), HEAD) < rows else 0,
         classes=classes,
         scale=reading.scale,
         correct_from=reading.correct_from,
         right=reading.right,
         unlabelled=reading.unlabelled,
         path=sheet.path,
+        skip=sheet.skipped,
     )
-
-
-def _is_name(cell: object) -> bool:
-    """Return whether a cell may be the name of a column."""
-    name = cell.strip() if isinstance(cell, str) else ""
-    return bool(name) and not _NO_NAME.fullmatch(name)
 
 
 def _refuse_idle(reading: Reading, form: str) -> None:
@@ -135,104 +118,38 @@ def with_nested(
 ) -> pa.Table:
     """Return a table with further columns of the fields that are named by dots, such as ``doc.id``.
 
-    Posteriors in two columns of lists, of classes and of their numbers, are one column of both; labels in columns of
-    1 for the true class, and 0 for the others, are one column of its number.
+    Posteriors in two columns of lists, of classes and of their numbers, are one column of both.
     """
     names = []
     for role, text in columns.items():
-        parts = text.split("+") if role in (*SEVERAL, "label") else [text]
+        parts = text.split("+") if role in SEVERAL else [text]
         names += [column_in(part).strip() for part in parts]
     table = with_fields(table, names)
-    for role, join in (("posteriors", _numbers_by_class), ("label", _numbers_of_ones)):
-        joined = columns.get(role, "").strip()
-        parts = columns_joined(joined, table.column_names)
-        if parts and joined not in table.column_names:
-            cells = join(table, parts)
-            table = table if cells is None else table.append_column(joined, cells)
-    return table
+    joined = columns.get("posteriors", "").strip()
+    cells = _numbers_by_class(table, list(map(str.strip, joined.split("+"))))
+    return table if cells is None else table.append_column(joined, cells)
 
 
 def _numbers_by_class(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
     """Return two columns of lists (N,), of classes and of their numbers, as one of both; None of others."""
-    if len(names) != 2:
+    if len(names) != 2 or not set(table.column_names).issuperset(names):
         return None
     cells = [plain(table[name]) for name in names]
     are_lists = all(isinstance(row_of_numbers(first_of(one)), list) for one in cells)
     return pa.StructArray.from_arrays(cells, names) if are_lists else None
 
 
-def _numbers_of_ones(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
-    """Return the number, from 0, of the column that has 1 in each row (N,) where the others have 0; None of texts.
-
-    Elsewhere all that they have, which is no number of a class, and nothing if one has nothing.
-    """
-    cells = [parse_cells(plain(table[name])) for name in names]
-    if not all(is_numeric(one.type) or pa.types.is_boolean(one.type) for one in cells):
-        return None
-    values = np.stack(list(map(floats_in, cells)), axis=1)
-    numbers = texts_in(from_numpy((values == 1).argmax(axis=1)))
-    return pc.if_else(from_numpy(are_one_hot(values)), numbers, join_texts(cells, "+"))
-
-
-def contents(table: pa.Table, name: str) -> str:
-    """Return what a column holds, e.g. "812 texts", "3 values", "numbers from 0 to 1"; by the head of a table."""
-    cells = parse_cells(plain(table[name].slice(0, HEAD)))
-    if cells.null_count == len(cells):
-        return _EMPTY
-    if pa.types.is_list(cells.type) or pa.types.is_large_list(cells.type):
-        return "lists"
-    if cells.type != TEXT and not is_numeric(cells.type):
-        return str(cells.type)[:20]
-    count = len(cells.drop_null().unique())
-    different = DIFFERENT if count == len(cells) > 1 else ""
-    return _contents(cells, count) + different
-
-
-def _contents(cells: pa.Array, count: int) -> str:
-    """Return how many distinct numbers or texts a column has, or the range of many numbers."""
-    is_number = is_numeric(cells.type)
-    if is_number and count > _MOST_VALUES:
-        values = floats_in(cells)
-        return f"numbers from {np.nanmin(values):.6g} to {np.nanmax(values):.6g}"
-    number = f"{count:,}" if count <= _MOST_COUNTED else f"over {_MOST_COUNTED:,}"
-    noun = "value" if is_number else "text"
-    return f"{number} {noun if count == 1 else noun + 's'}"
-
-
-def describe(table: pa.Table, name: str) -> str:
-    """Return a column's name, what it holds, and the first three values that differ."""
-    what = contents(table, name)
-    if what == _EMPTY:
-        return f"{name} ({what})"
-    examples: list[str] = []
-    for value in plain(table[name].slice(0, HEAD)).drop_null().to_pylist():
-        text = " ".join(as_text(value).split())
-        example = text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}.."
-        if example and example not in examples:
-            examples.append(example)
-        if len(examples) == _EXAMPLES:
-            break
-    return f"{name} ({what}: {', '.join(examples)})"
-
-
-def list_columns(table: pa.Table) -> str:
-    """Return all columns of a table, each by `describe`."""
-    shown = [describe(table, name) for name in table.column_names[:COLUMNS_SHOWN]]
-    count = table.num_columns - len(shown)
-    return "; ".join(shown) + (f"; and {count:,} others" if count else "")
-
-
 class _Matching:
     """The columns of a table by their names in lower case, and the roles that they have."""
 
-    def __init__(self, sheet: Sheet, labels: Collection[str], *, is_trial: bool = False) -> None:
+    def __init__(self, sheet: Sheet, labels: Collection[str]) -> None:
         self.sheet = sheet
         self.labels = labels
-        self.is_trial = is_trial  # of a proposal, which needs no other one
         self.said: list[str] = []
         self.doubtful: list[str] = []  # columns that may be of classes that are never true
         self.columnless: Collection[str] = ()  # classes of labels, beside others that have columns
         self.roles: dict[str, list[str]] = {}
+        self.alike: dict[str, list[str]] = {}  # roles -> all columns with one of their names
         self.by_name = grouped(sheet.names, lambda name: name.strip().lower())
 
     def say(self, columns: Mapping[str, str]) -> None:
@@ -255,21 +172,64 @@ class _Matching:
         }
         for role in NAMES:
             if role not in self.roles:
-                find = finders.get(role)
-                self.roles[role] = find() if find else self._named(role)[:1]
+                self.alike[role] = finders.get(role, lambda role=role: self._named(role))()
+                several = self.alike[role] if role in _OF_ONE else ()
+                self.roles[role] = self.alike[role][:1]
+                if role == "posteriors" and not several:
+                    self.roles[role] = self._numbered(NUMBERED) or self._named_by_class()
 
     def form(self, said: set[str]) -> str:
-        """Return the form of input that the columns make up and that uses all that was said."""
-        complete = [
-            form for form, needed in FORMS.items() if all(self.roles[role] for role in needed)
-        ]
-        fitting = [form for form in complete if said <= set(FORMS[form])]
-        if not fitting:
+        """Return the form of input that the columns make up and that uses all that was said.
+
+        Probabilities of all classes win over a confidence beside them.
+        """
+        complete = {
+            form: needed
+            for form, needed in FORMS.items()
+            if all(self.roles[role] for role in needed) and said <= set(needed)
+        }
+        if not complete:
             raise self._no_form(said)
-        if "confidences" in fitting and not said and {"posteriors", "positive"} & set(fitting):
-            got = f"confidence={self.roles['confidence'][0]} or label={self.roles['label'][0]}"
-            raise FileError(self.sheet.source, "two_forms", got=got, advice="name_one_role")
-        return fitting[0]
+        if not said and "posteriors" in complete:
+            return "posteriors"
+        if not said and {"confidences", "positive"} <= complete.keys():
+            raise self._two_forms()
+        return next(iter(complete))
+
+    def _two_forms(self) -> FileError:
+        confidence, positive = (self.roles[role][0] for role in ("confidence", "positive"))
+        ways = [
+            Way(f"{confidence}: how sure each answer was", {"confidence": confidence}),
+            Way(f"{positive}: the probability of class 1", {"positive": positive}),
+        ]
+        return FileError(self.sheet.source, "two_forms", ways=ways)
+
+    def require_one_column(self, form: str) -> None:
+        """Raise FileError if two columns have names of one role that is used, and differ."""
+        for role in (*FORMS[form], "system"):
+            first, *others = self.alike.get(role, [])[:COLUMNS_SHOWN] or [""]
+            for other in others if role in _OF_ONE else ():
+                values = [self._values(role, name) for name in (first, other)]
+                count = int(np.count_nonzero(values[0] != values[1]))
+                if count:
+                    raise self._two_columns(role, [first, other], count)
+
+    def _values(self, role: str, name: str) -> Array:
+        """Return what a column says (N,): as truths, if it has such, or as texts; of systems which rows are of one."""
+        if role == "correct":
+            with suppress(FileError):
+                return np.nan_to_num(truths_in(self.sheet, name), nan=-1).astype(str)
+        known, codes = encode(texts_in(self._cells(name)))
+        return codes if role == "system" else np.array([*map(as_text, known), ""])[codes]
+
+    def _two_columns(self, role: str, names: Sequence[str], count: int) -> FileError:
+        ways = [Way("", {role: name}) for name in names]
+        if role == "system":
+            ways.append(Way("", {role: "+".join(names)}))
+        listed = list_columns(self.sheet.table.select(names))
+        got = f"{names[0]} and {names[1]}, which differ in {count} of {len(self.sheet.rows)} rows"
+        fields: dict[str, Any] = {"role": role, "got": got, "listed": listed, "ways": ways}
+        return FileError(self.sheet.source, "two_columns", **fields)
 
     def used(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of all that stand beside each form."""
@@ -292,49 +252,34 @@ class _Matching:
     def require_all_classes(self) -> None:
         """Raise FileError if posteriors are not of all classes that there are, or may be."""
         columns = self.roles["posteriors"]
-        labels = self.labels or columns_joined(self.roles["label"][0], self.sheet.names)
-        if labels and 1 < len(columns) != len(labels):
-            got = f"{len(labels)} labels and {name_of(columns)}"
-            raise FileError(
-                self.sheet.source, "labels_do_not_fit", got=got, advice="name_posteriors"
-            )
+        if self.labels and 1 < len(columns) != len(self.labels):
+            got = f"{len(self.labels)} labels and {name_of(columns)}"
+            raise FileError(self.sheet.source, "labels_do_not_fit", got=got)
         if self.doubtful and not self.labels:
-            raise FileError(
-                self.sheet.source,
-                "classes_unsure",
-                got=", ".join(columns),
-                others=", ".join(sorted(self.doubtful)[:COLUMNS_SHOWN]),
-                advice="name_posteriors",
-            )
+            fields: dict[str, Any] = {
+                "got": ", ".join(columns),
+                "others": ", ".join(sorted(self.doubtful)),
+            }
+            raise FileError(self.sheet.source, "classes_unsure", advice="list_labels", **fields)
 
     def refuse_lists_of_classes(self) -> None:
-        """Raise FileError if lists of texts say what posteriors are of: in place of labels, or in changing order."""
-        labels = self.roles["label"]
+        """Raise FileError if a column has a list of texts where posteriors have one of numbers: of which classes."""
         posteriors = self.roles["posteriors"][0]
-        values = row_of_numbers(first_of(self.sheet.table[posteriors]))
-        if not isinstance(values, list) or self._texts_of_first(posteriors):
+        size = len(self._list_in(posteriors))
+        if size < 2 or classes_of(first_of(self.sheet.table[posteriors])) is not None:
             return
-        for name in [*labels, *filter(self._is_free, self.sheet.names)]:
-            is_label = name in labels and len(self._texts_of_first(name)) == len(values)
-            if is_label or are_permuted(self.sheet.column(name), len(values)):
-                advice = self._as_mapping(name, posteriors)
-                raise self.sheet.error(name, "lists_of_classes", other=posteriors, **advice)
+        for name in (name for name in self.sheet.names if name != posteriors):
+            row = self._list_in(name)
+            if len(row) == size and {type(one) for one in row} == {str}:
+                label = {"label": "NAME"} if name in self.roles["label"] else {}
+                columns = {"posteriors": "+".join([name, posteriors]), **label}
+                way = Way(f"{name}: the classes of {posteriors}", columns)
+                raise self.sheet.error(name, "lists_of_classes", other=posteriors, ways=[way])
 
-    def _texts_of_first(self, name: str) -> list[str]:
-        """Return the texts in the first cell of a column, or the names of classes."""
-        first = first_of(self.sheet.table[name])
-        return list_of_texts(first) or list(classes_of(first) or ())
-
-    def _as_mapping(self, classes: str, posteriors: str) -> dict[str, Any]:
-        """Return the fields of an error on which column has the classes of lists, and which may have the labels."""
-        named = {"posteriors": "+".join([classes, posteriors])}
-        sheet = replace(self.sheet, table=with_nested(self.sheet.table, named))
-        labels = [name for name in self.roles["label"] if name != classes]
-        roles = {**self.roles, "label": labels, "posteriors": list(named.values())}
-        label = {} if labels else {"label": "NAME"}
-        proposal = next(propose(sheet, roles, named.keys()), None)
-        columns = label if proposal is None else proposal.columns
-        return Proposal("name_seeming", {**named, **columns}).to_fields({})
+    def _list_in(self, name: str) -> list[object]:
+        """Return the parts of the first cell of a column, if it has several."""
+        row = row_of_numbers(first_of(self.sheet.table[name]))
+        return row if isinstance(row, list) else []
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
@@ -396,20 +341,18 @@ class _Matching:
         return [name for name in names if self._is_free(name)]
 
     def _label(self) -> list[str]:
-        """Return the column of true classes, no fractions that differ from row to row."""
-        return [name for name in self._named("label") if not self._are_shares(name)][:1]
+        """Return the columns of true classes, no fractions that differ from row to row."""
+        return [name for name in self._named("label") if not self._are_shares(name)]
 
     def _are_shares(self, name: str) -> bool:
         cells = self._cells(name)
-        num_distinct = len(encode(cells)[0])
-        return self._has_fractions(name) and num_distinct > len(cells) / 2
+        return self._has_fractions(name) and len(encode(cells)[0]) > len(cells) / 2
 
     def _predicted(self) -> list[str]:
-        """Return the column of predicted classes, no fractions and no fields, as probabilities by that name are."""
+        """Return the columns of predicted classes, no fractions and no fields, as probabilities by that name are."""
         named = self._named("predicted")
-        first = {name: first_of(self.sheet.table[name]) for name in named}
-        classes = [name for name in named if classes_of(first[name]) is None]
-        return [name for name in classes if not self._has_fractions(name)][:1]
+        classes = [name for name in named if classes_of(first_of(self.sheet.table[name])) is None]
+        return [name for name in classes if not self._has_fractions(name)]
 
     def _has_fractions(self, name: str) -> bool:
         """Return whether cells are numbers with fractions, or lists of such that sum to 1."""
@@ -420,39 +363,43 @@ class _Matching:
         return values is not None and has_fractions(values) and are_near(values.sum(axis=1))
 
     def _posteriors(self) -> list[str]:
+        """Return the columns of lists or mappings."""
         lists = [*self._named("posteriors"), *filter(self._has_fractions, self._named("predicted"))]
-        lists = [*filter(self._may_be_lists, lists)]
-        return lists[:1] or self._numbered(NUMBERED) or self._named_by_class()
+        return [*filter(self._may_be_lists, lists)]
 
     def _positive(self) -> list[str]:
-        """Return the column of the probability of class 1, but not prob_1 beside prob_2."""
+        """Return the columns of the probability of class 1, but not prob_1 beside prob_2."""
         groups = [match[1] for match in map(NUMBERED.fullmatch, self.by_name) if match]
         names = []
         for name in self._named("positive"):
-            if self._may_be_lists(name):
-                continue
             match = NUMBERED.fullmatch(name.strip().lower())
-            if match is None or groups.count(match[1]) == 1:
+            is_alone = match is None or groups.count(match[1]) == 1
+            if is_alone and not self._may_be_lists(name):
                 names.append(name)
-        return names[:1]
+        return names
 
     def _ids(self) -> list[str]:
         """Return the column of ids: the first one of which none repeats, or else that has several values."""
         named = self._named("id")
         filled = [name for name in named if len(encode(self._cells(name))[0]) > 1]
-        return sorted(filled, key=lambda name: not self._is_unique(name))[:1]
+        return sorted(filled, key=lambda name: not self._is_unique(name))
 
     def _numbered(self, pattern: re.Pattern[str]) -> list[str]:
         """Return the columns of a pattern's prefix, at least two, that are numbered from 0 without a gap."""
-        free = {known: name for known, (name, *_) in self.by_name.items() if self._is_free(name)}
-        groups = by_number(free, pattern).values()
-        whole = [group for group in groups if sorted(group) == list(range(max(2, len(group))))]
+        groups: dict[str, dict[int, str]] = {}
+        for known, (name, *_) in self.by_name.items():
+            match = pattern.fullmatch(known)
+            if match and self._is_free(name):
+                groups.setdefault(match[1], {})[int(match[2])] = name
+        whole = [
+            [group[number] for number in sorted(group)]
+            for group in groups.values()
+            if sorted(group) == list(range(max(2, len(group))))
+        ]
         if len(whole) > 1:
-            sets = " and ".join(name_of(list(group.values())) for group in whole)
-            raise FileError(
-                self.sheet.source, "several_posteriors", got=sets, advice="name_one_role"
-            )
-        return [group[number] for group in whole for number in sorted(group)]
+            ways = [Way("", {"posteriors": "+".join(names)}) for names in whole]
+            raise FileError(self.sheet.source, "several_posteriors", ways=ways)
+        return whole[0] if whole else []
 
     def _named_by_class(self) -> list[str]:
         """Return the columns that are named by the classes in the column of labels, exactly or after a prefix."""
@@ -462,11 +409,7 @@ class _Matching:
             return []
         for prefix in _PREFIXES:
             names = self._after(prefix, classes)
-            there = {
-                known
-                for known in classes & names.keys()
-                if is_numeric(self._cells(names[known]).type)
-            }
+            there = {known for known in classes & names.keys() if self._holds_numbers(names[known])}
             if there == classes:
                 return self._of_classes(names, classes)
             if len(there) > 1:
@@ -492,22 +435,20 @@ class _Matching:
         classes: Collection[str],
     ) -> list[str]:
         """Return the columns of the classes; if only so they sum to 1, also those of numbers of others, never true."""
-        cells = {name: self._cells(name) for name in names.values()}
-        numbers = {name: floats_in(one) for name, one in cells.items() if is_numeric(one.type)}
+        columns = filter(self._holds_numbers, names.values())
+        numbers = {name: numbers_if_any(self.sheet, name) for name in columns}
         true = {name: numbers[name] for known, name in names.items() if known in classes}
-        for columns in (true, numbers):
-            if are_near(np.sum(list(columns.values()), axis=0)):
-                return list(columns)
+        for chosen in (true, numbers):
+            if are_near(np.sum(list(chosen.values()), axis=0)):
+                return list(chosen)
         further = numbers.keys() - true.keys()
-        self.doubtful = [name for name in further if pa.types.is_floating(cells[name].type)]
+        self.doubtful = [name for name in further if has_fractions(numbers[name])]
         return list(true)
 
     def _no_form(self, said: set[str]) -> FileError:
         """Return the error about columns that make up no form: what is there, and what is not."""
-        header = self._strange_header()
-        if header:
-            got = ", ".join(header[:_EXAMPLES])
-            return FileError(self.sheet.source, "no_header", got=got, **self._advice_on_names())
+        if self._strange_header():
+            return self._no_header()
         forms = [
             needed
             for needed in map(set, FORMS.values())
@@ -516,121 +457,49 @@ class _Matching:
         if not forms:
             return self._error("roles_do_not_fit", roles=sorted(said))
         present = {role for role in _OF_FORMS if self.roles[role]}
-        nearest = min(forms, key=lambda needed: (len(needed - present), -len(needed)))
-        return self._lacking(nearest - present, sorted(present))
+        lacking = min((needed - present for needed in forms), key=len)
+        return self._lacking(lacking, sorted(present))
 
-    def _strange_header(self) -> list[str]:
-        """Return the names of the columns if they are numbers and the like, or a title above the table."""
+    def _no_header(self) -> FileError:
+        """Return the error about a first row that has no names, which may be a title."""
+        got = ", ".join(self.sheet.names[:_EXAMPLES])
+        row = self.sheet.header
+        ways = [Way(f"row {row} is a title", {"skip": str(row)})] if row else []
+        fields: dict[str, Any] = {"got": got, "advice": "name_header", "ways": ways}
+        return FileError(self.sheet.source, "no_header", **fields)
+
+    def _strange_header(self) -> bool:
+        """Return whether the names of the columns are numbers and the like, or a title above the table."""
         header = [name.strip() for name in self.sheet.names]
         named = [name for name in header if not _NO_NAME.fullmatch(name)]
         unnamed = [name for name in header if name.startswith(UNNAMED)]
         is_title = len(named) == 1 and len(unnamed) == len(header) - 1 > 0
-        is_index = unnamed == header[:1]  # as pandas writes it
-        return header if not named or (is_title and not is_index) else []
+        return not named or (is_title and unnamed != header[:1])  # which pandas' index has
 
-    def _advice_on_names(self) -> dict[str, Any]:
-        """Return the advice to leave out what is above the first row of names, if there is one below the header."""
-        head = self.sheet.head(MOST_SKIPPED if self.sheet.header else 0)
-        cells = [head.column(name).to_pylist() for name in head.names]
-        rows = zip(*cells, strict=True)
-        are_names = [all(map(_is_name, row)) for row in rows]
-        if True not in are_names:
-            return {"advice": "name_header"}
-        rows_above = head.rows[: are_names.index(True)]
-        above = [self.sheet.header, *rows_above.tolist()]
-        return {"advice": "skip_rows", **head.fields_of_skipped(above)}
-
-    def _lacking(
-        self,
-        roles: set[str],
-        present: Sequence[str],
-    ) -> FileError:
-        proposed = self._proposed()
+    def _lacking(self, roles: set[str], present: Sequence[str]) -> FileError:
+        if roles == {"posteriors"} and self.columnless:
+            names = sorted(self.columnless)[:COLUMNS_SHOWN]
+            return self._error("class_without_column", names=names)
+        ways = ways_to_read(self.sheet, self._plausible(), self.said)
         nested = [name for name in self.sheet.names if self._holds_rows(name)]
-        if len(roles) > 1 and nested and not proposed:
+        if len(roles) > 1 and nested:
             path = ".".join(filter(None, [self.sheet.path, nested[0]]))
-            return self._error("roles_missing", advice="name_rows", columns={"rows": path})
+            ways = [Way(f"the rows are within those of {nested[0]}", {"rows": path})]
         if len(roles) > 1:
-            return self._error("roles_missing", **(proposed or {"advice": "name_columns"}))
-        (role,) = roles
-        return self._error(
-            "one_role_missing",
-            has=[f"{known} = {name_of(self.roles[known])}" for known in present],
-            role=role,
-            **(proposed or self._advice_on(role)),
-        )
+            return self._error("roles_missing", ways=ways)
+        has = [f"{known} = {name_of(self.roles[known])}" for known in present]
+        return self._error("one_role_missing", has=has, role=next(iter(roles)), ways=ways)
 
-    def _advice_on(self, role: str) -> dict[str, Any]:
-        """Return the advice to name the column of a role, or why there is none."""
-        if role == "posteriors" and self.columnless:
-            return {
-                "advice": "add_column_of_class",
-                "names": sorted(self.columnless)[:COLUMNS_SHOWN],
-            }
-        return {"advice": _ADVICE.get(role, "name_role"), "columns": {role: "NAME"}}
-
-    def _proposed(self) -> dict[str, Any]:
-        """Return the fields of an error that name columns which may have the roles that are missing, or nothing."""
-        said = {role: "+".join(self.roles[role]) for role in self.said}
-        if self.is_trial or self.labels:
-            return {}
-        for proposal in propose(self.sheet, self._plausible_roles(), said.keys()):
-            trial = self._tried(proposal, said)
-            if trial is not None:
-                return self._without_posteriors(proposal, said, trial).to_fields(said)
-        return {}
-
-    def _plausible_roles(self) -> dict[str, list[str]]:
-        """Return the columns of roles but true classes all alike, and verdicts in the words of predicted classes."""
-        texts = {
-            role: set.union(set(), *map(self._texts, self.roles[role]))
-            for role in ("label", "correct", "predicted")
-            if role not in self.said
-        }
-        refuted = set()
-        if len(texts.get("label", ())) == 1:
-            refuted.add("label")
-        words = texts.get("correct", set()) - {"0", "1"}
-        if words and words <= texts.get("predicted", set()):
-            refuted.add("correct")
-        return {role: [] if role in refuted else names for role, names in self.roles.items()}
-
-    def _tried(self, proposal: Proposal, said: Mapping[str, str]) -> _Matching | None:
-        """Return the roles that columns have by a proposal, or None if these make up no form."""
-        columns = {**said, **proposal.columns}
-        sheet = replace(self.sheet, table=with_nested(self.sheet.table, columns))
-        trial = _Matching(sheet, proposal.labels, is_trial=True)
-        try:
-            trial.say(columns)
-            trial.find()
-            trial.form(_OF_FORMS & columns.keys())
-        except InputError:
-            return None if proposal.columns else trial
-        return trial
-
-    def _without_posteriors(
-        self, proposal: Proposal, said: Mapping[str, str], trial: _Matching
-    ) -> Proposal:
-        """Return a proposal that names labels alone, if posteriors are found by the classes in these."""
-        columns = {role: name for role, name in proposal.columns.items() if role != "posteriors"}
-        shorter = replace(proposal, advice="name_found", columns=columns, labels=())
-        if "label" not in columns or columns == proposal.columns:
-            return proposal
-        other = self._tried(shorter, said)
-        is_same = other is not None and other.names_of_roles == trial.names_of_roles
-        return shorter if is_same else proposal
-
-    @property
-    def names_of_roles(self) -> dict[str, set[str]]:
-        """The columns of each role, in any order."""
-        return {role: {*names} for role, names in self.roles.items()}
+    def _plausible(self) -> dict[str, list[str]]:
+        """Return the columns of the roles of forms, but for two names of one role, each of which may be the one."""
+        return {role: self.roles[role] for role in _OF_FORMS if len(self.alike.get(role, "")) < 2}
 
     def _error(self, rule: str, **fields: Any) -> FileError:
         """Return an error about the columns, all of which it describes, with what else is in the file."""
         beside = [f"{name} ({what})" for name, what in self.sheet.beside[:COLUMNS_SHOWN]]
-        listed = list_columns(self.sheet.table)
+        listed = list_columns(with_leaves(self.sheet).table)
         if beside:
-            listed += f"; beside them: {', '.join(beside)}"
+            listed.append(f"beside them: {', '.join(beside)}")
         return FileError(self.sheet.source, rule, listed=listed, **fields)
 
     def _systems(self) -> list[str]:
@@ -664,6 +533,9 @@ class _Matching:
         rows = map(row_of_numbers, cells)
         return any(len(row) > 1 for row in rows if isinstance(row, list))
 
+    def _holds_numbers(self, name: str) -> bool:
+        return not np.isnan(numbers_if_any(self.sheet, name)).all()
+
     def _holds_rows(self, name: str) -> bool:
         """Return whether cells are lists of objects in a document of JSON, of which these may be the rows."""
         kind = self.sheet.table[name].type
@@ -679,12 +551,6 @@ class _Matching:
         classes = set(map(class_in, self.sheet.names))
         texts = texts_of_names(self.sheet.column(name), classes)
         return set(map(as_text, encode(texts)[0]))
-
-
-def columns_joined(name: str, names: Collection[str]) -> list[str]:
-    """Return the columns that one stands for whose name has all of theirs, joined by +; nothing of another."""
-    parts = [part.strip() for part in name.split("+")]
-    return parts if len(parts) > 1 and set(names).issuperset(parts) else []
 
 
 def class_in(name: str) -> str:

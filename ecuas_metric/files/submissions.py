@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, cycle, islice
+from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..basis import numbers_of_texts
-from ..errors import UNLABELLED, FileError, InputError, Note, fields_of_unlabelled
+from ..errors import UNLABELLED, FileError, InputError, Note, Way, fields_of_unlabelled
 from ..inputs import (
-    IGNORED,
     Array,
     Bools,
     Floats,
@@ -27,44 +26,38 @@ from ..inputs import (
     numbers,
     picked,
     posteriors,
-    require,
     stacked,
 )
 from ..options import check_number
 from ..results import note_first_class, note_hard
-from .candidates import are_near
+from .asking import list_columns
 from .cells import (
-    are_numbers,
-    are_one_hot,
     classes_of,
     columns_in,
-    lists_of_numbers,
     numbers_in,
     parse_cells,
     row_of_numbers,
+    said_words,
     texts_of_names,
     truths_in,
 )
-from .evidence import (
+from .checks import (
     MAX_SYSTEMS,
-    OF_SYSTEMS,
-    are_mixed,
-    code_for_missing,
+    check_confidences,
+    check_grades,
+    check_rows,
     do_recur,
     note_other_class,
     note_separated,
-    recipe_of,
-    recipes_side_by_side,
-    refuse_codes,
     refuse_positive,
-    refuse_rating,
+    refuse_two_scales,
     refuse_without_id,
-    scale_counts,
+    scale_marks,
 )
-from .proposals import say_classes
 from .read import read_sheet, stem
 from .recipe import (
     LOGARITHMS,
+    OF_FILES,
     ColumnNames,
     Reading,
     Recipe,
@@ -73,12 +66,11 @@ from .recipe import (
     name_of,
     on_unit_scale,
 )
-from .roles import columns_joined, list_columns, with_nested
+from .roles import resolve, with_nested
 from .runs import RUN_FIELDS, RunOptions, may_be_run
 from .values import (
     Sheet,
     as_ids,
-    as_text,
     encode,
     first_of,
     floats_in,
@@ -98,6 +90,7 @@ if TYPE_CHECKING:
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
 _PARTLY = {  # what reading a file can do
+    "count_from_0": "pass_labels",
     "choose_lowest_grade": "set_correct_from",
     "divide_by_100": "set_scale_100",
     "name_scale": "set_scale",
@@ -108,8 +101,9 @@ _JOINT = " | "  # between the parts of an id
 _CLASSES_SHOWN = 5
 _WHOLE_NUMBER = re.compile(r"[$€£]? ?(\d{1,3}(?:,\d{3})+|\d+)(?:\.0*)?")
 _MOST_CLASSES_SHOWN = 20
-_MOST_FOLLOWED = 2  # pieces of advice, one after the other
-_OF_COSINE = 2  # the range of similarities from -1 to 1, which are no margins
+_TRIED = 1000  # rows that a way to read a file is tried on, before it is printed
+_TO_BE_TRIED = ("roles_missing", "one_role_missing")  # rules of errors with ways by types alone
+_ASKED_NEXT = ("two_codes", "neither_word")  # rules of errors that have ways of their own
 MEANING = {  # the rule for unlabelled answers -> the advice on what it does to the numbers
     "bounds": "unlabelled_bounded",
     "wrong": "unlabelled_are_wrong",
@@ -209,7 +203,9 @@ def located(
     file: str,
     rows: Ints,
 ) -> FileError:
-    """Return an error of the metric with file, column and row (N,), as far as these are known."""
+    """Return an error of the metric with file, column and row (N,), as far as known; one of a file as it is."""
+    if isinstance(error, FileError):
+        return error
     columns = {"predictions": name_of(recipe.predictions), "references": recipe.truth}
     for role, option in {**OPTION_OF_ROLE, "id": "ids", "count": "count", "wrong": "wrong"}.items():
         columns[option] = "+".join(recipe.of(role))
@@ -301,71 +297,31 @@ def read_submissions(
     return read_tables(path, reading) if of_run is None else of_run
 
 
-def read_tables(
-    path: str | Path, reading: Reading, depth: int = _MOST_FOLLOWED, sheet: Sheet | None = None
-) -> list[Submission]:
-    """Return the systems of a file that is no run; an error also has what would be said next, to a depth.
-
-    A sheet has its rows, if these were read before.
-    """
+def read_tables(path: str | Path, reading: Reading) -> list[Submission]:
+    """Return the systems of a file that is no run."""
+    sheet = read_sheet(path, **reading.of_file())
     try:
-        if sheet is None:
-            sheet = read_sheet(path, **reading.of_file())
         return submissions_of(sheet, path, reading=reading)
     except FileError as error:
-        said = []
-        for proposed in _proposed_by(error, reading) if depth else ():
-            rows = sheet if proposed.of_file() == reading.of_file() else None
-            if rows is not None or str(path) != "-":  # which is read once
-                said.append(_said_next(path, proposed, depth - 1, rows))
-        error.following = _said_by_all(said)
+        if error.rule in _TO_BE_TRIED:
+            error.ways = tuple(way for way in error.ways if _is_read_so(sheet, way, reading))
         raise
 
 
-def _said_by_all(said: Sequence[FileError | Note | None]) -> FileError | Note | None:
-    """Return the first of what is said of alternatives, if that is the same of all: of a column, rows, or systems."""
-    facts = set(map(_fact_of, said))
-    return said[0] if len(facts) == 1 else None
-
-
-def _fact_of(said: FileError | Note | None) -> object:
-    """Return what is said, by an error or a note: of columns that may name systems, of rows to skip, or of a column."""
-    if said is not None and said.advice in OF_SYSTEMS:
-        fields = said.fields if isinstance(said, Note) else said.fields_of_sentences()
-        return fields["pairs"]
-    if isinstance(said, FileError):
-        return said.rule, said.fields.get("skipped") or said.column
-    return said
-
-
-def _said_next(
-    path: str | Path, reading: Reading, depth: int, sheet: Sheet | None
-) -> FileError | Note | None:
-    """Return the error about a file that is read so, or the note on columns that may name systems, or None."""
+def _is_read_so(sheet: Sheet, way: Way, reading: Reading) -> bool:
+    """Return whether the first rows are not refused if they are read in a way, as far as it says that."""
+    names = {part for name in way.columns.values() for part in name.split("+")}
+    if reading.systems or names & {"NAME", "A"} or way.columns.keys() & set(OF_FILES):
+        return True
+    said = replace(Reading(), **dict[str, Any](way.options)).with_columns(way.columns)
+    whole = reading.changed(replace(said, columns={**reading.columns, **said.columns}))
     try:
-        systems = read_tables(path, reading, depth, sheet)
+        submissions_of(sheet.head(_TRIED), sheet.source or "head", reading=whole)
     except FileError as error:
-        error.file = ""
-        return error
+        return error.rule in _ASKED_NEXT
     except InputError:
-        return None
-    notes = chain.from_iterable(system.recipe.notes for system in systems)
-    return next((note for note in notes if note.advice in OF_SYSTEMS), None)
-
-
-def _proposed_by(error: FileError, reading: Reading) -> Iterator[Reading]:
-    """Yield how a file would be read by the advice of an error, and by its alternative: of columns, or other rows."""
-    fields = error.fields
-    if "skipped" in fields:
-        yield reading.changed(Reading(columns={"skip": fields["skipped"]}))
-    for prefix in ("", "other_"):
-        columns = fields.get("other_columns", {}) if prefix else error.columns or {}
-        columns = {**columns, **fields.get(f"{prefix}systems", {})}
-        is_of_systems = error.advice in OF_SYSTEMS
-        is_proposal = f"{prefix}flags" in fields or "rows" in columns or is_of_systems
-        if columns and is_proposal and "NAME" not in columns.values():
-            options = fields.get(f"{prefix}options", {})
-            yield reading.changed(Reading(**options).with_columns(columns))
+        return False
+    return True
 
 
 def read_new_rows(
@@ -391,7 +347,12 @@ def read_new_rows(
             if error.rule not in ("one_role_missing", "roles_missing"):
                 errors.append(error)
     listed = list_columns(sheet.table)
-    errors.append(FileError(path, "no_predictions", listed=listed, advice="name_predictions"))
+    ways = [
+        Way("how sure each answer is", {"confidence": "NAME"}),
+        Way("the probability of each class", {"posteriors": "A+B"}, {"labels": ["A", "B"]}),
+        Way("columns that are named after the classes", {}, {"labels": ["A", "B"]}),
+    ]
+    errors.append(FileError(path, "no_predictions", listed=listed, ways=ways))
     raise errors[0]
 
 
@@ -422,7 +383,12 @@ def read_run(
         return None
     from .runs.tools import read_parts
 
-    fields = {role: name for role, name in reading.columns.items() if role in RUN_FIELDS}
+    own = {"id": "id", "group": "group"}  # what a recipe of a run has
+    fields = {
+        role: name
+        for role, name in reading.columns.items()
+        if role in RUN_FIELDS and own.get(role) != name
+    }
     options = replace(run or RunOptions(), fields=fields)
     parts = read_parts(path, options)
     if parts is None:
@@ -511,21 +477,40 @@ def submissions_of(
         raise FileError(path, "no_rows" if sheet.format else "file_empty")
     check_numbers(reading.scale, reading.correct_from)
     sheet = replace(sheet, source=str(path))
-    if not reading.systems:
-        sheet = _nested(sheet, reading)
-        recipe = recipe_of(sheet, reading, rows=len(sheet.rows))
-        return list(_submissions(sheet, recipe, reading))
-    readings = [
-        reading.with_columns({**reading.columns, **columns}) for columns in reading.systems.values()
-    ]
-    sheets = [_nested(sheet, one) for one in readings]
-    recipes = recipes_side_by_side(sheets, readings)
+    if reading.systems:
+        return _side_by_side(sheet, reading)
+    sheet = _nested(sheet, reading)
+    recipe = recipe_of(sheet, reading, rows=len(sheet.rows))
+    return list(_submissions(sheet, recipe, reading))
+
+
+def _side_by_side(sheet: Sheet, reading: Reading) -> list[Submission]:
+    """Return the systems in the columns of one table; what one of them uses is not unused by another."""
+    read = []
+    for system, columns in reading.systems.items():
+        one = reading.with_columns({**reading.columns, **columns})
+        rows = _nested(sheet, one)
+        read.append((system, rows, one, resolve(rows, one, rows=len(rows.rows))))
+    used = {name for *_, recipe in read for names in recipe.columns.values() for name in names}
     submissions: list[Submission] = []
-    for system, of_system, recipe, one in zip(
-        reading.systems, sheets, recipes, readings, strict=True
-    ):
-        submissions += _submissions(of_system, replace(recipe, system=system), one)
+    for system, rows, one, recipe in read:
+        checked_recipe = _checked_recipe(rows, recipe.without(used), one)
+        submissions += _submissions(rows, replace(checked_recipe, system=system), one)
     return submissions
+
+
+def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
+    """Return how `rows` rows are read, by those of a sheet, all or the first; FileError if these contradict it."""
+    return _checked_recipe(sheet, resolve(sheet, reading, rows=rows), reading)
+
+
+def _checked_recipe(sheet: Sheet, recipe: Recipe, reading: Reading) -> Recipe:
+    """Return a recipe with both words of correctness, one pair for all systems, and with notes on the rows."""
+    if recipe.right is not None:
+        column = sheet.stored(recipe.truth)
+        is_whole = len(sheet.rows) == recipe.rows
+        recipe = replace(recipe, right=said_words(sheet, column, recipe.right, is_whole=is_whole))
+    return replace(recipe, notes=check_rows(sheet, recipe, reading))
 
 
 def _nested(sheet: Sheet, reading: Reading) -> Sheet:
@@ -581,62 +566,13 @@ def systems_in(
     return list(map(str, systems)), codes
 
 
-def advised(
-    error: FileError,
-    values: Array | list[object],
-    truth: Floats,
-    recipe: Recipe,
-    copies: Floats | None = None,
-) -> FileError:
-    """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows.
-
-    Each row stands for as many as `copies` (N,) says.
-    """
-    if error.advice == "count_from_0":
-        is_mark = error.value == IGNORED or (error.value == -1 and (truth == 0).any())
-        error.advice = "leave_ignored_rows_out" if is_mark else "pass_labels"
-        if not is_mark and (truth % 1 == 0).all():
-            words = np.array(list(map(as_text, truth)))
-            fields = say_classes(recipe, words, np.asarray(values))
-            error.advice = fields.pop("advice", error.advice)
-            error.columns = fields.pop("columns", None)
-            error.fields |= fields
-    elif error.rule == "out_of_unit_interval":
-        _advise_on_range(error, numbers(values, ""), recipe, copies)
-    return error
-
-
-def _advise_on_range(
-    error: FileError, values: Array, recipe: Recipe, copies: Floats | None
-) -> None:
-    code = code_for_missing(values, copies)
-    if recipe.scale != 1:
-        error.rule = "beyond_scale"
-        error.fields = {"scale": as_text(recipe.scale)}
-        error.got = f"{values[error.index]:g}"
-        error.advice = ""
-    elif error.advice in ("set_scale_100", "set_scale"):
-        counts = scale_counts(values, copies)
-        if are_mixed(counts, float(np.nanmax(values))):
-            error.rule = "several_scales"
-            error.fields = {"within": counts[1], "size": counts[0]}
-            error.advice = "write_in_unit_interval"
-    are_signed = values.min() < 0 < values.max() and np.ptp(values) > _OF_COSINE
-    are_margins = are_signed and error.advice in ("", "set_scale_log", "set_scale")
-    if code is not None:
-        error.fields = {**error.fields, "code": code}
-        error.advice = "empty_if_missing"
-    elif recipe.form == "positive" and are_margins:
-        error.advice = "margins_are_logits"
-    elif recipe.form != "posteriors" and not error.advice:
-        error.advice = "recalibrate_first"
-
-
 def _split(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
     """Return the rows by what columns name, or all without a name."""
     if not names:
         return [("", sheet)]
     systems, codes = systems_in(sheet, names)
+    if len(systems) == 1:
+        return [(systems[0], sheet)]
     return [(system, sheet.select(codes == code)) for code, system in enumerate(systems)]
 
 
@@ -677,7 +613,6 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         per_sample=_per_sample(sheet, recipe),
         notes=(
             *notes,
-            *_note_left_out(sheet, recipe, predictions),
             *_notes_on(predictions, references, recipe, num_classes),
         ),
         predictions_are="logits" if is_margin else None,
@@ -691,13 +626,14 @@ def _arrays_of(
     sheet: Sheet, truth: Floats, recipe: Recipe, *, predictions_are: str | None
 ) -> tuple[Array, Array]:
     """Return predictions and references as the metric takes them; FileError with the place of what it does not take."""
-    values = values_in(sheet, recipe, are_zeros_left_out=True)
+    values = values_in(sheet, recipe)
     try:
-        _require_one_scale(values, recipe)
+        if recipe.scale != 1:
+            marks = scale_marks(numbers(values, "predictions"))
+            refuse_two_scales(marks.sum(axis=1), recipe, sheet.source)
         return checked(values, truth, sheet, recipe, predictions_are=predictions_are)
     except InputError as error:
-        file_error = located(error, recipe, sheet.source, sheet.rows)
-        raise advised(file_error, values, truth, recipe) from None
+        raise located(error, recipe, sheet.source, sheet.rows) from None
 
 
 def _notes_on(
@@ -750,17 +686,11 @@ def _per_sample(
     return columns
 
 
-def values_in(
-    sheet: Sheet, recipe: Recipe, *, are_zeros_left_out: bool = False
-) -> Array | list[object]:
-    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes.
-
-    Of mappings that sum to 1, classes may be left out whose numbers are 0, which a note has to say.
-    """
+def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
+    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
     names = recipe.predictions
     if recipe.form == "posteriors" and len(names) == 1:
-        classes = recipe.classes or ()
-        return _lists_of(sheet, names[0], classes, are_zeros_left_out=are_zeros_left_out)
+        return _lists_of(sheet, names[0], recipe.classes or ())
     if recipe.scale in LOGARITHMS and any(map(complement_of, names)):
         raise sheet.error(names[0], "complement_of_logarithms")
     whole = sum(limits_of(recipe.scale))
@@ -768,13 +698,7 @@ def values_in(
     return columns if len(names) > 1 else columns.ravel()
 
 
-def _lists_of(
-    sheet: Sheet,
-    name: str,
-    classes: Sequence[str],
-    *,
-    are_zeros_left_out: bool,
-) -> Array | list[object]:
+def _lists_of(sheet: Sheet, name: str, classes: Sequence[str]) -> Array | list[object]:
     """Return the lists of numbers in the cells of a column, or those of mappings in the order of the classes."""
     cells = sheet.column(name)
     missing = nulls_in(cells)
@@ -786,57 +710,26 @@ def _lists_of(
     values = cells.to_pylist()
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
-    return _numbers_by_class(sheet, name, values, classes, are_zeros_left_out=are_zeros_left_out)
+    return _numbers_by_class(sheet, name, values, classes)
 
 
 def _numbers_by_class(
-    sheet: Sheet,
-    name: str,
-    cells: Sequence[object],
-    classes: Sequence[str],
-    *,
-    are_zeros_left_out: bool,
+    sheet: Sheet, name: str, cells: Sequence[object], classes: Sequence[str]
 ) -> list[object]:
-    """Return the numbers of mappings (N,) in the order of the classes, 0 for those that are left out."""
+    """Return the numbers of mappings (N,) in the order of the classes."""
     known = set(classes)
     rows: list[object] = []
     for number, cell in zip(sheet.rows.tolist(), cells, strict=True):
         by_class = classes_of(cell) or {}
-        row: Any = row_of_numbers([by_class.get(one, 0.0) for one in classes])
         others = by_class.keys() ^ known
-        may_be_left_out = are_zeros_left_out and others.isdisjoint(by_class)
-        if others and not (may_be_left_out and are_numbers(row) and are_near(sum(row))):
+        if others:
             fields: dict[str, Any] = {
                 "classes": list(classes[:_MOST_CLASSES_SHOWN]),
                 "others": sorted(others)[:_CLASSES_SHOWN],
             }
             raise sheet.error(name, "classes_differ_between_rows", row=number, **fields)
-        rows.append(row)
+        rows.append(row_of_numbers([by_class[one] for one in classes]))
     return rows
-
-
-def _note_left_out(sheet: Sheet, recipe: Recipe, posteriors: Array) -> tuple[Note, ...]:
-    """Return a note if mappings leave out classes, by the rows (N, K) with numbers of 0."""
-    if recipe.form != "posteriors" or len(recipe.predictions) > 1 or recipe.classes is None:
-        return ()
-    with_zeros = sheet.select((posteriors == 0).any(axis=1))
-    cells = with_zeros.column(recipe.predictions[0]).to_pylist()
-    by_class = [row for row in map(classes_of, cells) if row is not None]
-    are_short = [len(row) < len(recipe.classes) for row in by_class]
-    fields = {"count": sum(are_short), "total": len(posteriors)}
-    return (Note("classes_left_out", fields),) if any(are_short) else ()
-
-
-def _require_one_scale(values: Array | list[object], recipe: Recipe) -> None:
-    """Raise InputError if some values of a scale look divided already."""
-    if recipe.scale == 1:
-        return
-    array = numbers(values, "predictions")
-    counts = scale_counts(array)
-    if are_mixed(counts, recipe.scale):
-        is_large = (array <= 0) | (array >= 1)
-        fields = {"within": counts[1], "size": counts[0]}
-        require(is_large, array, "predictions", "several_scales", "write_in_one_scale", **fields)
 
 
 def checked(
@@ -848,15 +741,17 @@ def checked(
     predictions_are: str | None = None,
 ) -> tuple[Array, Array]:
     """Return predictions and references as the metric takes them; or raise InputError."""
+    array = numbers(values, "predictions")
+    is_margin = recipe.form == "positive" and predictions_are == "logits"
+    if array.ndim == 1 and not is_margin and recipe.form != "posteriors":
+        check_confidences(sheet, recipe, array)
     if recipe.scale != 1:
-        values = on_unit_scale(numbers(values, "predictions"), recipe.scale)
+        values = on_unit_scale(array, recipe.scale)
     if recipe.form == "posteriors":
         return posteriors(values, truth)
-    if recipe.form == "positive" and predictions_are == "logits":
-        margins = numbers(values, "predictions").astype(np.float64)
-        logits = np.stack([np.zeros(len(margins)), margins], axis=1)
-        return posteriors(logits, truth)
-    refuse_rating(sheet, recipe, numbers(values, "predictions"))
+    if is_margin:
+        margins = array.astype(np.float64)
+        return posteriors(np.stack([np.zeros(len(margins)), margins], axis=1), truth)
     if recipe.form == "positive":
         of_class_1, _ = confidences(values, np.zeros(len(values)))
         return posteriors(stacked(of_class_1), truth)
@@ -868,8 +763,8 @@ def truth_in(sheet: Sheet, recipe: Recipe) -> Floats:
     if recipe.form in ("posteriors", "positive"):
         return _labels_in(sheet, recipe)
     grades = truths_in(sheet, recipe.truth, recipe.right)
+    check_grades(sheet, recipe, grades)
     if recipe.correct_from is None:
-        refuse_codes(sheet, recipe, grades)
         return grades
     return np.where(np.isnan(grades), np.nan, grades >= recipe.correct_from)
 
@@ -880,18 +775,8 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     if recipe.classes is None:
         labels = parse_cells(sheet.column(name))
         if not is_numeric(labels.type):
-            if columns_joined(name, sheet.names):
-                are_several = floats_in(pc.match_substring(labels, "+")) == 1
-                raise sheet.error(name, "not_one_true_class", are_several)
-            places = _places_of_ones(sheet, recipe, nulls_in(labels))
-            if places is not None:
-                return places
-            got = ", ".join(_classes_in(texts_in(labels))[:_CLASSES_SHOWN])
-            fields = _said_classes(sheet, recipe, texts_in(labels))
-            raise sheet.error(name, "labels_are_text", got=got, **fields)
+            raise _unnumbered(sheet, recipe, _classes_in(texts_in(labels)))
         return numbers_in(sheet, name)
-    if columns_joined(name, sheet.names):
-        raise sheet.error(name, "ones_with_names")
     texts = texts_of_names(sheet.column(name), recipe.classes)
     numbers_of_classes = positions_in(texts, from_texts(recipe.classes))
     missing = nulls_in(texts)
@@ -904,28 +789,18 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     return np.where(missing, np.nan, numbers_of_classes)
 
 
-def _places_of_ones(sheet: Sheet, recipe: Recipe, missing: Bools) -> Floats | None:
-    """Return the place (N,) of the 1 in lists of K numbers, of which all others are 0, NaN where missing, or None."""
-    rows = lists_of_numbers(sheet.select(~missing), recipe.truth)
-    if rows is None or not are_one_hot(rows).all():
-        return None
-    values = numbers(values_in(sheet, recipe), "predictions")
-    num_classes = 2 if recipe.form == "positive" else values.shape[1]
-    if rows.shape[1] != num_classes:
-        return None
-    places = np.full(len(missing), np.nan)
-    places[~missing] = rows.argmax(axis=1)
-    return places
-
-
-def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, Any]:
-    """Return the fields of an error that say how to name the classes in labels (N,), or to number them."""
-    try:
-        values = numbers(values_in(sheet, recipe), "predictions")
-    except InputError:
-        return {"advice": "pass_labels"}
-    texts = np.array([text or "" for text in labels.to_pylist()])
-    return say_classes(recipe, texts, values) or {"advice": "pass_labels"}
+def _unnumbered(sheet: Sheet, recipe: Recipe, classes: Sequence[str]) -> FileError:
+    """Return the error about labels that are names of classes; of two, one column has the probability of either."""
+    got = ", ".join(classes[:_CLASSES_SHOWN])
+    ways = []
+    if recipe.form == "positive" and len(classes) == 2:
+        share = recipe.predictions[0]
+        ways = [
+            Way(f"{share}: the probability of {high}", {}, {"labels": [low, high]})
+            for low, high in (sorted(classes), sorted(classes, reverse=True))
+        ]
+    advice = "" if ways else "pass_labels"
+    return sheet.error(recipe.truth, "labels_are_text", got=got, advice=advice, ways=ways)
 
 
 def _hits(
@@ -941,7 +816,7 @@ def _hits(
     predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
     true = texts_of_names(sheet.column(label), _classes_in(texts_in(sheet.column(name))))
     if predicted.null_count:
-        raise _without_class(sheet, name, label, nulls_in(predicted), nulls_in(true))
+        raise sheet.error_of_rows(name, "no_value", nulls_in(predicted))
     known = _classes_in(predicted)
     classes = {*known, *_classes_in(true)}
     if len(set(map(_plain_name, classes))) < len(classes):
@@ -960,15 +835,6 @@ def _hits(
     names, codes = encode(true)
     numbers_of_names = numbers_of_texts([*map(_plain_name, map(str, names)), ""])
     return hits, len(classes), numbers_of_names[codes]
-
-
-def _without_class(
-    sheet: Sheet, name: str, label: str, missing: Bools, unknown: Bools
-) -> FileError:
-    """Return an error about rows (N,) without a predicted class, which are none of samples if all lack a true one."""
-    if (missing & ~unknown).any():
-        return sheet.error(name, "no_value", missing)
-    return sheet.error_of_rows(name, "no_value_in_either", missing, other=label)
 
 
 def _classes_in(texts: pa.Array) -> list[str]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from ..errors import FileError
+from ..errors import FileError, Way
 from ..inputs import Array, Bools, Floats, Ints
 from ..precision import widen
 from .recipe import column_in
@@ -25,7 +25,7 @@ _FLOAT = pa.float64()
 _NARROW = (pa.float16(), pa.float32())
 _ARE_LISTS = (types.is_list, types.is_large_list, types.is_fixed_size_list)
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
-MOST_SKIPPED = 20  # rows that advice lists
+MOST_SKIPPED = 5  # rows that an error lists
 MOST_FIELDS = 1000  # of a nested cell; more are data, not names
 
 
@@ -70,6 +70,15 @@ class Sheet:
         table = self.table.slice(0, count)
         return replace(self, table=table, rows=self.rows[:count])
 
+    def error_of_rows(self, column: str, rule: str, wrong: Bools, **fields: Any) -> FileError:
+        """Return an error about rows (N,) that may be no samples, and are left out then, if they are few."""
+        rows = self.rows[wrong].tolist()
+        if len(rows) <= min(MOST_SKIPPED, len(wrong) / 4) and self.format not in ("", "run"):
+            skip = "+".join(map(str, filter(None, [self.skipped, *rows])))
+            file = re.split(r"[/\\]", self.source)[-1]
+            fields.setdefault("ways", [Way("these rows are no samples", {"skip": skip}, file=file)])
+        return self.error(column, rule, wrong, **fields)
+
     def error(
         self,
         column: str,
@@ -87,36 +96,6 @@ class Sheet:
             cell = self.column(column)[first].as_py()
             fields = fields if cell is None else {"value": cell, **fields}
         return FileError(self.source, rule, column=column, **fields)
-
-    def error_of_rows(
-        self,
-        column: str,
-        rule: str,
-        wrong: Bools,
-        **fields: Any,
-    ) -> FileError:
-        """Return an error about rows (N,) that are none of samples, with advice to skip them."""
-        rows = self.rows[wrong].tolist()
-        skipped = rows if len(rows) <= MOST_SKIPPED else self._values_of(wrong)
-        fields["advice"] = "skip_rows" if skipped else "leave_rows_out"
-        return self.error(column, rule, wrong, **fields, **self.fields_of_skipped(skipped))
-
-    def fields_of_skipped(self, rows: Sequence[object]) -> dict[str, Any]:
-        """Return the fields of advice to skip rows, by their numbers or by COLUMN=VALUE, beside those that are."""
-        return {
-            "of_file": re.split(r"[/\\]", self.source)[-1],
-            "skipped": "+".join(map(str, filter(None, [self.skipped, *rows]))),
-        }
-
-    def _values_of(self, rows: Bools) -> list[str]:
-        """Return the first COLUMN=VALUE that these rows (N,) have and no others, if there is one."""
-        for name in self.names:
-            cells = self.column(name)
-            value = as_text(cells[int(np.argmax(rows))].as_py())
-            is_said = cells.type == TEXT and re.fullmatch(r"[\w .-]+=[\w .-]+", f"{name}={value}")
-            if is_said and (is_in(texts_in(cells), [value]) == rows).all():
-                return [f"{name}={value}"]
-        return []
 
 
 def as_text(value: object) -> str:
@@ -298,10 +277,10 @@ def count_distinct(array: pa.Array) -> int:
 
 
 def count_distinct_rows(columns: Sequence[pa.Array]) -> int:
-    """Return how many rows of columns (N,) differ, as text."""
+    """Return how many rows of columns (N,) differ, as text; what is missing is a text of its own."""
     if len(columns) == 1 and types.is_integer(columns[0].type):
         return count_distinct(columns[0])
-    return count_distinct(join_texts(columns, "\0"))
+    return count_distinct(join_texts(columns, "\0", missing="\1"))
 
 
 def are_unique(columns: Sequence[pa.Array]) -> bool:
@@ -328,11 +307,12 @@ def texts_in(array: pa.Array) -> pa.Array:
 
 
 def join_texts(
-    arrays: Sequence[pa.Array],
-    separator: str,
+    arrays: Sequence[pa.Array], separator: str, *, missing: str | None = None
 ) -> pa.Array:
-    """Return the text of several columns joined; null where one is."""
+    """Return the text of several columns joined; null where one is, unless a text stands for what is missing."""
     texts = [texts_in(array) for array in arrays]
+    if missing is not None:
+        texts = [pc.fill_null(one, missing) if one.null_count else one for one in texts]
     if len(texts) == 1:
         return texts[0]
     return pc.binary_join_element_wise(*texts, constant(separator, len(texts[0])))
@@ -391,9 +371,12 @@ def with_fields(table: pa.Table, names: Iterable[str]) -> pa.Table:
 
 def parts_by_name(parts: Sequence[object]) -> dict[str, object]:
     """Return the objects of a list by their fields `name`, if each has another one; nothing of other lists."""
-    by_name: dict[str, object] = {
-        str(part["name"]): part for part in parts if isinstance(part, dict) and part.get("name")
-    }
+    by_name: dict[str, object] = {}
+    for part in parts:
+        name = part.get("name") if isinstance(part, dict) else None
+        name = name.get("name") if isinstance(name, dict) else name  # as HELM writes it
+        if name:
+            by_name[str(name)] = part
     return by_name if len(by_name) == len(parts) else {}
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import InputError, quoted
+from ..errors import InputError, in_one_line, quoted
 from ..version import VERSION
 
 IN_ASCII = "in_ascii"  # the handler of letters that an encoding has not
@@ -123,8 +123,12 @@ def _run(name: str, *arguments: str) -> int:
     except BrokenPipeError:
         raise
     except (OSError, ValueError, TypeError, ImportError) as error:
-        text = error.render(words) if isinstance(error, InputError) else _text_of(error)
-        print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
+        if isinstance(error, InputError):
+            line = " ".join(map(quoted, arguments)).replace("{", "{{").replace("}", "}}")
+            text = error.render(words | {"write_way": f"ecuas {name} {line} {{flags}}"})
+        else:
+            text = in_one_line(_text_of(error))
+        print(f"ecuas: {text}", file=sys.stderr)
         return 2
     return 0
 

@@ -45,28 +45,9 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "count_as_wrong": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_drop": "Label them, or leave them out with --unlabelled drop.",
-    "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B, or "
-    "label=NAME,positive=NAME of class 1, or label=NAME,predicted=NAME,confidence=NAME; of several systems, one such "
-    "flag for each, as --columns SYSTEM:confidence=NAME,correct=NAME. "
-    "Columns named after classes? List these: --labels A,B.",
     "name_list": "Which? --columns {pairs}.",
     "name_lists": "Are they systems? {flags}; one alone: --columns {pairs}.",
-    "name_rows": "Are the rows within those of another list? --columns {pairs}.",
-    "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column.",
-    "name_truth": "Name it with --columns {pairs}; 1-NAME is the complement of a column. Rows whose truth is unknown "
-    "are for ecuas decide.",
     "reject_missing": "Missing confidences? --missing-confidence 0 rejects these answers at reject costs below 1.",
-    "name_predictions": "Columns named after classes? List these: --labels A,B. Else --columns confidence=NAME, or "
-    "--columns posteriors=A+B --labels A,B.",
-    "name_posteriors": (
-        "Name them: --columns posteriors=A+B of classes 0, 1, .., or positive=NAME of class 1. Are answers judged "
-        "already? --columns confidence=NAME,correct=NAME."
-    ),
-    "skip_rows": 'Leave such rows out: --columns "{of_file}:skip={skipped}".',
-    "choose_truth": "Which holds? --columns correct={verdicts} or --columns {pairs}.",
-    "weigh_by_counts": (
-        "If it does: --columns {pairs} --weights-are counts; if not: --columns correct={verdicts}."
-    ),
     "leave_scale_out": "Per cent signs are read as they are, without --scale.",
     "map_rating": (
         "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "
@@ -76,87 +57,12 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
         "an answer of its own: --columns group={other}."
     ),
-    "name_likeliest": (
-        "If one column has the likeliest class: {flags}; if column k is class k in each row: --columns {other_pairs}."
-    ),
-    "name_by_class": "If column k is class k in each row all the same: --columns {pairs}.",
-    "name_chosen_class": (
-        "If it is of the class that was chosen: --columns {pairs}; if of class 1 all the same: "
-        "--columns positive={of_column}."
-    ),
-    "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
-    "name_positive_class": "If it is: {flags}.",
-    "name_predicted": "Name it with --columns {pairs}; or correct=NAME, if a column says which answers are right.",
-    "name_right_answers": (
-        "--columns {pairs} if it does, --columns correct={verdicts} if it says whether answers are right."
-    ),
-    "name_swapped": "Swapped? --columns {pairs}.",
     "name_system": "Does it name systems? --columns {pairs}.",
-    "name_systems_or_groups": (
-        "Does {other!r} name systems? --columns {pairs}. Several answers to each question? --columns {other_pairs}."
-    ),
-    "name_systems_or_score_in_memory": (
-        "Does {other!r} name systems? --columns {pairs}. Several answers to each question? These depend on each "
-        "other: score in memory, without --out-of-core, with --columns {other_pairs}."
-    ),
-    "say_wrong_words": "--right={said_flag} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (
         "--right WORD is the word for right. Answers of the system, beside the true ones? --columns predicted=NAME,"
         "label=NAME."
     ),
-    "say_right": (
-        "Only you know which: --right={high_flag} if {high} is ({share:.1%} are right then), --right={low_flag} if "
-        "{low} is (all others)."
-    ),
     "fill_ids": "Give each row its id, or name another column: --columns id=NAME.",
-    "name_found": "They seem to be these: {flags}.",
-    "name_in_order": "If the columns are in this order: {flags}.",
-    "name_second_class": (
-        "If {of_column!r} is the probability of {high}: {flags}; if of {low}: {other_flags}."
-    ),
-    "name_judged_or_class": (
-        "If {truth!r} marks right answers: {flags}; if it is the true class, and {of_column!r} the probability of "
-        "{high}: {other_flags}."
-    ),
-    "name_judged_mistaken_or_class": (
-        "If {truth!r} marks right answers: {flags}; if it marks wrong ones: --columns {complements}; if it is the true "
-        "class, and {of_column!r} the probability of {high}: {other_flags}."
-    ),
-    "name_third_word": (
-        "Is {of_column!r} the probability of being right, and {third!r} in {truth!r} wrong? {flags}. No verdict? "
-        "Leave these cells empty."
-    ),
-    "name_either": (
-        "If {truth!r} marks right answers, which is the confidence? {flags}; or {other_flags}."
-    ),
-    "name_either_or_class": (
-        "If {truth!r} marks right answers, which is the confidence? {flags}; or {other_flags}. If it is the true "
-        "class: positive and label in place of confidence and correct."
-    ),
-    "name_either_truth": "Which says whether answers are right? {truth!r}: {flags}; {second!r}: {other_flags}.",
-    "name_log_odds": "Is {of_column!r} the log odds of class 1 (no margin of a support vector machine)? {flags}.",
-    "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {flags}.",
-    "name_seeming": "Is it this? {flags}.",
-    "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",
-    "name_errors_or_doubt": (
-        "If {truth!r} is 1 where answers are wrong: {flags}; if it is 1 where they are right, and {of_column!r} the "
-        "probability of a mistake: {other_flags}."
-    ),
-    "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? --columns {pairs}.",
-    "name_classes": "With --columns {pairs} a confidence is one of these.",
-    "name_chosen_or_true": (
-        "If {truth!r} is the true one, {chosen!r} that of the system, and {of_column!r} how sure it is: {flags}; if "
-        "the other way round: {other_flags}."
-    ),
-    "name_chosen_and_true": (
-        "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
-        "is? {flags}."
-    ),
-    "name_side_by_side": "Are these systems, not questions to one? {flags}. One of them alone: --columns ROLE=NAME.",
-    "name_side_by_side_or_classes": (
-        "Are these systems, not questions to one, whose answers are right where it is 1? {flags}. Or is 1 a true "
-        "class, beside its probability? {other_flags}. One of them alone: --columns ROLE=NAME."
-    ),
     "pair_by_row": "Do they count rows, from different numbers? --by-position pairs these; or --common.",
     "leave_pattern_to_shell": "Quoted patterns are for ecuas score --out-of-core; unquoted, the shell names the files.",
     "name_other_ids": "Other ids? Name their columns with --columns FILE:id=NAME.",
@@ -178,7 +84,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     ),
     "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts the "
     "one, correct=1-NAME the other.",
-    "name_one_role": "Specify which with --columns ROLE=NAME.",
     "grade_or_empty": (
         "Partly correct? --correct-from GRADE counts answers from that grade up as correct. No verdict? Leave these "
         "cells empty."
@@ -197,6 +102,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
     "name_value": "Name one of them with --columns correct=value.KEY.",
     "name_filter": "Specify which with --filter NAME.",
+    "list_labels": "Name all classes: --labels A,B,..",
+    "write_way": "{flags}",
     "read_partial": "--partial reads what there is.",
     "keep_common": "--common compares them on the ids they share.",
     "add_ids": "--by-position pairs them by their rows.",

@@ -13,22 +13,21 @@ import pyarrow as pa
 from ..basis import Origin
 from ..errors import FileError, InputError, Note
 from ..files.cells import numbers_in
-from ..files.evidence import (
-    are_mixed,
+from ..files.checks import (
+    check_confidences,
     note_other_class,
-    recipe_of,
-    refuse_rating,
+    refuse_two_scales,
     refuse_without_id,
-    scale_counts,
+    scale_marks,
 )
 from ..files.recipe import HEAD, Reading, Recipe, column_in, on_unit_scale
 from ..files.roles import with_nested
 from ..files.submissions import (
     MEANING,
-    advised,
     check_numbers,
     checked,
     located,
+    recipe_of,
     systems_in,
     truth_in,
     values_in,
@@ -83,12 +82,13 @@ def states_of_batches(
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
                 values = numbers(_values_of(counted, recipe), "")
-                counts = scale_counts(values, _of_groups(counted, "count"))
-                on_scale[system] = on_scale.get(system, 0) + counts
+                copies = _of_groups(counted, "count")
+                marks = scale_marks(values) * (1 if copies is None else copies)
+                on_scale[system] = on_scale.get(system, 0) + marks.sum(axis=1)
         first += len(table)
     if recipe is not None:
         for counts in on_scale.values():
-            _require_one_scale(counts, recipe, source)
+            refuse_two_scales(counts, recipe, source)
     return systems
 
 
@@ -137,12 +137,7 @@ def recipe_of_rows(
     check_reading(reading)
     head = with_nested(head.slice(0, HEAD), reading.columns)
     sheet = Sheet(head, np.arange(1, 1 + len(head)), source=source, format="parquet")
-    try:
-        recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
-    except FileError as error:
-        if error.advice == "name_systems_or_groups":  # which are not read here
-            error.advice = "name_systems_or_score_in_memory"
-        raise
+    recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
     for name in recipe.of("id"):
         refuse_without_id(sheet, name)
     what = _not_read(recipe, head.column_names)
@@ -152,7 +147,7 @@ def recipe_of_rows(
         raise FileError(source, "counts_are_weights", column=recipe.of("weight")[0])
     if recipe.form == "confidences" and len(head):
         truth_in(sheet, recipe)
-        refuse_rating(sheet, recipe, numbers(values_in(sheet, recipe), "predictions"))
+        check_confidences(sheet, recipe, numbers(values_in(sheet, recipe), "predictions"))
     return recipe
 
 
@@ -341,7 +336,7 @@ def _summarized(
         found = located(error, recipe, sheet.source, sheet.rows)
         if copies is not None:
             found.count = found.total = None  # of groups
-        raise advised(found, values, references, recipe, copies) from None
+        raise found from None
     if GROUP + "low" not in sheet.names:
         return summary
     return with_groups(summary, _groups(sheet, references, recipe, options))
@@ -383,21 +378,6 @@ def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     return summary_of(
         replace(system, origin=_origin_of(recipe)),
         sample_weight=np.empty(0) if recipe.of("weight") else None,
-    )
-
-
-def _require_one_scale(on_scale: Ints, recipe: Recipe, source: str) -> None:
-    """Raise FileError if some confidences, by their `scale_counts`, look divided already."""
-    if not are_mixed(on_scale, recipe.scale):
-        return
-    size, within = on_scale[:2].tolist()
-    raise FileError(
-        source,
-        "several_scales",
-        column="+".join(recipe.predictions),
-        advice="write_in_one_scale",
-        within=within,
-        size=size,
     )
 
 

@@ -134,7 +134,13 @@ def test_no_sentence_is_compared_or_a_key():
 
 
 def test_an_id_is_of_one_table_and_no_argument():
-    tables = (messages.INPUT_RULES, messages.FILE_RULES, messages.ADVICE, messages.NOTES)
+    tables = (
+        messages.INPUT_RULES,
+        messages.FILE_RULES,
+        messages.ADVICE,
+        messages.NOTES,
+        messages.LINES,
+    )
     assert len(messages.SENTENCES) == sum(map(len, tables))
     named = [
         arguments.get("argument") for tree in modules().values() for _, arguments in calls_in(tree)

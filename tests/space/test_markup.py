@@ -27,7 +27,6 @@ ELSEWHERE = {  # advice of functions and flags that the page has not, and their 
     "reset_module",
     "fit_posteriors",
     "log_samples",
-    "name_systems_or_score_in_memory",
     "number_classes",
     "pass_array",
     "pass_flat_list_of_two",

@@ -44,7 +44,7 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     "empty.csv": (b"", "empty.csv is empty."),
     "other.csv": (
         b"a,b\n1,2\n",
-        "neither confidence and correct, nor label .* Name them under Options, “Columns”: confid",
+        "no columns are called confidence and correct.* · a .* under Options, “Columns”, .*confidence=NAME",
     ),
     "unlabelled.csv": (
         b"confidence,correct\n0.5,\n0.4,1\n",

@@ -14,7 +14,7 @@ FILE_NAMES = {  # patterns, by the module that reads them
     "inspect_ai": r".*\.(eval|json)",
 }
 LENGTHS = ("none", "chars", "bytes")
-RUN_FIELDS = ("confidence", "correct", "weight", "group")  # roles whose fields can be named
+RUN_FIELDS = ("confidence", "correct", "weight", "group", "id")  # roles whose fields can be named
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,14 @@ class RunOptions:
     @property
     def holders(self) -> set[str]:
         """The fields of a sample that hold those that were named."""
-        return {name.split(".")[0] for name in self.fields.values()}
+        names = "+".join(self.fields.values()).split("+")
+        return {name.split(".")[0] for name in names}
 
     @property
     def per_sample(self) -> dict[str, str]:
-        """The fields of weights and groups."""
-        return {role: name for role, name in self.fields.items() if role in ("weight", "group")}
+        """The fields of weights, groups and ids."""
+        roles = ("weight", "group", "id")
+        return {role: name for role, name in self.fields.items() if role in roles}
 
 
 def may_be_run(path: str | Path) -> bool:

@@ -109,7 +109,8 @@ def _identities(samples: Sequence[Fields]) -> dict[str, Column]:
     names = [str(sample["id"]) for sample in samples]
     epochs = list(map(_epoch, samples))
     ids = [
-        name if epoch == 1 else f"{name} {epoch}" for name, epoch in zip(names, epochs, strict=True)
+        name if epoch == 1 else f"{name} (epoch {epoch})"
+        for name, epoch in zip(names, epochs, strict=True)
     ]
     return {"id": ids, "group": names} if max(epochs) > 1 else {"id": ids}
 

@@ -323,11 +323,16 @@ def named_columns(
     file: Path,
     rows: Ints,
 ) -> dict[str, Column]:
-    """Return the columns of some roles by the dotted name of the field of each."""
+    """Return the columns of some roles by the dotted name of the field of each; of ids also several, joined by +."""
     columns = {}
-    for role, name in names.items():
-        values = [value_at(sample, name) for sample in samples]
-        columns[role] = column_of(values, role, name, file, rows)
+    for role, names_of_role in names.items():
+        parts = [
+            column_of([value_at(sample, name) for sample in samples], role, name, file, rows)
+            for name in names_of_role.split("+")
+        ]
+        columns[role] = (
+            parts[0] if len(parts) == 1 else list(map(" | ".join, zip(*parts, strict=True)))
+        )
     return columns
 
 

@@ -1,5 +1,6 @@
 """The questions of lm-eval and lighteval -> parts: log-likelihoods of choices, or answers in words."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,10 +130,21 @@ def _columns(
     questions: Sequence[Question],
     options: RunOptions,
 ) -> dict[str, Column]:
-    """Return the ids, and the weights and groups that were named."""
+    """Return the ids, and what was named; documents that the task has twice are numbered, and a group."""
     fields = [question.fields for question in questions]
     named = parts.named_columns(fields, options.per_sample, run.file, _rows(questions))
-    return {"id": [question.id for question in questions], **named}
+    ids = [question.id for question in questions]
+    counts: Counter[str] = Counter()
+    numbered = []
+    for id_ in ids:
+        counts[id_] += 1
+        numbered.append(id_ if counts[id_] == 1 else f"{id_} ({counts[id_]})")
+    documents = {
+        (one["doc_id"], id_) for one, id_ in zip(fields, ids, strict=True) if "doc_id" in one
+    }
+    if len(counts) < len(ids) == len(documents):
+        return {"id": numbered, "group": ids, **named}
+    return {"id": ids, **named}
 
 
 def _rows(questions: Sequence[Question]) -> Ints:

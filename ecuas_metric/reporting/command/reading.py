@@ -11,9 +11,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from ...classes import matrix_of_classes
-from ...errors import FileError, InputError, pairs_of, quoted
-from ...files.evidence import require_ids
-from ...files.proposals import Proposal
+from ...errors import FileError, InputError, labels_line, pairs_of, quoted
+from ...files.checks import require_ids
 from ...files.read import distinct_names, stem, unchanged
 from ...files.recipe import (
     SEVERAL,
@@ -457,10 +456,9 @@ def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
     if len(orders) > 1:
         listed = [f"{classes} in {name}" for classes, name in orders.items()]
         named = [one.recipe.classes for one in submissions if one.recipe.classes]
-        advice: dict[str, Any] = {"advice": "say_labels"}
-        if named:
-            advice = Proposal("say_first_order", {}, named[0]).to_fields({})
-        raise InputError(argument, "orders_of_classes", orders=listed, **advice)
+        flags = f"--labels {quoted(labels_line(named[0]))}" if named else ""
+        advice = "say_first_order" if named else "say_labels"
+        raise InputError(argument, "orders_of_classes", orders=listed, advice=advice, flags=flags)
 
 
 def cost_of_flag(

@@ -5,9 +5,9 @@ from functools import partial
 from typing import Annotated
 
 from ...errors import FileError, InputError, Note
+from ...files.asking import list_columns
 from ...files.read import read_sheet
 from ...files.recipe import Recipe, json_of, lines_of
-from ...files.roles import describe
 from ...files.submissions import Submission
 from ...files.write import write_whole
 from ..report import Notes, prepare_open
@@ -75,7 +75,7 @@ def _read(
             submissions = read(are_new=True)
         except FileError:
             raise error from None
-        return submissions, [("", Note("no_labels", error.fields_of_sentences(), error.advice))]
+        return submissions, [("", Note("no_labels"))]
 
 
 def _show(recipes: Sequence[Recipe]) -> None:
@@ -85,5 +85,4 @@ def _show(recipes: Sequence[Recipe]) -> None:
     if first.format == "run":
         return
     table = read_sheet(first.source, rows=first.path or None).table
-    for name in table.column_names:
-        print(f"  {describe(table, name)}")
+    print(*(f"  {line}" for line in list_columns(table, len(table.column_names))), sep="\n")

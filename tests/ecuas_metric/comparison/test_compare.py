@@ -398,3 +398,16 @@ def test_equal_systems_of_few_groups_are_seldom_told_apart(num_groups, num_syste
         rows = compare_systems(systems_of(outputs, groups=group, n=(0, 1)))
         told += any(row.p_adjusted <= 0.05 for row in rows)
     assert told / runs <= 0.05 + 2 * 0.0126
+
+
+@pytest.mark.parametrize("other", [str, "{}.0".format, "{:03}".format, "Q{}".format])
+def test_ids_that_are_written_otherwise_are_said_to_be(other):
+    ids = [f"q{k}" if "Q" in other(0) else f"{k}" for k in range(40)]
+    others = [other(k) for k in range(40)][::-1]
+    ids = ids[1:] + ids[:1]  # or they would count rows
+    if set(ids) == set(others):
+        assert len(order_of("b", others, "a", ids)) == 40
+        return
+    with pytest.raises(InputError) as raised:
+        order_of("b", others, "a", ids)
+    assert raised.value.advice == "write_ids_alike"

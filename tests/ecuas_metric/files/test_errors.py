@@ -57,7 +57,7 @@ def caught(call, *arguments, **options):
 
 
 def fields(error):
-    return {name: value for name, value in vars(error).items() if value not in (None, "", {})}
+    return {name: value for name, value in vars(error).items() if value not in (None, "", {}, ())}
 
 
 def test_an_error_of_a_file_also_has_file_column_and_row(write):

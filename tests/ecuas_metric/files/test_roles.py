@@ -1,16 +1,55 @@
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ecuas_metric.files.roles import describe
+from ecuas_metric import read_submissions
+from ecuas_metric.files.asking import list_columns
+from ecuas_metric.files.recipe import NAMES, pairs_in
+from ecuas_metric.reporting.command.flags import COMMANDS, flag_of
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs/files.md").read_text(encoding="utf-8")
+NAMED, SAID = (block.splitlines() for block in re.findall(r"```text\n(.*?)\n```", PAGE, re.DOTALL))
 
 
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        (["yes", "yes", "yes", "no"], "2 texts: yes, no"),
-        (["yes", None, "", "no"], "yes, no"),
-        ([1, 1, 1, 1, 2, 3, 4], "4 values: 1, 2, 3"),
+        (["yes", "yes", "yes", "no"], ["2 texts", "yes 3, no 1"]),
+        (["yes", None, "", "no", "", "x"], ["3 texts", "yes, no, x"]),
+        ([1, 1, 1, 1, 2, 3, 4], ["4 values", "1, 2, 3"]),
+        (["{'a': 1}", "{'a': 2}"], ["Python's repr, no JSON", "{'a': 1} 1, {'a': 2} 1"]),
     ],
 )
 def test_the_values_shown_of_a_column_differ(cells, said):
-    assert describe(pa.table({"column": cells}), "column").endswith(f"{said})")
+    (line,) = list_columns(pa.table({"column": cells}))
+    assert line.split("   ")[1:] == said
+
+
+def test_the_page_on_files_has_the_names_of_each_role():
+    written = {role: {role, *names} for role, *names in map(str.split, NAMED)}
+    assert written == {role: set(names) for role, names in NAMES.items() if names}
+
+
+@pytest.mark.parametrize("line", SAID)
+def test_what_the_page_on_files_says_is_a_flag(line):
+    flag, *value = shlex.split(line.partition("   ")[0])
+    commands = (COMMANDS[name].parameters() for name in ("score", "compare"))
+    assert flag in {flag_of(name) for parameters in commands for name in parameters}
+    if flag == "--columns":
+        assert list(pairs_in(*value, flag))
+
+
+def test_the_line_that_the_page_on_files_shows_is_what_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    number = np.arange(900)
+    columns = {"conf": number / 900, "correct": number % 2, "question": number // 3}
+    columns |= {"llm": np.array(["a", "b", "c"])[number % 3], "seed": number % 3}
+    columns |= {"answer": [f"text {one % 812}" for one in number]}
+    pd.DataFrame(columns).to_csv("long.csv", index=False)
+    first, *_ = read_submissions("long.csv")
+    assert f"```\n{first.recipe}\n```" in PAGE

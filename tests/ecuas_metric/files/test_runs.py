@@ -186,7 +186,7 @@ UNUSABLE = [  # what writes a run, its samples, and the error
     (written, json.dumps(LINE) + "\n{}\n", "must hold samples of lm-eval in each line"),
     (written, json.dumps(LINE) + "\n" + json.dumps(LINE)[:30], "must be JSON in each line; got Unterminated string"),
     *((written, [LINE | change, LINE], error) for change, error in (
-        ({"filtered_resps": [*[["-1", "False"]] * 3, ["nan", "False"]]}, "must have finite log-likelihoods in row 1."),
+        ({"filtered_resps": [*[["-1", "False"]] * 3, ["nan", "False"]]}, "but not for all in row 1."),
         ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
         ({"arguments": [["What?", " red"]] * 4}, "must hold samples of lm-eval in each line in row 1"),
         ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
@@ -542,7 +542,23 @@ def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(lines):
     submission = only(file)
     (again,) = read_submissions(file, recipe=submission.recipe)
     assert again.recipe == submission.recipe
-    for role in ("id", "confidence", "correct"):
+    for role in ("confidence", "correct"):
         why = f"is a run, which says itself what has the role '{role}'"
         refuses(why, file, {role: "doc.question"})
     refuses("must be among .*; got 'ids'. Is it id", file, {"ids": "doc.question"})
+
+
+def test_documents_that_a_task_has_twice_are_numbered_and_a_group(lines, scores):
+    rows = rows_of(scores)
+    rows[7]["doc_hash"] = rows[3]["doc_hash"]
+    one = only(lines(rows))
+    assert [str(id_) for id_ in one.ids.to_pylist()][3:8:4] == ["hash-3", "hash-3 (2)"]
+    assert one.per_sample["groups"][3] == one.per_sample["groups"][7] == "hash-3"
+    (again,) = read_submissions(one.file, recipe=one.recipe)
+    assert again.ids.equals(one.ids)
+
+
+def test_the_id_of_a_run_can_be_said(lines, scores):
+    one = only(lines(rows_of(scores)), columns={"id": "doc_hash+doc_id"})
+    assert one.ids.to_pylist()[:2] == ["hash-0 | 0", "hash-1 | 1"]
+    assert one.recipe.of("id") == ("doc_hash+doc_id",)

@@ -70,7 +70,9 @@ def test_a_column_of_systems_is_several_systems(tmp_path):
         tmp_path / "a.csv",
         "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n",
     )
-    submissions = read_submissions(path)
+    with pytest.raises(FileError, match="two columns may be system; got model and llm, which"):
+        read_submissions(path)
+    submissions = read_submissions(path, columns={"system": "model"})
     assert {submission.name: submission.ids.tolist() for submission in submissions} == {
         "a": ["1", "2"],
         "b": ["1"],
@@ -149,8 +151,8 @@ REFUSED = (  # a file, what it holds, and how the error begins
     ("a.csv", "confidence,correct\n0.9,1\nmuch,0\n",
      "column 'confidence' must hold numbers; got 'much' in row 3 (1 of 2)."),
     ("a.csv", "q,correct\n0.9,1\n",
-     "has correct = correct, but no confidence; its columns are q (1 value: 0.9); correct (1 value: 1). Name it with "
-     "columns={'confidence': 'NAME'}; '1-NAME' is the complement of a column."),
+     "has correct = correct, but no confidence. It has:\n  q         1 value   0.9\n  correct   1 value   1\n"
+     "Say what holds:\n  # q: how sure each answer was; correct: was it right\n  columns={'confidence': 'q'}\n"),
     ("a.csv", "p_0,p_1,label\n0.5,0.5,2\n",
      "column 'label' must be labels in [0, 2); got 2.0 in row 2 (1 of 1). Names of classes?"),
     ("a.csv", "confidence,correct\n", "the file has no rows."),
@@ -172,7 +174,7 @@ REFUSED = (  # a file, what it holds, and how the error begins
     ("a.parquet", "no parquet", "cannot be read as parquet: "),
     ("a.png", "\0PNG", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .npz, "),
     ("a.csv", "p_0,p_1,p_3,label\n0.5,0.2,0.3,1\n",
-     "has label = label, but no posteriors; its columns are p_0 (1 value: 0.5); p_1 ("),
+     "has label = label, but no posteriors. It has:\n  p_0     1 value   0.5\n  p_1 "),
     ("a.csv", "confidence,correct,confidence\n0.5,1,0.6\n",
      "cannot be read as csv: columns must have different names; 'confidence' is repeated"),
     ("a.csv", "confidence,correct,system\n0.5,1,a\n0.6,0,\n",
@@ -194,7 +196,7 @@ def test_errors_name_file_row_and_column(name, content, message, tmp_path):
     [
         (
             {"columns": {"confidence": "nowhere"}},
-            "has no column 'nowhere'; its columns are confidence (",
+            "has no column 'nowhere'. It has:\n  confidence   1 value   0.9\n",
         ),
         ({"unlabelled": "right"}, "unlabelled must be one of bounds, wrong, drop; got 'right'."),
     ],

@@ -141,7 +141,7 @@ PAIR = (-1.0, True)
         (3, [PAIR] * 3, ONE_RIGHT),
         ("b", [PAIR] * 3, ONE_RIGHT),  # which occurs twice
         (1, [[PAIR, PAIR]] * 3, "must have one log-likelihood of each choice"),
-        (1, [(-np.inf, True)] * 3, "must have finite log-likelihoods"),
+        (1, [(-np.inf, True)] * 3, "must have log-likelihoods that are finite"),
         (1, [PAIR] * 2, "choices must be as many in every question"),
     ],
 )

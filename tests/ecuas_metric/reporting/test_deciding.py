@@ -66,7 +66,7 @@ def decided(*arguments):
 )
 def test_new_rows_are_read_with_a_remark_that_they_have_no_labels(name, role, flags, files, ran):
     read, said = ran(f"read {name} {flags} --output recipe.json")
-    assert (read.count(name), said.count(f"--columns {role}=NAME")) == (1, 1)
+    assert (read.count(name), said.count("No column is read as the labels")) == (1, 1)
     assert role not in content("recipe.json")["columns"]
     out = ran(f"decide {name} {flags} --reject-cost 0.2 --output out.csv").out
     assert out.splitlines()[0] == read.splitlines()[0]
@@ -294,7 +294,7 @@ def test_a_threshold_promises_no_bounds_of_unlabelled_answers(files, ran):
             f"score classes.csv --cost {name}": f"{name}: must have distinct names of decisions"
             for name in ("twice.csv", "twice.json", "list.json", "empty.csv")
         },
-        "decide new_classes.csv --reject-cost 0.1": "Columns named after classes? List these: --labels A,B.",
+        "decide new_classes.csv --reject-cost 0.1": "decide new_classes.csv --reject-cost 0.1 --labels A,B\n",
         **{
             command: "got nan in row 2 (1 of 2). Missing confidences? --missing-confidence 0 rejects"
             for command in (
@@ -324,14 +324,3 @@ def test_what_cannot_be_decided_is_refused_in_the_words_of_the_command(
     arguments, message, files, ran
 ):
     assert message in ran(arguments, 2).err
-
-
-def test_reading_proposes_the_labels_that_scoring_does(files, ran):
-    answers, _ = files
-    true = np.arange(len(answers)) % 3
-    chosen = (true + 1 - answers["correct"]) % 3
-    answers.assign(ref=true, hyp=chosen).drop(columns="correct").to_csv("pairs.csv", index=False)
-    proposed = ran("score pairs.csv", 2).err.rpartition("). ")[2]
-    said = ran("read pairs.csv").err
-    assert "--columns label=" in proposed
-    assert proposed in said

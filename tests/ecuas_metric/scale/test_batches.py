@@ -137,8 +137,8 @@ HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
 
 
 NOT_READ = [  # columns, and what is said
-    (OF_TWO | {"confidence": [0.9, 3.5, 0.5]}, "'confidence' must lie in .* got 3.5 in row 2"),
-    (OF_TWO | {"confidence": [0.9, 0.4, 3.5]}, "'confidence' must lie in .* got 3.5 in row 3"),
+    (OF_TWO | {"confidence": [0.9, 3.5, 0.5]}, "'confidence' must lie .* got 3.5 in row 2"),
+    (OF_TWO | {"confidence": [0.9, 0.4, 3.5]}, "'confidence' must lie .* got 3.5 in row 3"),
     (THREE | {"confidence": [0.9, None, 0.5]}, "'confidence' must not be NaN; got nan in row 2"),
     (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 3"),
     (OF_TWO | {"correct": [1, None, 1]}, "'correct' has no value in row 2"),

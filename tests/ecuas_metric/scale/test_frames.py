@@ -100,14 +100,6 @@ def data_sets(seed):
         "copies": confidences(q, y, weight=weight, weights_are="counts", confidence_level=0.9),
         "posteriors": (columns, {"n": [0, 2]}, "posteriors", p, labels),
         "lists": ({"posteriors": list(p), "label": labels}, {}, "posteriors", p, labels),
-        "a column of 1 for each true class": (
-            {f"prob_{k}": p[:, k] for k in range(3)}
-            | {f"is {k}": 1 * (labels == k) for k in range(3)},
-            {"columns": {"label": "is 0+is 1+is 2"}},
-            "posteriors",
-            p,
-            labels,
-        ),
         "two classes": ({"prob": q, "label": y}, {}, "posteriors", of_two, y),
         "costs": ({"u": u, "c": c}, {"columns": costs, "max_uncertainty": 2.0}, "costs", u, c),
         "any name": (
@@ -154,10 +146,10 @@ def test_numbers_and_notes_are_those_of_memory(seed, engine, kind):
 @EVERY
 def test_notes_on_columns_are_those_of_files(engine):
     q = np.linspace(0.01, 0.99, 60)
-    columns = {"prob": q, "label": 1 * ((q < 0.5) | (q > 0.95)), "half": ["a", "b"] * 30}
+    columns = {"prob": q, "label": 1 * ((q < 0.5) | (q > 0.95)), "method": ["a", "b"] * 30}
     notes = [note.id for note in score_frame(engine(pa.table(columns))).notes]
     assert notes == ["like_systems", "of_other_class"]
-    parts = score_frame(engine(pa.table(columns)), by="half")
+    parts = score_frame(engine(pa.table(columns)), by="method")
     assert [note.id for part in parts.values() for note in part.notes] == ["of_other_class"] * 2
 
 
