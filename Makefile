@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOCK := requirements-dev.txt
 CORE := -m "not e2e and not slow"
-EVERY_EXTRA := $(addprefix --extra ,test lint lock bench croissant docs local spark)
+EVERY_EXTRA := $(addprefix --extra ,test frames lint lock bench croissant docs local spark)
 # The tests of a file stay in one process, since they share what it starts.
 PARALLEL ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 10
 # uv installs no bytecode: Python keeps what it makes at the first import, or each process compiles the libraries again.
