@@ -322,20 +322,8 @@ def parse(
     """Return the call that a command line asks for; UsageError if its function does not take what is given."""
     command = COMMANDS[name]
     functions = command.functions()
-    documented = inspect.getdoc(functions[""]) or ""
-    about = documented.split("\n")[0]
-    parser = _Parser(
-        prog=f"ecuas {name}",
-        usage=f"ecuas {name} {command.usage} [options]",
-        description=f"{about}\n\n{command.description}",
-        epilog=command.epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
     parameters = command.parameters()
-    for one in parameters.values():
-        one.add_to(parser)
-    values, unknown = parser.parse_known_intermixed_args(argv)
+    values, unknown = _parser_of(name).parse_known_intermixed_args(argv)
     for text in unknown:
         raise UsageError(_unknown(text.partition("=")[0], name))
     arguments = vars(values)
@@ -349,6 +337,25 @@ def parse(
         raise UsageError(f"FILE is missing. {hint}")
     _require_needs(accepted, arguments)
     return functools.partial(call, function, arguments)
+
+
+@functools.cache
+def _parser_of(name: str) -> _Parser:
+    """Return the parser of a command."""
+    command = COMMANDS[name]
+    documented = inspect.getdoc(command.functions()[""]) or ""
+    about = documented.split("\n")[0]
+    parser = _Parser(
+        prog=f"ecuas {name}",
+        usage=f"ecuas {name} {command.usage} [options]",
+        description=f"{about}\n\n{command.description}",
+        epilog=command.epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    for one in command.parameters().values():
+        one.add_to(parser)
+    return parser
 
 
 def _require_needs(
