@@ -170,6 +170,7 @@ def test_posteriors_costs_and_maps_of_any_precision(dtype, rng):
     assert maps[0].tolist() == maps[1].tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_frames_and_states(runs):

@@ -42,6 +42,7 @@ FRAGILE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "calibration",
@@ -167,6 +168,7 @@ def test_decisions_and_costs_are_those_of_the_functions(calibration, rng):
     assert scorer(model, X[60:], y[60:]) == pytest.approx(model.score(X[60:], y[60:]))
 
 
+@pytest.mark.long
 def test_pipelines_grids_and_folds_that_lack_a_class(rng):
     X, y = classified(rng, ["bird", "cat", "dog"])
     order = np.argsort(y, kind="stable")  # of three folds each lacks one in training

@@ -1,7 +1,6 @@
 """Every flag of every command changes something or is refused by its name, for five kinds of input."""
 
 import inspect
-import itertools
 import json
 import sys
 from dataclasses import is_dataclass
@@ -285,7 +284,7 @@ def names_to_try(command, kind, changing):
             names.setdefault(home, {})[name] = home
     tried = set()
     for home, shared in names.items():
-        is_whole = command in ALL_FLAGS and kind != "parquet" or home not in SHARED
+        is_whole = (command in ALL_FLAGS and kind != "parquet") or home not in SHARED
         tried |= set(shared if is_whole else [*shared][:1])
     if command != "read":  # which is quick
         tried -= changing

@@ -246,6 +246,7 @@ def test_what_cannot_be_done_is_one_line(arguments, message, logs, ran):
     assert error.count("\n") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("columns", "flags"), AS_TEXT.values(), ids=AS_TEXT)
 def test_a_recipe_is_taken_back(columns, flags, ran):
     path = written(columns)
@@ -275,6 +276,7 @@ def test_each_system_has_the_notes_of_its_own_columns(ran):
     assert systems[0] == systems[1]
 
 
+@pytest.mark.long
 def test_the_systems_of_a_file_stand_in_the_order_of_their_names(rng):
     names = [f"system {k}" for k in range(100, 160)]
     systems = rng.permutation(names * 5)
