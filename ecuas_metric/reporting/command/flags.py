@@ -7,7 +7,7 @@ import argparse
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from pkgutil import resolve_name
 from types import UnionType
@@ -139,14 +139,17 @@ def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(function, eval_str=True).parameters
 
 
-def parameters_of(function: Callable[..., Any]) -> Iterator[Parameter]:
-    """Yield the parameters of a function; those that are dataclasses stand for their fields."""
+@functools.cache
+def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """Return the parameters of a function; those that are dataclasses stand for their fields."""
+    parameters: list[Parameter] = []
     for one in _signature(function).values():
         if is_dataclass(one.annotation):
-            yield from parameters_of(one.annotation)  # type: ignore[arg-type]
+            parameters += parameters_of(one.annotation)  # type: ignore[arg-type]
         else:
             kind, flag = get_args(one.annotation)
-            yield Parameter(one.name, kind, flag, one.default)
+            parameters.append(Parameter(one.name, kind, flag, one.default))
+    return tuple(parameters)
 
 
 def call(
