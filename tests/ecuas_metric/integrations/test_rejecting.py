@@ -25,6 +25,8 @@ from ecuas_metric import InputError, decide, fit_recalibration, score_posteriors
 from ecuas_metric.integrations.sklearn import RejectingClassifier, ecuas_scorer
 from tests.ecuas_metric.integrations.test_plugins import classified
 
+pytestmark = pytest.mark.long  # it fits models
+
 COST = {"bird": {"a": 0, "b": 4}, "cat": {"a": 1, "b": 0}, "dog": {"a": 2, "b": 1}}
 MATRIX = np.array([[0, 4], [1, 0], [2, 1]])
 
@@ -42,7 +44,6 @@ FRAGILE = {
 }
 
 
-@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "calibration",
@@ -168,7 +169,6 @@ def test_decisions_and_costs_are_those_of_the_functions(calibration, rng):
     assert scorer(model, X[60:], y[60:]) == pytest.approx(model.score(X[60:], y[60:]))
 
 
-@pytest.mark.long
 def test_pipelines_grids_and_folds_that_lack_a_class(rng):
     X, y = classified(rng, ["bird", "cat", "dog"])
     order = np.argsort(y, kind="stable")  # of three folds each lacks one in training

@@ -15,6 +15,8 @@ from ecuas_metric.plotting.figures import (
     risk_coverage_figure,
 )
 
+pytestmark = pytest.mark.long  # it draws
+
 CURVES = [risk_coverage_figure, reject_cost_figure, order_figure]
 
 
@@ -34,7 +36,6 @@ def systems(rng):
     return {f"system {i}": answering(rng) for i in range(len(COLORS) + 1)}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("draw", [*CURVES, reliability_figure])
 def test_every_system_is_named_and_more_than_six_have_a_panel_each_with_the_others_in_grey(
     draw, systems
@@ -71,7 +72,6 @@ def test_few_samples_of_a_bin_are_visible_and_all_are_counted():
     assert figure.legends[0].texts[0].get_text() == "fewer than 5 samples"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("count", [1, 5])
 def test_panels_have_room_whatever_their_number(count, systems, recwarn):
     """Matplotlib warns where labels leave no room for an axis."""
@@ -100,7 +100,6 @@ def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
     assert intervals == [list(both) for both in list(limits.values())[:3]]
 
 
-@pytest.mark.long
 def test_names_are_shown_as_they_are_and_files_are_written_reproducibly(systems, tmp_path):
     named = dict(zip(("a$b^$", "_base"), systems.values(), strict=False))
     drawn = risk_coverage_figure(named), risk_coverage_figure(named)

@@ -15,6 +15,8 @@ from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import answers
 
+pytestmark = pytest.mark.long  # it writes documents
+
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
@@ -47,7 +49,6 @@ def reported(paper_folder, ran, monkeypatch):
     return report
 
 
-@pytest.mark.long
 def test_the_document_stands_alone_and_names_no_command(paper_folder):
     text = (paper_folder / "results.tex").read_text()
     stack = []
@@ -111,7 +112,6 @@ def test_the_paragraph_says_what_was_recalibrated(reported):
     assert said in reported("b.csv --calibrate affine --folds 3")
 
 
-@pytest.mark.long
 def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, ran):
     (paper_folder / "mine.png").write_text("mine")
     one_label = pd.DataFrame({"id": range(30), "label": [0, 1] * 15, "prob_0": 0.5, "prob_1": 0.5})
