@@ -100,7 +100,7 @@ ask: $(ASKING)/elicitation.installed  ## a made-up model asked with Inspect: its
 	$(ASKING)/bin/python -m examples.ask
 
 test-elicitation: $(ASKING)/test-elicitation.installed  ## the tests of asking language models, with Inspect over loopback
-	$(ASKING)/bin/python -m pytest tests/triviaqa_subset/elicitation triviaqa_subset/elicitation
+	$(ASKING)/bin/python -m pytest $(PARALLEL) tests/triviaqa_subset/elicitation triviaqa_subset/elicitation
 
 lock-elicitation: $(VENV)/lock.installed  ## renew requirements-elicitation.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra test-elicitation \
