@@ -103,6 +103,7 @@ def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(
         assert outside[name]["ecuas_0"] == pytest.approx(row["ecuas_0"], abs=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["", "--out-of-core"])
 def test_systems_are_ranked_within_a_part_alone(engine, frame, ran):
     """Without ids, and of as many answers, nothing else tells the parts apart."""

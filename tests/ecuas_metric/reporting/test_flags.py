@@ -77,6 +77,7 @@ BESIDE = {  # flags, beside which another has to stand, or they are refused
     "seed": "calibration",
     "weights_are": "weight",
 }
+FEW_METRICS = {"plan": "error_rate,ecuas_1"}
 SUBJECT = {"out_of_core": "Parquet", "engine": "Spark"}  # what a refusal names instead of the flag
 OF_TABLE = {"confidences": "table.csv", "posteriors": "table.csv"}
 OF_FILES = OF_TABLE | {"run": "run"}
@@ -247,7 +248,10 @@ def test_a_flag_has_a_phrase_of_help_and_a_word_in_capitals_for_its_value(comman
 def bases_of(begin, name, kind, parameters):
     """Return what a flag is tried beside."""
     exact = [*begin]
-    for other, value in {"digits": "12", "n": "1"}.items():  # few metrics are quick
+    few = {"digits": "12", "n": "1"}  # few metrics are quick
+    if begin[0] in FEW_METRICS and name != "n":
+        few["metrics"] = FEW_METRICS[begin[0]]
+    for other, value in few.items():
         if other in parameters and other != name:
             exact += [flag_of(other), value]
     if BESIDE.get(name) not in parameters:

@@ -164,6 +164,7 @@ def test_files_of_one_name_in_two_folders_are_two_systems(engine):
     assert list(by_name(saved("score", *paths, *engine))) == ["x/a", "y/a"]
 
 
+@pytest.mark.long
 def test_a_file_of_states_grows_and_merges(logs, ran):
     for i in range(2):
         ran(f"score {logs}/{i}.parquet --out-of-core --state {i}.state")

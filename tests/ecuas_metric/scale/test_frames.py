@@ -43,8 +43,8 @@ ENGINES = {
     "ibis": of_ibis,
     "spark": lambda table: session().createDataFrame(table),
 }
-# One that holds all rows and one that writes SQL are in `make check`: that the others agree is a matter of narwhals.
-MARKS = {"pandas": [], "duckdb": [], "spark": [pytest.mark.e2e]}
+# `make check` has the one that --out-of-core uses: that the others agree is a matter of narwhals.
+MARKS = {"duckdb": [], "spark": [pytest.mark.e2e]}
 EVERY = pytest.mark.parametrize(
     "engine",
     [
