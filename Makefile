@@ -13,7 +13,7 @@ PARALLEL ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 
-.PHONY: help install docs demo space reproduce check test test-slow test-integrations nightly check-lowest check-croissant \
+.PHONY: help install docs demo space reproduce check test test-slow test-integrations nightly latex check-lowest check-croissant \
 	bench reference publish format lint hooks lock clean
 
 help:  ## say what there is to make
@@ -44,9 +44,11 @@ test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more
 test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo)  ## the tools that leave runs, live, an hour with their installation
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
 
-nightly: test-slow test-integrations check-croissant test-3.12 test-3.13 $(VENV)/frames.installed  ## what is too long for every change: the simulations, the tools, other Pythons, Ibis, LaTeX
-	command -v pdflatex
+nightly: latex test-slow test-integrations check-croissant test-3.12 test-3.13 $(VENV)/frames.installed  ## what is too long for every change: the simulations, the tools, other Pythons, Ibis, LaTeX
 	$(BIN)/python -m pytest -k "ibis or compiles" tests/ecuas_metric/scale tests/ecuas_metric/reporting
+
+latex:
+	@command -v pdflatex || { echo "make nightly needs pdflatex, as of texlive-latex-extra" >&2; exit 1; }
 
 # Another Python, by this name or as pyenv has it, in an environment of its own.
 test-3.%:
