@@ -3,15 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LOCK := requirements-dev.txt
-CORE := -m "not e2e and not slow"
-EVERY_EXTRA := $(addprefix --extra ,test lint lock bench croissant docs local spark)
+CORE := -m "not e2e and not slow and not long"
+# The tests of ONLY, a folder or a module: those that mirror it, and its own examples.
+MIRROR = $(wildcard $(foreach root,tests/ecuas_metric tests ecuas_metric .,$(root)/$(ONLY) $(root)/$(ONLY).py $(root)/test_$(ONLY).py))
+EVERY_EXTRA := $(addprefix --extra ,test frames lint lock bench croissant docs local spark)
 # The tests of a file stay in one process, since they share what it starts.
 PARALLEL ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 10
 # uv installs no bytecode: Python keeps what it makes at the first import, or each process compiles the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 
-.PHONY: help install docs demo space reproduce check test test-slow test-integrations check-lowest check-croissant \
+.PHONY: help install docs demo space reproduce check test test-slow test-integrations nightly latex check-lowest check-croissant \
 	bench reference publish format lint hooks lock clean
 
 help:  ## say what there is to make
@@ -29,8 +31,8 @@ space: $(VENV)/space.installed  ## the demo Space on http://127.0.0.1:7860
 reproduce: $(VENV)/demo.installed  ## the paper's table and figures from SCORES=<folder of its score files>
 	$(BIN)/python -m examples.paper $(SCORES)
 
-check: $(VENV)/test.installed  ## the tests of functions: no process, browser or whole program
-	$(BIN)/python -m pytest $(CORE) $(PARALLEL)
+check: $(VENV)/test.installed  ## the quick tests of functions, in a minute; those of a folder or a module in seconds with ONLY=files
+	$(BIN)/python -m pytest $(CORE) $(if $(ONLY),$(or $(MIRROR),$(error there are no tests of ONLY=$(ONLY))),$(PARALLEL))
 
 test: $(patsubst %,$(VENV)/%.installed,test $(EXTRAS))  ## all tests, in a few minutes; those of a local model, Spark and torchmetrics with EXTRAS="local spark torchmetrics"
 	$(BIN)/python -m pytest $(PARALLEL) $(FLAGS)
@@ -42,8 +44,18 @@ test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more
 test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo)  ## the tools that leave runs, live, an hour with their installation
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
 
+nightly: latex test-slow test-integrations check-croissant test-3.12 test-3.13 $(VENV)/frames.installed  ## what is too long for every change: the simulations, the tools, other Pythons, Ibis, LaTeX
+	$(BIN)/python -m pytest -k "ibis or compiles" tests/ecuas_metric/scale tests/ecuas_metric/reporting
+
+latex:
+	@command -v pdflatex || { echo "make nightly needs pdflatex, as of texlive-latex-extra" >&2; exit 1; }
+
+# Another Python, by this name or as pyenv has it, in an environment of its own.
+test-3.%:
+	PYENV_VERSION=3.$* $(MAKE) VENV=.venv-3.$* PYTHON=python3.$* test
+
 check-lowest: $(VENV)/lock.installed  ## the core tests at the lowest versions that pyproject.toml allows
-	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
+	$(PYTHON) -m venv --clear --without-pip .venv-lowest
 	$(UV) --python .venv-lowest --resolution lowest-direct --editable '.[test]'
 	.venv-lowest/bin/python -m pytest $(CORE) $(PARALLEL)
 
@@ -90,7 +102,7 @@ ask: $(ASKING)/elicitation.installed  ## a made-up model asked with Inspect: its
 	$(ASKING)/bin/python -m examples.ask
 
 test-elicitation: $(ASKING)/test-elicitation.installed  ## the tests of asking language models, with Inspect over loopback
-	$(ASKING)/bin/python -m pytest tests/triviaqa_subset/elicitation triviaqa_subset/elicitation
+	$(ASKING)/bin/python -m pytest $(PARALLEL) tests/triviaqa_subset/elicitation triviaqa_subset/elicitation
 
 lock-elicitation: $(VENV)/lock.installed  ## renew requirements-elicitation.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra test-elicitation \

@@ -27,17 +27,18 @@ BLOCK = re.compile(
     r"(?s)(?:<!-- (not run|run after): (.*?) -->\n)?```(?:sh|bash|console)\n(.*?)```"
 )
 TARGETS = {  # what a target needs, or why it is not run
-    "space": ("timeout 60 make space || [ $? = 124 ]", ""),  # serves until it is stopped
+    "space": ("timeout 30 make space || [ $? = 124 ]", ""),  # serves until it is stopped
     "reproduce": ("make reproduce SCORES=scores", ""),
     "publish": ("make publish NAMESPACE=NAME FLAGS=--dry-run", ""),
     "test-integrations": ("", "installs the newest versions of four tools: a job of its own"),
-    "check-croissant": ("", "a step of .ci/run"),
-    "check-lowest": ("", "a step of .ci/run"),
-    "test-elicitation": ("", "a step of .ci/run"),
+    "nightly": ("", "takes hours"),
+    "check-croissant": ("", "a step of `make nightly`"),
     "bench": ("", "takes an hour"),
     "lock": ("", "asks the index for the newest versions of everything"),
     "lock-elicitation": ("", "asks the index for the newest versions of everything"),
 }
+# what .ci/run makes itself
+STEPS = re.findall(r"(?m)^step make (?:PYTHON=\S+ )?([a-z-]+)", (ROOT / ".ci" / "run").read_text())
 
 
 class Command(NamedTuple):
@@ -58,21 +59,19 @@ def of_pages() -> list[Command]:
             shown = re.findall(r"(?m)^\$ (.*)", body)  # the rest is what they print
             where = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, block.start(3)) + 1}"
             before = f"{remark}\n" if kind == "run after" else ""
-            found.append(
-                Command(
-                    where, before + ("\n".join(shown) or body), remark if kind == "not run" else ""
-                )
+            script = re.sub(
+                rf"(?m)^make ({'|'.join(STEPS)})( +#.*)?\n", "", "\n".join(shown) or body
             )
+            not_run = remark if kind == "not run" else "" if script else "steps of .ci/run"
+            found.append(Command(where, before + script, not_run))
     return found
 
 
 def of_makefile() -> list[Command]:
-    """Return the targets that `make help` lists, but for those that a block of a page makes."""
-    made = {
-        name
-        for command in of_pages()
-        for name in re.findall(r"^make ([a-z-]+)", command.script, re.MULTILINE)
-    }
+    """Return the targets that `make help` lists, but for those that a block of a page or .ci/run makes."""
+    made = {*STEPS}
+    for command in of_pages():
+        made |= {*re.findall(r"^make ([a-z-]+)", command.script, re.MULTILINE)}
     names = re.findall(r"(?m)^([a-z-]+):.*##", (ROOT / "Makefile").read_text())
     return [
         Command(f"make {name}", *TARGETS.get(name, (f"make {name}", "")))

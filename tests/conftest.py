@@ -31,7 +31,7 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=5)
 # make test-slow
 settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=200)
 settings.load_profile("quick")

@@ -29,7 +29,7 @@ LIBRARIES = (
     "tests.conftest evaluate matplotlib.pyplot pandas pyarrow.parquet scipy.integrate scipy.stats"
 )
 LIBRARIES += " sklearn.isotonic sklearn.model_selection sklearn.datasets tests.ecuas_metric"
-TESTS = ["-m", "not e2e and not slow", "-x", "-q", "-p", "no:cacheprovider"]
+TESTS = ["-m", "not e2e and not slow and not long", "-x", "-q", "-p", "no:cacheprovider"]
 LIMIT = 600  # seconds of CPU: what takes longer does not end
 OTHER = {ast.Lt: ast.LtE, ast.Gt: ast.GtE, ast.Eq: ast.NotEq, ast.Is: ast.IsNot, ast.In: ast.NotIn}
 OTHER |= {ast.Add: ast.Sub, ast.Mult: ast.Div, ast.BitAnd: ast.BitOr, ast.And: ast.Or}

@@ -178,12 +178,32 @@ def plan_of(
     # Pilot samples that never differ, but for rounding, tell nothing.
     if spread.deviation > 1e-12 * abs(difference):
         detectable = spread.detectable(samples, power, alpha)
-        sizes = range(1, MOST + 1)
-        fewer = bisect_left(
-            sizes, True, key=lambda size: spread.detectable(size, power, alpha) <= abs(difference)
-        )
-        needed = sizes[fewer] if fewer < MOST else None
+        needed = _needed(spread, abs(difference), power, alpha)
     return Plan(key, difference, spread.deviation, samples, detectable, needed)
+
+
+def _needed(spread: Spread, difference: float, power: float, alpha: float) -> int | None:
+    """Return the fewest samples that detect a difference, by bisection about what they were if it were normal."""
+
+    def detect(samples: int) -> bool:
+        return spread.detectable(samples, power, alpha) <= difference
+
+    normal = NormalDist()
+    deviations = normal.inv_cdf(power) - normal.inv_cdf(alpha / 2)
+    root = deviations * spread.deviation
+    low = high = MOST
+    if root < difference * math.sqrt(MOST):
+        low = high = max(1, round((root / difference) ** 2))
+    step = max(1, low // 256)
+    while low > 0 and detect(low):
+        low = max(0, low - step)
+        step *= 2
+    while high < MOST and not detect(high):
+        high = min(MOST, high + step)
+        step *= 2
+    sizes = range(low + 1, high + 1)
+    fewer = bisect_left(sizes, True, key=detect)
+    return sizes[fewer] if fewer < len(sizes) else None
 
 
 @dataclass(frozen=True, slots=True)

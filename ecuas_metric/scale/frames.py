@@ -50,7 +50,7 @@ def score_frame(
     confidence_level: float | None = None,
     **options: object,
 ) -> SummaryResults | dict[str, SummaryResults]:
-    """Return every metric of the rows of a frame of pandas, Polars, PyArrow, DuckDB, Ibis, Dask or Spark.
+    """Return every metric of the rows of a frame of pandas, Polars, PyArrow, DuckDB, Ibis or Spark.
 
     The frame may be lazy, and larger than memory: its own engine adds up the rows.
 

@@ -29,7 +29,8 @@ def numbers_of(system, *, orders, reject_costs):
     weight = system.weight
     values = {"error_rate" if system.confidence else "risk": mean(weight, system.cost)}
     if system.confidence:
-        values |= _of_confidences(system.confidence, system.cost, weight)
+        for name, value in OF_CONFIDENCES.items():
+            values[name] = value(system.confidence, system.cost, weight)
     # each of the pieces (length, cost per length) of one order
     values |= {name: _over_orders(system, area) for name, area in OF_ONE_ORDER.items()}
     for g in reject_costs:
@@ -104,15 +105,16 @@ def mean(weight, values):
     return ratio(sum(w * x for w, x in zip(weight, values, strict=True)), sum(weight))
 
 
-def _of_confidences(q, wrong, weight):
-    # the probability of what is true
-    truth = [1 - p if x else p for p, x in zip(q, wrong, strict=True)]
-    return {
-        "ece": _ece(q, wrong, weight),
-        "auroc": _auroc(list(zip(q, wrong, weight, strict=True))),
-        "confidence_cross_entropy": mean(weight, map(cross_entropy, truth)),
-        "confidence_brier_score": mean(weight, [(1 - p) ** 2 for p in truth]),
-    }
+def _confidences_in_truth(q, wrong):
+    return [1 - p if x else p for p, x in zip(q, wrong, strict=True)]
+
+
+def _cross_entropy(q, wrong, weight):
+    return mean(weight, map(cross_entropy, _confidences_in_truth(q, wrong)))
+
+
+def _brier_score(q, wrong, weight):
+    return mean(weight, [(1 - p) ** 2 for p in _confidences_in_truth(q, wrong)])
 
 
 def _ece(q, wrong, weight, n_bins=10):
@@ -122,7 +124,8 @@ def _ece(q, wrong, weight, n_bins=10):
     return sum(map(abs, gaps)) / sum(weight)
 
 
-def _auroc(samples):
+def _auroc(q, wrong, weight):
+    samples = list(zip(q, wrong, weight, strict=True))
     weights = []
     wins = []
     for (p, is_wrong, w), (other, other_is_wrong, v) in itertools.product(samples, samples):
@@ -208,4 +211,10 @@ def _recalibrated(system, n):
     return mean(lengths, paid)
 
 
+OF_CONFIDENCES = {
+    "ece": _ece,
+    "auroc": _auroc,
+    "confidence_cross_entropy": _cross_entropy,
+    "confidence_brier_score": _brier_score,
+}
 OF_ONE_ORDER = {"aurc": _aurc, "augrc": _augrc}

@@ -110,6 +110,7 @@ def test_only_what_was_added_is_removed():
     assert remove_metric(add_metric(entry)) is entry
 
 
+@pytest.mark.long
 def test_threads_that_add_and_remove_metrics_change_nothing_in_a_running_score():
     rng = np.random.default_rng(0)
     confidence = rng.random(SIZE)

@@ -231,6 +231,7 @@ def compared_in(node):
     return []
 
 
+@pytest.mark.long
 def test_no_name_of_a_metric_is_compared_outside_its_entry():
     files = [file for file in (ROOT / "ecuas_metric").rglob("*.py") if file.stem not in HOMES]
     for file in files:

@@ -73,6 +73,7 @@ def reasons_against(row):
         yield f"is {width:.2f} times as wide"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name, size", [("mostly_sure", 50), ("costly_misses_bold", 50)])
 def test_intervals_hold_the_true_value(name, size, monkeypatch):
     monkeypatch.setattr(coverage, "TRUTH_SIZE", 200_000)

@@ -534,6 +534,7 @@ def test_the_information_names_its_sources_and_reads_its_own_file(ecuas, expecte
     assert read.reference_urls == ["https://arxiv.org/abs/2605.20490"]
 
 
+@pytest.mark.long
 def test_evaluates_test_of_a_module_in_its_repository(tmp_path, monkeypatch):
     """LocalModuleTest.test_load on what is published as Evaluate's own, in the folder where it would lie there."""
     stage(PARTS["metric"], tmp_path / "metrics" / "ecuas", "evaluate-metric")

@@ -172,6 +172,7 @@ def test_one_dominant_weight_has_no_interval_and_a_reason():
         assert [note.id for note in notes] == ["too_few_units"]
 
 
+@pytest.mark.long
 def test_no_width_jumps_when_one_answer_changes():
     """600 answers, of which 16 to 60 are wrong, at fixed quantiles of the confidence."""
     q = np.linspace(0.5, 0.999, 600)

@@ -65,6 +65,7 @@ def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
             np.testing.assert_equal(astuple(found), astuple(estimate), err_msg=str(key))
 
 
+@pytest.mark.long
 def test_analytic_intervals_are_about_the_bootstraps(rng):
     p = rng.beta(4, 1.5, 1000)
     correct = answers(rng, p)

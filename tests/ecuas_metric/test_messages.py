@@ -105,6 +105,7 @@ def constants() -> set[object]:
     }
 
 
+@pytest.mark.long
 def test_what_is_said_is_an_id_whose_sentence_has_all_its_fields():
     for path, tree in modules().items():
         assert not unknown_in(tree, KNOWN), path

@@ -380,6 +380,7 @@ def rows_of(*arguments, by):
     return {row[by]: row for row in json.loads(Path("out.json").read_text())["rows"]}
 
 
+@pytest.mark.long
 def test_each_is_a_column_and_a_difference_when_it_is_named(tables):
     inputs = ["a.csv", "b.csv"], ["a.parquet", "b.parquet", "--out-of-core"]
     scores = [rows_of("score", *flags, "--interval", "0.9", by="system") for flags in inputs]
@@ -394,6 +395,7 @@ def test_each_is_a_column_and_a_difference_when_it_is_named(tables):
             assert low is None or low <= value <= rows[name][f"{key}_high"]
 
 
+@pytest.mark.long
 def test_what_has_an_interval_is_planned(tables):
     assert rows_of("plan", "a.csv", "b.csv", by="key").keys() == NAMED.keys() - WITHOUT_INTERVALS
 

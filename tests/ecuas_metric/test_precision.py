@@ -123,6 +123,7 @@ def by_evaluate(module, confidence, correct):
 RUNS = [range(0, 300, 20), pytest.param(range(300), marks=pytest.mark.slow)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_same_printed_numbers_have_the_same_results(runs, module):
@@ -170,6 +171,7 @@ def test_posteriors_costs_and_maps_of_any_precision(dtype, rng):
     assert maps[0].tolist() == maps[1].tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_frames_and_states(runs):
@@ -255,6 +257,7 @@ def test_a_complement_is_that_of_the_written_number(thousandths, whole):
     assert complement(np.array([value]), whole)[0] == (1000 - thousandths) * whole / 1000
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_uncertainties_are_complements_of_confidences():
     for run in range(60):

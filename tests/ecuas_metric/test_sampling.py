@@ -98,6 +98,7 @@ def test_the_interval_of_a_skewed_statistic_is_scipys(level, rng):
     np.testing.assert_allclose(ours["variance"], theirs, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_resamples_without_a_value_are_left_out_and_counted():
     results = percentile((np.linspace(0.5, 0.9, 20), np.arange(20) < 19))
     note, _, few = results.notes

@@ -125,6 +125,7 @@ def test_wealth_beyond_all_numbers_is_certain_and_said_without_a_warning():
     assert choice.coverage.value == 1
 
 
+@pytest.mark.long
 def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
     """The mean of 1 / p is at most 1 where the promise just fails: p is that of a test martingale."""
     wealth = []

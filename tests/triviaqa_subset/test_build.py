@@ -86,6 +86,7 @@ def built(first_build, tmp_path):
     assert fingerprint(out) == before
 
 
+@pytest.mark.long
 def test_whatever_the_source_the_texts_are_the_same_and_a_split_is_redrawn(tmp_path, invented):
     questions = read_once(invented).questions
     split = [row | {"question_source": "invented"} for row in SOURCES["split"]]
@@ -218,6 +219,7 @@ BAD_SOURCES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BAD_SOURCES)
 def test_a_bad_source_stops_the_build_and_leaves_the_old(
     name, tmp_path, invented, built, monkeypatch, capsys
@@ -288,6 +290,7 @@ def test_a_selection_by_id_or_by_text(column, suffix, tmp_path, invented):
     assert remark == f"{size}1 of its {len(expected) + 1} questions are not in the pool"
 
 
+@pytest.mark.long
 def test_the_earlier_selections_can_be_built(tmp_path):
     remark = "the 455 questions of curation-1, reweighted"
     assert remark in build(tmp_path, without_text=True, selection="curation-1")

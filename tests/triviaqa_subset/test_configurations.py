@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from datasets import load_dataset
 from huggingface_hub import DatasetCard
 
@@ -47,6 +48,7 @@ def made(texts):
     return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
 
 
+@pytest.mark.long
 def test_text_is_added_to_the_questions_only_and_what_is_written_loads_by_its_card(tmp_path):
     bare, full = made({}), made(TEXTS)
     write(full, tmp_path / "copy", "two questions")

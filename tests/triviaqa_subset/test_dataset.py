@@ -88,6 +88,7 @@ def decimals(*values):
     return [f"{value:.3f}" for value in values]
 
 
+@pytest.mark.long
 def test_the_committed_data_is_what_the_build_makes_now(tmp_path, capsys):
     assert main(["--without-text", "--out", str(tmp_path)]) == 0
     rows = [f"{name}: {number} rows" for name, number in ROWS.items()]
@@ -127,6 +128,7 @@ def test_the_metadata_and_the_example_of_the_card():
     assert json.loads(example) == curated.iloc[0].to_dict()
 
 
+@pytest.mark.long
 def test_the_python_of_the_card_runs_as_written_and_loads_every_configuration(capsys):
     blocks = re.findall(r"^```python\n(.*?)^```", card.text, re.DOTALL | re.MULTILINE)
     assert len(blocks) == 4
@@ -177,6 +179,7 @@ on_card, discards, unlabelled = (
 )
 
 
+@pytest.mark.long
 def test_the_tables_of_systems_are_made_of_the_data():
     assert set(on_card) == set(discards) == set(unlabelled) == set(ANSWERING)
     changed, best = [], next(iter(discards))
@@ -374,6 +377,7 @@ def test_pages_say_how_many_questions_there_are(name):
     assert set(numbers) == {str(ROWS[name])}
 
 
+@pytest.mark.long
 def test_the_detectable_differences_of_the_card():
     rows = {row[0]: row[1] for row in cells(section(card.text, "How much it can tell"))[2:]}
     wide = asked[asked["method"] == "sequence_posterior"].pivot(

@@ -7,7 +7,7 @@ import argparse
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from pkgutil import resolve_name
 from types import UnionType
@@ -144,14 +144,17 @@ def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(function, eval_str=True).parameters
 
 
-def parameters_of(function: Callable[..., Any]) -> Iterator[Parameter]:
-    """Yield the parameters of a function; those that are dataclasses stand for their fields."""
+@functools.cache
+def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """Return the parameters of a function; those that are dataclasses stand for their fields."""
+    parameters: list[Parameter] = []
     for one in _signature(function).values():
         if is_dataclass(one.annotation):
-            yield from parameters_of(one.annotation)  # type: ignore[arg-type]
+            parameters += parameters_of(one.annotation)  # type: ignore[arg-type]
         else:
             kind, flag = get_args(one.annotation)
-            yield Parameter(one.name, kind, flag, one.default)
+            parameters.append(Parameter(one.name, kind, flag, one.default))
+    return tuple(parameters)
 
 
 def call(
@@ -327,20 +330,8 @@ def parse(
     """Return the function that a command line calls, and its values; UsageError if it does not take what is given."""
     command = COMMANDS[name]
     functions = command.functions()
-    documented = inspect.getdoc(functions[""]) or ""
-    about = documented.split("\n")[0]
-    parser = _Parser(
-        prog=f"ecuas {name}",
-        usage=f"ecuas {name} {command.usage} [options]",
-        description=f"{about}\n\n{command.description}",
-        epilog=command.epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
     parameters = command.parameters()
-    for one in parameters.values():
-        one.add_to(parser)
-    values, unknown = parser.parse_known_intermixed_args(argv)
+    values, unknown = _parser_of(name).parse_known_intermixed_args(argv)
     for text in unknown:
         raise UsageError(_unknown(text.partition("=")[0], name))
     arguments = vars(values)
@@ -354,6 +345,25 @@ def parse(
         raise UsageError(f"FILE is missing. {hint}")
     _require_needs(accepted, arguments)
     return function, arguments
+
+
+@functools.cache
+def _parser_of(name: str) -> _Parser:
+    """Return the parser of a command."""
+    command = COMMANDS[name]
+    documented = inspect.getdoc(command.functions()[""]) or ""
+    about = documented.split("\n")[0]
+    parser = _Parser(
+        prog=f"ecuas {name}",
+        usage=f"ecuas {name} {command.usage} [options]",
+        description=f"{about}\n\n{command.description}",
+        epilog=command.epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    for one in command.parameters().values():
+        one.add_to(parser)
+    return parser
 
 
 def _require_needs(

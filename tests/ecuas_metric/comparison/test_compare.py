@@ -162,6 +162,7 @@ def test_one_wrong_answer_each_is_no_evidence_on_auroc():
     assert rows_of(arrays)["a", "b", "auroc"].p > 0.2
 
 
+@pytest.mark.long
 def test_an_interval_is_about_the_bootstraps(outputs):
     options = Options(n_resamples=300)
     counts = np.vstack(list(bootstrap_weights(design_of(400, options), options)))

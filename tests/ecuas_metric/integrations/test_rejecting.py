@@ -25,6 +25,8 @@ from ecuas_metric import InputError, decide, fit_recalibration, score_posteriors
 from ecuas_metric.integrations.sklearn import RejectingClassifier, ecuas_scorer
 from tests.ecuas_metric.integrations.test_plugins import classified
 
+pytestmark = pytest.mark.long  # it fits models
+
 COST = {"bird": {"a": 0, "b": 4}, "cat": {"a": 1, "b": 0}, "dog": {"a": 2, "b": 1}}
 MATRIX = np.array([[0, 4], [1, 0], [2, 1]])
 

@@ -18,6 +18,8 @@ from ecuas_metric.plotting.figures import (
 )
 from tests import markup
 
+pytestmark = pytest.mark.long  # it draws
+
 CURVES = [risk_coverage_figure, reject_cost_figure, order_figure]
 
 

@@ -77,6 +77,7 @@ def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, 
     assert "the systems differ in: parts." in capsys.readouterr().out.split("Macro")[1]
 
 
+@pytest.mark.long
 def test_recalibrated_systems_have_averages_of_their_own(frame):
     for name in ("a", "b"):
         frame.assign(confidence=frame["confidence"] ** 2).to_csv(f"{name}.csv")
@@ -92,6 +93,7 @@ def test_recalibrated_systems_have_averages_of_their_own(frame):
     assert list(alone) == [f"{part}{suffix}" for part in PARTS for suffix in ("", ", affine")]
 
 
+@pytest.mark.long
 def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(frame):
     pd.concat([frame.assign(model=name) for name in ("m1", "m2")]).to_parquet("runs.parquet")
     inside, _ = score("runs.parquet")
@@ -101,6 +103,7 @@ def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(
         assert outside[name]["ecuas_0"] == pytest.approx(row["ecuas_0"], abs=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["", "--out-of-core"])
 def test_systems_are_ranked_within_a_part_alone(engine, frame, ran):
     """Without ids, and of as many answers, nothing else tells the parts apart."""

@@ -143,6 +143,7 @@ def many(rng, count=12):
     return files
 
 
+@pytest.mark.long
 def test_twelve_systems_fit_a_screen_and_files_have_every_difference(folder, capsys, rng):
     rows = saved("compare", *many(rng), "--metrics", "ER,ECUAS_0,aurc")["rows"]
     assert len(rows) == 3 * 66
@@ -528,6 +529,7 @@ def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, ra
         assert next_steps(ran, f"score {files} --columns 'confidence=how sure' --by-position")
 
 
+@pytest.mark.long
 def test_what_to_do_next_is_not_said_where_that_would_be_long(folder, ran, rng):
     for k in range(60):
         answers(rng, 20).to_csv(f"{k}.csv", index=False)

@@ -1,7 +1,9 @@
 """Every flag of every command changes something or is refused by its name, for five kinds of input."""
 
+import inspect
 import json
 import sys
+from dataclasses import is_dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +26,7 @@ VALUES = {  # of each flag that takes one, another than its default; in a mappin
     "bins": "3",
     "by": {"run": "task", "": "part"},
     "budget": "0.3",
-    "calibrate": "temperature",
+    "calibrate": "isotonic",
     "calibrate_on": "table.csv",
     "choice_length": "chars",
     "columns": {"run": "weight=doc.w", "": "weight=w"},
@@ -40,7 +42,7 @@ VALUES = {  # of each flag that takes one, another than its default; in a mappin
     "folds": "3",
     "groups": {"run": "doc.g", "": "document"},
     "interval": "0.8",
-    "interval_method": "percentile",
+    "interval_method": "percentile --resamples 20",
     "labels": "red,green,blue",
     "max_risk": "0.3",
     "metrics": "ECUAS_1",
@@ -75,6 +77,7 @@ BESIDE = {  # flags, beside which another has to stand, or they are refused
     "seed": "calibration",
     "weights_are": "weight",
 }
+FEW_METRICS = {"plan": "error_rate,ecuas_1"}
 SUBJECT = {"out_of_core": "Parquet", "engine": "Spark"}  # what a refusal names instead of the flag
 OF_TABLE = {"confidences": "table.csv", "posteriors": "table.csv"}
 OF_FILES = OF_TABLE | {"run": "run"}
@@ -195,7 +198,8 @@ def text_of(parameter, kind):
     if parameter.kind is bool:
         return [parameter.text]
     value = VALUES[parameter.name]
-    return [parameter.text, value.get(kind, value[""]) if isinstance(value, dict) else value]
+    text = value.get(kind, value[""]) if isinstance(value, dict) else value
+    return [parameter.text, *text.split()]
 
 
 def effect(arguments, capsys):
@@ -244,7 +248,10 @@ def test_a_flag_has_a_phrase_of_help_and_a_word_in_capitals_for_its_value(comman
 def bases_of(begin, name, kind, parameters):
     """Return what a flag is tried beside."""
     exact = [*begin]
-    for other, value in {"digits": "12", "n": "1"}.items():  # few metrics are quick
+    few = {"digits": "12", "n": "1"}  # few metrics are quick
+    if begin[0] in FEW_METRICS and name != "n":
+        few["metrics"] = FEW_METRICS[begin[0]]
+    for other, value in few.items():
         if other in parameters and other != name:
             exact += [flag_of(other), value]
     if BESIDE.get(name) not in parameters:
@@ -252,22 +259,50 @@ def bases_of(begin, name, kind, parameters):
     return [exact, [*exact, *text_of(parameters[BESIDE[name]], kind)]]
 
 
+def homes(function):
+    """Yield each parameter of a function, and where it stands: in this function, or in a class that others share."""
+    for one in inspect.signature(function, eval_str=True).parameters.values():
+        if not is_dataclass(one.annotation):
+            yield one.name, function
+            continue
+        for name in inspect.signature(one.annotation).parameters:
+            classes = one.annotation.__mro__
+            yield name, next(home for home in classes if name in home.__annotations__)
+
+
+ALL_FLAGS = ("score", "read")  # for the numbers, and for how files are read
+SHARED = {home for command in ALL_FLAGS for _, home in homes(COMMANDS[command].functions()[""])}
+
+
 def names_to_try(command, kind, changing):
-    """Return the flags but for those that change what was tried before, of which `score` tries some on each kind."""
-    parameters = COMMANDS[command].parameters()
-    again = {}
-    if (
-        command == "score"
-    ):  # the ways to read it, which the other commands share, and all out of core
-        again = parameters if kind == "parquet" else COMMANDS["read"].parameters()
-    return {name for name in parameters if name in again or name not in changing} - {"files"}
+    """Return the flags of its own, and of a class that commands share all or the first one, that changed nothing yet.
+
+    That a state has the numbers of memory under each flag is of `test_out_of_core.py`.
+    """
+    functions = COMMANDS[command].functions()
+    if kind == "parquet":
+        functions = {kind: functions["out_of_core"]}
+    names = {}
+    for function in functions.values():
+        for name, home in homes(function):
+            names.setdefault(home, {})[name] = home
+    tried = set()
+    for home, shared in names.items():
+        is_whole = (command in ALL_FLAGS and kind != "parquet") or home not in SHARED
+        tried |= set(shared if is_whole else [*shared][:1])
+    if command != "read":  # which is quick
+        tried -= changing
+    return tried - {"files"}
 
 
 @pytest.mark.parametrize("command", INPUTS)
 def test_every_flag_changes_something_or_is_refused_by_its_name(
     command, quick, tmp_path, capsys, monkeypatch
 ):
-    """The flags are those of the signatures: one without a row in `VALUES` is a KeyError."""
+    """The flags are those of the signatures: one without a row in `VALUES` is a KeyError.
+
+    Commands pass on whole what they share, so that its flags have one implementation.
+    """
     parameters = COMMANDS[command].parameters()
     changing = set()
     idle = []

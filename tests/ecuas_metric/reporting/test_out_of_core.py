@@ -164,6 +164,7 @@ def test_files_of_one_name_in_two_folders_are_two_systems(engine):
     assert list(by_name(saved("score", *paths, *engine))) == ["x/a", "y/a"]
 
 
+@pytest.mark.long
 def test_a_file_of_states_grows_and_merges(logs, ran):
     for i in range(2):
         ran(f"score {logs}/{i}.parquet --out-of-core --state {i}.state")
@@ -247,6 +248,7 @@ def test_what_cannot_be_done_is_one_line_and_what_is_there_below_it(arguments, m
     assert all(line.startswith(("  ", "Say")) for line in below)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("columns", "flags"), AS_TEXT.values(), ids=AS_TEXT)
 def test_a_recipe_is_taken_back(columns, flags, ran):
     path = written(columns)
@@ -276,6 +278,7 @@ def test_each_system_has_the_notes_of_its_own_columns(ran):
     assert systems[0] == systems[1]
 
 
+@pytest.mark.long
 def test_the_systems_of_a_file_stand_in_the_order_of_their_names(rng):
     names = [f"system {k}" for k in range(100, 160)]
     systems = rng.permutation(names * 5)

@@ -15,6 +15,8 @@ from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import answers
 
+pytestmark = pytest.mark.long  # it writes documents
+
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):

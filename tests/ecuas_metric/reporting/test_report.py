@@ -236,6 +236,7 @@ def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
     assert [cell.is_best for cell in rows[0]] == [cell.is_best for cell in rows[1]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", [None, 0.9])
 def test_each_system_is_sorted_once_for_tables_comparisons_and_figures(level, rng, monkeypatch):
     monkeypatch.setattr(np, "lexsort", None)  # it would not be counted

@@ -214,6 +214,7 @@ def logs(table, tmp_path):
     return folder
 
 
+@pytest.mark.long
 def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tmp_path):
     expected = of_systems(table)
     for pattern in (str(logs), f"{logs}/*.parquet", f"file://{logs}/*.parquet", f"file://{logs}"):
@@ -351,6 +352,7 @@ def test_a_killed_run_goes_on_and_counts_each_row_once(logs, table, tmp_path, mo
     assert scored(logs, state_file=state_file) == of_systems(table)
 
 
+@pytest.mark.long
 def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path):
     state_file = tmp_path / "all.state"
     broken = logs / "1.parquet"
@@ -406,6 +408,7 @@ def test_the_engine_writes_nothing_beside_the_table_and_what_memory_does_not_hol
             assert found == [(value,)], name
 
 
+@pytest.mark.long
 def test_a_copy_of_a_file_is_refused_beside_it(logs, tmp_path):
     copy = logs / "again" / "0.parquet"
     copy.parent.mkdir()

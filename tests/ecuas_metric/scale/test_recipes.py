@@ -53,6 +53,7 @@ def expected(tmp_path, monkeypatch, rng):
     return of_each(score_files(["logs"], checked_options(n=1)).states)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", list(recipes()))
 def test_recipes_give_the_same_states(recipe, expected, tmp_path):
     for name in modules(recipe):

@@ -117,6 +117,7 @@ def test_files_that_are_no_states_are_refused_by_name(change, rule, tmp_path):
     assert (raised.value.file, raised.value.rule) == (str(path), rule)
 
 
+@pytest.mark.long
 def test_no_changed_byte_changes_a_number(rng):
     """Bytes in turn: what cannot be read is refused, and what can be read is what was written."""
     content = to_bytes(Collection({"a": FORMS["weighted confidences"](rng, 3).state()}))

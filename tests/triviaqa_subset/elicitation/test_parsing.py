@@ -231,6 +231,7 @@ def test_no_reply_of_another_hand_is_misread():
                 assert (found.confidence is None) == (found.explanation is not None)
 
 
+@pytest.mark.long
 @given(st.text(max_size=60))
 def test_a_probability_is_one_and_needs_a_digit(reply):
     for text in (reply, f"{reply}\nProbability: {reply}"):
