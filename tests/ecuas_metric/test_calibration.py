@@ -264,3 +264,23 @@ def test_the_test_of_one_confidence_is_that_of_the_sum_whatever_the_weights():
         correct, np.full(6, 0.5), sample_weight=weight, n_resamples=40_000, random_state=1
     )
     assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
+
+
+@pytest.mark.parametrize("confidence", [(0.3, 0.3, 0.6, 0.6, 0.8, 0.8), (0.3, 0.5, 0.6, 0.7)])
+def test_the_test_of_calibration_is_enumeration(confidence):
+    """Of all that the answers can be, each with its probability: the range of the cumulative differences."""
+    q = np.array(confidence)
+    last = np.append(q[1:] != q[:-1], True)
+
+    def statistic(right):
+        sums = np.append(0, np.cumsum(right - q)[last])
+        return np.ptp(sums)
+
+    correct = 1 - np.arange(len(q)) % 2
+    seen = statistic(correct)
+    exact = 0.0
+    for right in itertools.product((0, 1), repeat=len(q)):
+        if statistic(np.array(right)) >= seen - 1e-12:
+            exact += np.where(right, q, 1 - q).prod()
+    found = calibration_p_value(correct, q, n_resamples=40_000, random_state=1)
+    assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))

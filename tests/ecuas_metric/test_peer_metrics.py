@@ -12,6 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ecuas_metric import confidence_system, ece_score, peer_metrics, posterior_system, summary
+from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import aurc, aurc_line
@@ -488,3 +489,19 @@ def test_a_state_of_bins_bounds_what_depends_on_the_order_in_them(name, rng, mon
     value = compute_results(confidence_system(correct, confidence), only=[key]).flat()[name]
     assert found.lower_bound <= value <= found.upper_bound
     assert found.lower_bound < found.upper_bound
+
+
+def test_bounds_of_bins_of_equal_mass_are_those_of_all_that_answers_can_be(rng):
+    for _ in range(6):
+        confidence = rng.permutation(rng.integers(0, 100, 9)) / 100
+        correct = np.where(rng.random(9) < 0.4, np.nan, answers(rng, confidence))
+        unknown = np.flatnonzero(np.isnan(correct))
+        values = []
+        for right in itertools.product((0, 1), repeat=len(unknown)):
+            completed = correct.copy()
+            completed[unknown] = right
+            values.append(ece_equal_mass(groups_of(confidence, completed), 3))
+        key = Key("ece_equal_mass")
+        options = checked_options(n_bins=3)
+        bounds = unlabelled_bounds(confidence, correct, options, only=[key])[key]
+        assert [bounds.low, bounds.high] == pytest.approx([min(values), max(values)])
