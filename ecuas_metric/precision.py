@@ -114,8 +114,9 @@ def _widen_block(
     np.rint(digits, out=digits)
     digits += is_enough * (tens - digits)
     np.divide(digits, scale, out=widened)
-    (others,) = np.nonzero(form.rounded(widened) != values)
-    if others.size:
+    is_found = form.rounded(widened) == values
+    if not is_found.all():
+        others = ~is_found
         widened[others] = _beside_powers_of_2(values[others], scale[others], form)
 
 
