@@ -40,7 +40,7 @@ from .inputs import (
     same_length,
 )
 from .metric import Key, Metric
-from .options import check_number, checked_options, per_sample
+from .options import check_number, checked_options, per_sample, refuse_idle_options
 from .order import AUGRC, AURC, AUROC
 from .results import System, compute_results, note_hard, prepare
 
@@ -713,6 +713,7 @@ def value_of(system: System, metric: Metric) -> float:
 
 
 def _results(system: System) -> dict[str, float]:
+    refuse_idle_options(system.options)
     results = compute_results(system)
     warn_of(results.notes, stacklevel=3)
     return results.flat()

@@ -22,7 +22,7 @@ from .messages import SENTENCES
 from .errors import InputError, Note, warn_of
 from .precision import widen
 from .inputs import FORM_CHECKS, Array, numbers, require_same_order
-from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample
+from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample, refuse_idle_options
 from .classes import sort_columns
 from .ranking import tie_groups
 from .peer_metrics import prr
@@ -165,6 +165,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         """
         asked = self._with_defaults(options)
         checked = checked_options(**asked)
+        refuse_idle_options(checked, options)  # not defaults, which another call may use
         passed = []
         is_given = predictions is not None or references is not None
         if is_given and not (_is_empty(predictions) and _is_empty(references)):

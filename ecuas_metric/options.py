@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -116,6 +116,26 @@ def checked_options(**given: object) -> Options:
         require_counts(weights)
         return options
     return options.replace(sample_weight=effective_weights(weights))
+
+
+_OF_INTERVALS = ("interval_method", "groups", "strata")
+_OF_DRAWS = ("n_resamples", "random_state")
+
+
+def refuse_idle_options(options: Options, names: Collection[str] | None = None) -> None:
+    """Raise InputError if one of some options is set, but not the one without which it changes no number."""
+    idle: dict[str, tuple[str, ...]] = {}
+    if options.confidence_level is None:
+        is_tested = options.calibration
+        idle["confidence_level"] = ("interval_method",) if is_tested else _OF_INTERVALS + _OF_DRAWS
+    elif options.interval_method == "analytic" and not options.calibration:
+        idle["interval_method='percentile'"] = _OF_DRAWS
+    if options.sample_weight is None:
+        idle["sample_weight"] = ("weights_are",)
+    for needed, idle_names in idle.items():
+        for name in idle_names:
+            if is_set(options, name) and (names is None or name in names):
+                raise InputError(name, "changes_nothing", needed=needed)
 
 
 def per_sample(options: Mapping[str, object]) -> dict[str, object]:

@@ -133,13 +133,17 @@ def test_scores_of_confidences_are_those_of_score_confidences(system, n, num_cla
     assert found == pytest.approx(expected[f"ecuas_{n:g}"])
 
 
-OF_INTERVALS = ("interval_method", "n_resamples", "random_state", "groups", "strata")
-NEEDS = {name: {"confidence_level": 0.9, "n_resamples": 20} for name in OF_INTERVALS}
-NEEDS |= {
-    "calibration": {"n_resamples": 20},
+LEVEL_OF_90 = {"confidence_level": 0.9}
+DRAWS = {"n_resamples": {"calibration": True}, "random_state": {"calibration": True}}
+NEEDS = {  # an option -> those without which it changes nothing
+    "interval_method": {"confidence_level": 0.9, "n_resamples": 20},
     "weights_are": {"sample_weight": [1, 2, 3]},
-    "decisions": {"cost": EVERY_OPTION["cost"]},
+    "groups": LEVEL_OF_90,
+    "strata": LEVEL_OF_90,
+    **DRAWS,
 }
+OF_COSTS = NEEDS | {name: LEVEL_OF_90 | {"interval_method": "percentile"} for name in DRAWS}
+MORE = {"calibration": {"n_resamples": 20}, "decisions": {"cost": EVERY_OPTION["cost"]}}
 
 
 @functools.wraps(score_costs)
@@ -170,7 +174,8 @@ def modules():
 @pytest.mark.parametrize("form, name", CASES)
 def test_every_option_gives_what_compute_gives(form, name, modules):
     score, truth, said = INPUTS[form]
-    options = NEEDS.get(name, {}) | {name: EVERY_OPTION[name]}
+    needs = OF_COSTS if form == "costs" else NEEDS
+    options = MORE.get(name, {}) | needs.get(name, {}) | {name: EVERY_OPTION[name]}
     if name == "predictions_are":
         said = np.log(said)
     if name == "missing_confidence":
@@ -181,6 +186,16 @@ def test_every_option_gives_what_compute_gives(form, name, modules):
     ours = score(truth, said, **options)
     assert list(ours) == list(expected)
     assert ours == pytest.approx(expected, nan_ok=True, abs=0, rel=0)
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_an_option_without_the_one_that_it_belongs_to_is_refused(name, modules):
+    options = {name: EVERY_OPTION[name]}
+    with pytest.raises(InputError, match=f"^{name} changes nothing without"):
+        score_confidences([1, 0, 1], [0.9, 0.8, 0.4], **options)
+    arrays = {"predictions": [0.9, 0.8, 0.4], "references": [1, 0, 1]}
+    with pytest.raises(ValueError, match=f"^{name} changes nothing without"):
+        modules["confidences"].compute(**arrays, **options)
 
 
 @pytest.mark.parametrize("form", INPUTS)

@@ -176,7 +176,7 @@ def test_an_empty_or_bad_batch_or_option_leaves_what_was_added(ecuas, expected):
 MISSING = [0.9, np.nan, 0.4, 0.65]
 TO_MEND = [  # samples, options that do not fit, those that the error asks for
     (MISSING, CORRECT, {}, {"missing_confidence": 0.5}),
-    (CONFIDENCE, CORRECT, {"groups": [1]}, {"groups": [1, 1, 2, 3]}),
+    (CONFIDENCE, CORRECT, {"sample_weight": [1]}, {"sample_weight": [1, 1, 2, 3]}),
     (CONFIDENCE, CORRECT, {"reject_costs": 0.9, "num_classes": 2}, {"reject_costs": 0.9}),
     (POSTERIORS, LABELS, {"cost": np.ones((2, 2))}, {"cost": 1 - np.eye(3)}),
     (POSTERIORS, LABELS, {"decisions": [5, 5, 5]}, {"decisions": [0, 2, 0]}),
@@ -207,8 +207,8 @@ def test_after_an_error_the_same_call_mended_scores_each_sample_once(
 
 def test_what_is_added_again_after_an_error_is_noted_and_can_be_forgotten(ecuas, expected):
     ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
-    with pytest.raises(ValueError, match="groups"):
-        ecuas.compute(groups=[1])
+    with pytest.raises(ValueError, match="sample_weight"):
+        ecuas.compute(sample_weight=[1])
     with pytest.warns(UserWarning, match=r"^4 samples .* are kept, and count"):
         ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
     assert len(ecuas) == 8
