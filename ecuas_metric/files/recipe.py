@@ -70,6 +70,9 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
 )
 
 LOGARITHMS = {"log": 1.0, "nll": -1.0}  # scales of logarithms of probabilities -> their sign
+SHARE_DIGITS = (
+    15  # of a rating between its limits: 4.6 from 1 to 5 is 0.9, and not 0.8999999999999999
+)
 _IN_WORDS = {"log": "natural logarithms", "nll": "negative natural logarithms"}
 OF_FILES = ("rows", "skip")  # roles that say which rows of a file are read, and are no columns
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
@@ -454,7 +457,8 @@ def on_unit_scale(values: Any, scale: float | str) -> Any:
         logarithms = values * LOGARITHMS[str(scale)]
         return logarithms.exp() if hasattr(values, "exp") else np.exp(logarithms)
     low, high = limits_of(scale)
-    return (values - low) / (high - low)
+    shares = (values - low) / (high - low)
+    return shares if low == 0 else shares.round(SHARE_DIGITS)
 
 
 def scale_of(text: str) -> float | str:

@@ -15,7 +15,15 @@ import pyarrow as pa
 
 from ..classes import in_words
 from ..errors import FileError, InputError, missing_package
-from ..files.recipe import HEAD, LOGARITHMS, Reading, Recipe, limits_of, on_unit_scale
+from ..files.recipe import (
+    HEAD,
+    LOGARITHMS,
+    SHARE_DIGITS,
+    Reading,
+    Recipe,
+    limits_of,
+    on_unit_scale,
+)
 from ..files.values import from_values
 from ..inputs import numbers
 from ..options import Options, checked_options
@@ -359,7 +367,9 @@ def _on_unit_scale(cell: Any, scale: float | str) -> Any:
     if scale in LOGARITHMS:
         return on_unit_scale(cell, scale)
     low, high = limits_of(scale)
-    return cell if scale == 1 else _quotient(cell - low, high - low)
+    if low != 0:
+        return _quotient(cell - low, high - low).round(SHARE_DIGITS)
+    return cell if scale == 1 else _quotient(cell, high)
 
 
 def _quotient(column: Any, divisor: float) -> Any:

@@ -271,3 +271,20 @@ def test_uncertainties_are_complements_of_confidences():
         score_confidences(correct, confidence, uncertainty=uncertainty)
     with pytest.raises(ValueError, match=r"^uncertainty must lie in \[0, 1\]; got 2"):
         score_confidences([1, 0], uncertainty=[0.5, 2.0])
+
+
+def test_ratings_are_the_shares_that_are_written(tmp_path):
+    """4.6 from 1 to 5 is 0.9: in files, in frames, and out of core."""
+    hundredths = np.arange(0, 101)
+    ratings = np.round(1 + 4 * hundredths / 100, 2)
+    correct = (np.arange(101) % 3 > 0).astype(int)
+    expected = score_confidences(correct, hundredths / 100, n=1, reject_costs=(0.1, 0.3))
+    columns = {"confidence": ratings, "correct": correct}
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        found = score_frame(frame, scale="1:5", n=1, reject_costs=(0.1, 0.3)).flat()
+        assert {key for key in expected if not same(found[key], expected[key])} == set()
+    path = tmp_path / "ratings.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    systems = prepare_submissions(read_submissions(path, scale="1:5"), n=1, reject_costs=(0.1, 0.3))
+    (results,) = make_report(systems).results.values()
+    np.testing.assert_equal(results.flat(), expected)
