@@ -79,7 +79,7 @@ def to_array(values: object, name: str, *, are_costs: bool = False) -> Array:
     # NumPy would unmask it silently
     if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
         values = np.where(np.ma.getmaskarray(values), np.nan, widen(values.data))
-    columns = _columns_of_types(values)
+    columns = _columns_of_frame(values)
     if columns:
         return np.stack([to_array(column, name) for column in columns], axis=1)
     try:
@@ -117,22 +117,20 @@ def _dtype_of_dataset(values: Any) -> str | None:
     return dtype if dtype in FORMATS else None
 
 
-def _columns_of_types(values: Any) -> list[object]:
-    """Return the columns of a data frame of pandas, Polars or PyArrow whose types differ, or are none of NumPy's.
+def _columns_of_frame(values: Any) -> list[object]:
+    """Return the columns of a data frame, each of which has a type; none of other values.
 
-    None of other values.
+    None of pandas either where all have one type of NumPy's: it is an array already.
     """
+    if hasattr(values, "column_names"):  # of PyArrow
+        return list(values.columns)
     if hasattr(values, "get_columns"):  # of Polars
-        columns = values.get_columns()
-    elif hasattr(values, "column_names"):  # of PyArrow
-        columns = list(values.columns)
-    elif hasattr(values, "columns") and hasattr(values, "items"):  # of pandas
-        columns = [column for _, column in values.items()]
-    else:
-        return []
-    types = {getattr(column, "dtype", getattr(column, "type", None)) for column in columns}
-    is_numpys = all(isinstance(kind, np.dtype) for kind in types)
-    return [] if is_numpys and len(types) == 1 else columns
+        return list(values.get_columns())
+    if hasattr(values, "columns") and hasattr(values, "items"):  # of pandas
+        types = list(set(values.dtypes))
+        is_array = len(types) == 1 and isinstance(types[0], np.dtype)
+        return [] if is_array else [column for _, column in values.items()]
+    return []
 
 
 def _mixes_precisions(values: object) -> bool:
