@@ -24,13 +24,14 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 from numpy.typing import ArrayLike
 
-from ..api import score_confidences
+from ..api import confidence_system
 from ..errors import InputError
 from ..files.recipe import Reading
 from ..files.runs import RunOptions
 from ..files.runs.inspect_ai import Log, part_of_scorer
 from ..files.runs.parts import without_nan
 from ..files.submissions import submission_of
+from ..results import compute_results
 
 # What sets a number off from the answer, and the number; a comma between digits belongs to these.
 _STATED = re.compile(
@@ -74,7 +75,8 @@ def _quietly(
 ) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return score_confidences(correct, confidence, **options)
+        # epochs are groups, whether or not anything depends on them
+        return compute_results(confidence_system(correct, confidence, **options)).flat()
 
 
 @metric(name="ecuas", scores="unreduced")

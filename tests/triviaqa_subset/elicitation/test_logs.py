@@ -448,7 +448,7 @@ def test_the_ids_of_a_log_are_those_of_its_questions(tmp_path):
         for each in (ran(tmp_path / "once", stating(CI)).location, log.location)
     )
     assert once == set("01234")
-    assert twice == once | {f"{name} 2" for name in once}
+    assert twice == once | {f"{name} (epoch 2)" for name in once}
 
 
 def test_answers_or_confidences_that_are_all_alike_are_noted(tmp_path):
