@@ -222,9 +222,10 @@ def test_files_of_any_precision(dtype, runs, tmp_path):
 def test_lists_of_any_precision_in_files(tmp_path):
     rows = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]
     values = []
-    for kind in (pa.list_(pa.float64()), pa.list_(pa.float32()), pa.list_(pa.float16(), 2)):
+    for kind in (np.float64, np.float32, np.float16):
         path = tmp_path / "a.parquet"
-        lists = pa.array(rows, kind)
+        flat = pa.array(np.ravel(rows).astype(kind))
+        lists = pa.FixedSizeListArray.from_arrays(flat, 2)
         parquet.write_table(pa.table({"label": [0, 1, 1], "posteriors": lists}), path)
         values.append(scored(path, reject_costs=(0.1, 0.2)))
     assert values[0] == values[1] == values[2]

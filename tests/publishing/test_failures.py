@@ -143,7 +143,7 @@ def test_a_command_line_and_a_fault_of_ours_are_printed_without_the_token(
     assert TOKEN not in error
 
 
-@pytest.mark.parametrize("namespace", ["a/b", "-a", "a..b", "no name", "no\nname", "", "x" * 99])
+@pytest.mark.parametrize("namespace", ["a/b", "-a", "a..b", "no name", "no\nname", ""])
 def test_a_namespace_is_checked_before_anything_is_staged(namespace, monkeypatch, capsys):
     monkeypatch.setattr(command, "stage", None)
     for flags in (["--dry-run"], []):
