@@ -365,7 +365,9 @@ ADVICE = {  # sentences of their own
     "save_details": "Run it again with --save-details.",
     "use_task_of_one_right_choice": "Use a task with one, e.g. the mc1.",
     "write_in_one_case": "Write each class in one way.",
-    "write_in_unit_interval": "Write all of them as numbers in [0, 1].",
+    "write_in_unit_interval": (
+        "Write all of them as numbers in [0, 1]. Uncertainties that are -log(p)? Set scale='nll'."
+    ),
     "write_in_one_scale": "Write all of them as numbers in [0, 1], and if they are, leave the scale out.",
 }
 

@@ -117,6 +117,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "set_correct_from": "Partly correct? Enter the lowest grade that counts as correct under Options.",
     "set_scale_log": "Log-probabilities? Take their exponential.",
     "set_scale_100": "Percentages? Enter 100 under Options, “Largest confidence”.",
+    "write_in_unit_interval": "Write all of them as numbers in [0, 1].",
     "set_scale": (
         "On another scale? Enter its largest value under Options, “Largest confidence”. Negative logarithms? Turn them "
         "into probabilities first."

@@ -91,6 +91,9 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100, --columns FILE:scale=100 those of one file.",
     "set_scale_log": "Log-probabilities? --scale log takes their exponential.",
+    "write_in_unit_interval": (
+        "Write all of them as numbers in [0, 1]. Uncertainties that are -log(p)? --scale nll."
+    ),
     "write_in_one_scale": (
         "Write all of them as numbers in [0, 1], and if they are, leave the scale out, or say that of another file "
         "alone: --columns FILE:scale=MAX."
