@@ -74,25 +74,33 @@ def numbers(values: object, name: str, *, are_costs: bool = False) -> Array:
 def to_array(values: object, name: str, *, are_costs: bool = False) -> Array:
     """Return `numbers`, but also arrays without any, and of other types."""
     if are_costs and np.ndim(values) > 1 and not hasattr(values, "columns"):  # type: ignore[arg-type]
-        return np.stack([to_array(row, name) for row in values])  # type: ignore[attr-defined]
-    values = detach(values)
-    # NumPy would unmask it silently
-    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
-        values = np.where(np.ma.getmaskarray(values), np.nan, widen(values.data))
+        return _stacked_rows(values, name)
     columns = _columns_of_frame(values)
     if columns:
         return np.stack([to_array(column, name) for column in columns], axis=1)
+    values = _unmasked(detach(values))
     try:
         array = np.asarray(values, _dtype_of_dataset(values))
     except ValueError:
         raise _ragged(values, name) from None
     if array.dtype == np.float64 and _mixes_precisions(values):
         if array.ndim > 1:
-            return np.stack([to_array(row, name) for row in values])  # type: ignore[attr-defined]
-        return _from_objects(np.fromiter(values, object), name)  # type: ignore[call-overload]
-    if array.dtype.kind in "OUS":
-        return _from_objects(np.asarray(values, dtype=object), name)
-    return widen(array)
+            return _stacked_rows(values, name)
+        array = np.fromiter(values, object)  # type: ignore[call-overload]
+    elif array.dtype.kind in "OUS":
+        array = np.asarray(values, dtype=object)
+    return _from_objects(array, name) if array.dtype == object else widen(array)
+
+
+def _stacked_rows(values: Any, name: str) -> Array:
+    return np.stack([to_array(row, name) for row in values])
+
+
+def _unmasked(values: object) -> object:
+    """Return a masked array with nan where it is masked, which NumPy would unmask silently; other values unchanged."""
+    if "numpy.ma" not in sys.modules or not isinstance(values, np.ma.MaskedArray):
+        return values
+    return np.where(np.ma.getmaskarray(values), np.nan, widen(values.data))
 
 
 def detach(values: object) -> object:

@@ -365,14 +365,7 @@ def add_metric(metric: Metric) -> Metric:
     0.25
     >>> _ = remove_metric(sure)
     """
-    there = list(METRICS.values())
-    if any(one.name == metric.name or _share_keys(metric.name, one.name) for one in there):
-        raise InputError("metric", "metric_exists", value=metric.name)
-    titles = [*_RESERVED, *(one.title.lower() for one in there)]
-    if metric.name.lower() in titles or metric.title.lower() in titles:
-        raise InputError("metric", "metric_exists", value=metric.title)
-    if not _NAME.fullmatch(metric.name) or metric.name.startswith("normalized_"):
-        raise InputError("metric", "no_name_of_a_metric", value=metric.name)
+    _require_own_name(metric)
     ways = [metric.cost, metric.value, metric.ratio]
     if sum(way is not None for way in ways) != 1:
         raise InputError("metric", "metric_of_several_ways", value=metric.name)
@@ -382,6 +375,18 @@ def add_metric(metric: Metric) -> Metric:
         one_of(part, tuple(METRICS), "ratio")
     METRICS[metric.name] = metric
     return metric
+
+
+def _require_own_name(metric: Metric) -> None:
+    """Raise InputError if a metric's name or title is taken, or cannot be asked for."""
+    there = list(METRICS.values())
+    if any(one.name == metric.name or _share_keys(metric.name, one.name) for one in there):
+        raise InputError("metric", "metric_exists", value=metric.name)
+    titles = [*_RESERVED, *(one.title.lower() for one in there)]
+    if metric.name.lower() in titles or metric.title.lower() in titles:
+        raise InputError("metric", "metric_exists", value=metric.title)
+    if not _NAME.fullmatch(metric.name) or metric.name.startswith("normalized_"):
+        raise InputError("metric", "no_name_of_a_metric", value=metric.name)
 
 
 def _share_keys(one: str, other: str) -> bool:

@@ -104,14 +104,15 @@ def score_frame(
     >>> round(score_frame(frame, n=1).flat()["ecuas_1"], 4)
     0.67
     """
-    if by is not None and "part" in (columns or {}):
+    roles = dict(columns or {})
+    if by is not None and roles.setdefault("part", by) != by:
         raise InputError("by", "named_twice_as_part", value=by)
-    scale = scale if isinstance(scale, str) else float(numbers(scale, "scale"))
-    if correct_from is not None:
-        correct_from = float(numbers(correct_from, "correct_from"))
-    parts = {} if by is None else {"part": by}
-    roles = {**(columns or {}), **parts}
-    reading = Reading(unlabelled=unlabelled, scale=scale, correct_from=correct_from, columns=roles)
+    reading = Reading(
+        unlabelled=unlabelled,
+        scale=_plain(scale),
+        correct_from=_plain(correct_from),
+        columns=roles,
+    )
     settings = state_options(**options)
     asked: dict[str, Any] = {
         "normalize": normalize,
@@ -129,6 +130,11 @@ def score_frame(
         notes = (*of_state.notes, *recipe.notes, *note_on_class(state, recipe))
         results[name] = replace(of_state, notes=notes)
     return results[""] if results.keys() == {""} else results
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of any precision as Python's; texts and None unchanged."""
+    return value if value is None or isinstance(value, str) else float(numbers(value, "a number"))
 
 
 def states_of_frame(
