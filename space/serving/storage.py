@@ -30,7 +30,7 @@ class UploadLimits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
-        if not scope.get("path", "").rstrip("/").endswith("/upload"):
+        if scope.get("path", "") != "/gradio_api/upload":
             return await self.others(scope, receive, send)
         if await run_sync(is_full):
             full = in_words(InputError("The disk of this page", "disk_full", advice="try_later"))

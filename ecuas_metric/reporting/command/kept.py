@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product, starmap
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...errors import FileError
 from ...files.read import STANDARD_INPUT, parts_in
@@ -84,11 +84,19 @@ def _inputs(given: Sequence[_Given]) -> Iterator[str | int]:
 
 
 def _files_read(path: str) -> Iterator[str]:
-    """Yield the files that may be read of a path, a folder, a pattern, or an address on this machine."""
+    """Yield the files that may be read of a path, a folder, a pattern, or an address on this machine.
+
+    In memory a path is what is written; out of core "~" is a home, and "file:" and caches before "::" are addresses.
+    """
     from fsspec.implementations.local import LocalFileSystem
 
     files = LocalFileSystem()
-    place = files._strip_protocol(path)
+    address = files._strip_protocol(path.rpartition("::")[2])
+    for place in dict.fromkeys((path, address)):
+        yield from _files_at(place, files)
+
+
+def _files_at(place: str, files: Any) -> Iterator[str]:
     if os.path.isdir(place):
         with suppress(FileError):
             yield from (os.path.join(place, part) for part in parts_in(Path(place)))
@@ -98,7 +106,7 @@ def _files_read(path: str) -> Iterator[str]:
         yield from files.glob(place)
     else:
         yield place
-        if os.path.basename(place).startswith("samples_"):  # of lm-eval, which has results beside
+        if place.endswith((".jsonl", ".jsonl.gz")):  # maybe of lm-eval, which has results beside
             yield from glob.glob(os.path.join(os.path.dirname(place), "results_*.json"))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.command.flags import COMMANDS
 from ecuas_metric.reporting.paper import CAPTIONS, FIGURE_SUFFIXES, TEXTS
 from tests.ecuas_metric.reporting.commanded import answers
@@ -162,3 +163,17 @@ def test_a_file_that_is_standard_input_or_output_is_not_overwritten(folder, rng,
     assert said("decide a.csv --reject-cost 0.2 >> a.csv") == (
         "ecuas: standard output: this file is read, and would be overwritten. Redirect it to another file.\n"
     )
+
+
+@pytest.mark.parametrize("name", ["~/a.csv", "file:a.csv", "simplecache::file://{folder}/a.csv"])
+def test_a_path_that_is_read_as_it_is_written_is_not_replaced(name, tmp_path, monkeypatch, capsys):
+    """In memory "~" is a folder of that name, and what is before "::" is a cache of an address."""
+    monkeypatch.chdir(tmp_path)
+    content = "confidence,correct\n0.9,1\n0.4,0\n"
+    name = name.format(folder=tmp_path)
+    file = Path("a.csv" if "::" in name else name)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(content)
+    assert main(["score", name, "--output", str(file)]) == 2
+    assert "is read, and would be overwritten" in capsys.readouterr().err
+    assert file.read_text() == content
