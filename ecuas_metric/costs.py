@@ -16,9 +16,9 @@ from .inputs import (
     Limits,
     inner,
     non_negative,
-    numbers,
     require,
     require_same_order,
+    scalar,
     to_array,
 )
 from .metric import Data, Frequencies, Metric, Unjudged
@@ -87,7 +87,9 @@ def ecuas_cost(
     >>> ecuas_cost(candidate_cost=[0, 1], uncertainty=[0.1, 0.1], n=1).round(4).tolist()
     [0.01, 1.81]
     """
-    n, max_uncertainty, epsilon = map(_scalar, (n, max_uncertainty, epsilon))
+    n = scalar(n, "n")
+    max_uncertainty = scalar(max_uncertainty, "max_uncertainty")
+    epsilon = scalar(epsilon, "epsilon")
     c, u = _check(candidate_cost, uncertainty, max_uncertainty)
     if not n >= 0:
         raise InputError("n", "negative_or_nan", value=n)
@@ -160,7 +162,8 @@ def fixed_reject_cost(
     >>> fixed_reject_cost(candidate_cost=[0, 1, 1], uncertainty=[0.1, 0.1, 0.6], reject_cost=0.25).tolist()
     [0.0, 1.0, 0.25]
     """
-    reject_cost, max_uncertainty = map(_scalar, (reject_cost, max_uncertainty))
+    reject_cost = scalar(reject_cost, "reject_cost")
+    max_uncertainty = scalar(max_uncertainty, "max_uncertainty")
     if not reject_cost >= 0:
         raise InputError("reject_cost", "negative", value=reject_cost)
     if not max_uncertainty > 0:
@@ -230,7 +233,7 @@ def weighted_cost(
     >>> weighted_cost(candidate_cost=[1], uncertainty=[0.1], weight_function=lambda gamma: 2.0).round(4).tolist()
     [1.81]
     """
-    max_uncertainty = _scalar(max_uncertainty)
+    max_uncertainty = scalar(max_uncertainty, "max_uncertainty")
     c, u = _check(candidate_cost, uncertainty, max_uncertainty)
     u = np.minimum(u, max_uncertainty)
     breaks = to_array(break_points, "break_points").astype(np.float64).ravel()
@@ -267,11 +270,6 @@ def note_above(
     total = uncertainty.size
     fields = {"count": count, "total": total, "share": count / total, "largest": max_uncertainty}
     return (Note("above_max_uncertainty", fields, advice),)
-
-
-def _scalar(value: object) -> float:
-    """Return a number of any precision as the arrays are taken."""
-    return float(numbers(value, "a number"))
 
 
 def _check(

@@ -186,9 +186,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def reset(self) -> None:
         """Forget what was added."""
         self._added: list[_Batch] = []
-        self._of_others: list[_Batch] | None = (
-            None  # gathered from other processes by a compute that failed
-        )
+        # of other processes, gathered by a compute that failed
+        self._of_others: list[_Batch] | None = None
         self._has_failed = False
 
     def __len__(self) -> int:

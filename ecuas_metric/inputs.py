@@ -71,6 +71,11 @@ def numbers(values: object, name: str, *, are_costs: bool = False) -> Array:
     return array
 
 
+def scalar(value: object, name: str) -> float:
+    """Return one number of any precision, as arrays are taken."""
+    return float(numbers(value, name))
+
+
 def to_array(values: object, name: str, *, are_costs: bool = False) -> Array:
     """Return `numbers`, but also arrays without any, and of other types."""
     if are_costs and np.ndim(values) > 1 and not hasattr(values, "columns"):  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ import numpy as np
 
 from .decisions import Decisions
 from .errors import InputError
-from .inputs import Array, FloatOrFloats, Floats, Limits, numbers
+from .inputs import Array, FloatOrFloats, Floats, Limits, scalar
 from .options import Options, one_of
 from .ranking import TieGroups
 
@@ -291,7 +291,7 @@ def checked_keys(keys: Iterable[Key]) -> list[Key]:
 def _with_widened_parameter(key: Key) -> Key:
     """Return a key whose parameter is a float64, as arrays are taken."""
     if isinstance(key, Key) and isinstance(key.parameter, np.floating):
-        return Key(key.metric, float(numbers(key.parameter, "only")), key.variant)
+        return Key(key.metric, scalar(key.parameter, "only"), key.variant)
     return key
 
 

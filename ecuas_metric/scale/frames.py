@@ -25,7 +25,7 @@ from ..files.recipe import (
     on_unit_scale,
 )
 from ..files.values import from_values
-from ..inputs import numbers
+from ..inputs import scalar
 from ..options import Options, checked_options
 from ..summary import LINEAR, ROOT, Summary, SummaryResults, results_of
 from .batches import (
@@ -109,8 +109,8 @@ def score_frame(
         raise InputError("by", "named_twice_as_part", value=by)
     reading = Reading(
         unlabelled=unlabelled,
-        scale=_plain(scale),
-        correct_from=_plain(correct_from),
+        scale=_plain(scale, "scale"),
+        correct_from=_plain(correct_from, "correct_from"),
         columns=roles,
     )
     settings = state_options(**options)
@@ -132,9 +132,9 @@ def score_frame(
     return results[""] if results.keys() == {""} else results
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, name: str) -> Any:
     """Return a number of any precision as Python's; texts and None unchanged."""
-    return value if value is None or isinstance(value, str) else float(numbers(value, "a number"))
+    return value if value is None or isinstance(value, str) else scalar(value, name)
 
 
 def states_of_frame(
