@@ -273,6 +273,25 @@ def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(read):
         read(text.removesuffix(",ok"))
 
 
+OPEN = "nothing closes the quote of a cell that begins in line 3 and holds those below; close it there"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '1,"one,0.9,1|2,two,0.8,0|3,three,0.7,1|',  # up to the end
+        '1,"one,0.9,1|2,"two",0.8,0|3,three,0.7,1|',  # up to the next one, in a row that is whole
+        '1,"one,0.9,1|2,"two",0.8,0|3,"three,0.7,1|4,"four",0.6,1|',
+    ],
+)
+def test_a_quote_that_nothing_closes_swallows_no_rows(rows, read):
+    rows = "0,zero,0.9,1\n" + rows.replace("|", "\n")
+    with pytest.raises(FileError, match=OPEN):
+        read(f"id,answer,confidence,correct\n{rows}")
+    whole = 'id,answer,confidence,correct\n1,"a ""b""\nc",0.9,1\n2,"6"" long",0.8,0\n3,5" long,0.7,1\n'
+    assert read(whole).predictions.tolist() == [0.9, 0.8, 0.7]
+
+
 def test_a_point_alone_is_an_empty_cell(read):
     one = read("confidence,correct\n0.9,1\n.4,.\n.7,0\n", unlabelled="bounds")
     assert one.unlabelled.rows.tolist() == [False, True, False]
