@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FileError, Note
+from ..read import unchanged
 from . import FILE_NAMES, RunOptions
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
@@ -32,7 +33,8 @@ def read_parts(
     for name, reader in _READERS.items():
         files = [file for file in files_in(place, FILE_NAMES[name]) if reader.recognises(file)]
         if files:
-            return _note_settings(reader.parts(files, options or RunOptions()))
+            with unchanged(map(str, files)):
+                return _note_settings(reader.parts(files, options or RunOptions()))
     for file in files_in(place, r".*\.json"):
         for tool, (keys, advice) in _TOTALS.items():
             if starts_with(file, keys, size=-1):

@@ -13,7 +13,7 @@ import numpy as np
 from ...classes import matrix_of_classes
 from ...errors import FileError, InputError, labels_line, pairs_of, quoted
 from ...files.checks import require_ids
-from ...files.read import distinct_names, stem, unchanged
+from ...files.read import distinct_names, stem
 from ...files.recipe import (
     SEVERAL,
     ColumnNames,
@@ -226,8 +226,7 @@ def _read(
     if are_new:
         return read_new_rows(path, reading=reading)
     parts = {"part": "model"} if pool_tasks else {}
-    with unchanged([path]):
-        of_run = read_run(path, replace(reading, columns={**reading.columns, **parts}), run)
+    of_run = read_run(path, replace(reading, columns={**reading.columns, **parts}), run)
     if of_run is not None:
         return of_run
     try:
