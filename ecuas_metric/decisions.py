@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
+from .groups import sorted_by
 from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
-from .ranking import sorted_by
 
 SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
 _LAST_DIGIT = 6e-15  # of uncertainties with 14 digits: a little more than half of it

@@ -24,7 +24,7 @@ from .precision import widen
 from .inputs import FORM_CHECKS, Array, numbers, require_same_order
 from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample, refuse_idle_options
 from .classes import sort_columns
-from .ranking import tie_groups
+from .groups import tie_groups
 from .peer_metrics import prr
 from .decisions import Decisions
 from .metric import METRICS
@@ -33,8 +33,7 @@ from .costs import ecuas_cost
 from .order import AURC
 from .metrics import metric_values
 from .basis import basis_of_options
-from .designs import Design
-from .inference import Groups
+from .inference import infer
 from .sampling import intervals
 from .intervals import analytic_intervals
 from .results import compute_results, prepare

@@ -12,23 +12,21 @@ import numpy as np
 
 from .costs import EXPECTED_COST
 from .decisions import Decisions, one_of_each_class, right_and_wrong
-from .designs import SIMPLE, Design, design_of, ratio, totals
 from .errors import Note
+from .groups import Groups, Line, ratio, run_starts, sum_samples, totals
 from .inference import (
     HALF,
-    Groups,
     Inference,
     Number,
     Rows,
     Unseen,
-    group_terms,
     infer,
     moments_seen,
     unseen,
     weighted_rows,
 )
 from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits, grouped
-from .metric import Data, Key, Line, Metric, Point, at_parameter
+from .metric import Data, Key, Metric, Point, at_parameter
 from .metrics import (
     Values,
     cost_of,
@@ -41,7 +39,7 @@ from .metrics import (
     recalibrated_values,
 )
 from .options import Options
-from .ranking import TieGroups, run_starts
+from .sampling import SIMPLE, Design, design_of
 
 NO_UNITS = Note("too_few_units")
 # equal groups or weights, below which their own variance says little: of ten groups of twenty answers whose error rates
@@ -66,7 +64,6 @@ class Answers:
     """The answers of a system in groups of equal uncertainty, as samples or as sums only."""
 
     groups: Groups
-    next_cost: Floats  # (G,), see `next_costs`
     form: Decisions  # which arrays there are, and u_M; the samples, if `rows` is known
     options: Options
     rows: Callable[[], Rows] | None = None
@@ -88,31 +85,32 @@ class Answers:
 
     def data(self, key: Key, groups: Groups) -> Data:
         """Return what a metric is computed from."""
-        ties = TieGroups(
-            groups.weight,
-            groups.cost,
-            self.form.rank_at(groups.uncertainty),
-        )
-        return at_parameter(Data(self.form, self.options, grouped=ties), key)
+        return at_parameter(Data(self.form, self.options, grouped=groups), key)
+
+    @property
+    def uncertainty(self) -> Floats:
+        """The uncertainty of each group (G,)."""
+        return self.form.uncertainty_at(self.groups.rank)
 
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
-        return line_of_mean(key, self.groups.uncertainty, self.form, self.options)
+        return line_of_mean(key, self.uncertainty, self.form, self.options)
 
     @property
     def largest(self) -> float:
         """The most that any answer is taken to cost."""
-        return self.dearest(np.ones(len(self.next_cost), np.bool_))
+        return self.dearest(np.ones(len(self.groups.rank), np.bool_))
 
     def dearest(self, matters: Bools) -> float:
         """Return the most that one more answer costs in the groups that matter (G,).
 
         Where costs are given as numbers it is the dearest seen there, or half of the dearest anywhere.
         """
-        dearest = float(self.next_cost.max(initial=0.0, where=matters))
+        next_cost = self.groups.next_cost
+        dearest = float(next_cost.max(initial=0.0, where=matters))
         if cost_matrix_of(self.form, self.options) is not None:
             return dearest
-        anywhere = float(self.next_cost.max())
+        anywhere = float(next_cost.max())
         if self.options.cost == "log":
             anywhere = max(anywhere, cost_of_floor(self.options))
         return max(dearest, HALF * anywhere) or self.form.max_uncertainty
@@ -167,7 +165,7 @@ def answers_of(decisions: Decisions, options: Options, recalibration: str | None
     weight = options.sample_weight
     design = design_of(len(cost), options)
 
-    def added(values: Floats) -> Floats:
+    def add(values: Floats) -> Floats:
         return np.add.reduceat(values, starts) if len(starts) < len(cost) else values
 
     @functools.cache
@@ -177,33 +175,12 @@ def answers_of(decisions: Decisions, options: Options, recalibration: str | None
         group[order] = np.repeat(np.arange(len(starts)), sizes)
         return weighted_rows(group, cost, design.weight)
 
-    groups = _groups_of(
-        cost[order],
-        None if weight is None else weight[order],
-        added,
-        decisions.uncertainty_at(rank[starts]),
+    w = np.broadcast_to(1.0, cost.shape) if weight is None else weight[order]
+    groups = dataclasses.replace(
+        sum_samples(rank[starts], w, cost[order], add),
+        next_cost=next_costs(decisions, options, order, starts),
     )
-    next_cost = next_costs(decisions, options, order, starts)
-    return Answers(
-        groups,
-        next_cost,
-        decisions,
-        options,
-        rows,
-        design=design,
-        recalibration=recalibration,
-    )
-
-
-def _groups_of(
-    cost: Floats,
-    weight: Floats | None,
-    add: Callable[[Floats], Floats],
-    uncertainty: Floats,
-) -> Groups:
-    """Return the sums of samples (N,) over groups (G,)."""
-    w = np.broadcast_to(1.0, cost.shape) if weight is None else weight
-    return Groups(uncertainty, *map(add, group_terms(w, cost).values()))
+    return Answers(groups, decisions, options, rows, design=design, recalibration=recalibration)
 
 
 # ---- numbers as functions of groups ----------------------------------------------------------------------------------
@@ -407,9 +384,9 @@ def _line_of_two_classes(key: Key, answers: Answers) -> Line | None:
 
 def _groups_of_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:
     """Return the sums of samples (N,) over parts."""
-    add = functools.partial(totals, part)
     none = np.zeros(part.max() + 1)
-    return _groups_of(cost, answers.options.sample_weight, add, none)
+    weight = answers.options.weights(len(cost))
+    return sum_samples(none, weight, cost, functools.partial(totals, part))
 
 
 def _line_of_costs(groups: Groups) -> Line:
@@ -545,7 +522,7 @@ def range_of(key: Key, answers: Answers) -> Limits:
     if metric.value is not None:
         return -math.inf, math.inf
     most = answers.form.max_uncertainty
-    u = answers.groups.uncertainty
+    u = answers.uncertainty
     above = float(u.max(initial=most))  # which is rejected at every cost
     answers_some = np.isfinite(u).any()
     least = 0.0 if answers_some else math.inf  # what rejects all rejects the next answer too
@@ -564,11 +541,7 @@ def in_few_groups(answers: Answers) -> Answers:
     if size <= _MOST_GROUPS or not answers.design.is_simple:
         return answers
     starts = np.arange(_MOST_GROUPS) * size // _MOST_GROUPS
-    return dataclasses.replace(
-        answers,
-        groups=answers.groups.merged(starts),
-        next_cost=np.maximum.reduceat(answers.next_cost, starts),
-    )
+    return dataclasses.replace(answers, groups=answers.groups.merged(starts))
 
 
 def analytic_intervals(answers: Answers, values: Values) -> Intervals:
@@ -745,7 +718,7 @@ def notes_unseen(
 
 def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
     """Return the kind of answers that was not seen, among how many answers, and where these lie."""
-    ends = np.array(hidden.ends)
+    ends = answers.form.uncertainty_at(np.array(hidden.ends))
     name = "uncertainty"
     kind = f"answer that costs {hidden.cost:.3g}"
     if answers.is_binary:

@@ -13,9 +13,9 @@ import numpy as np
 
 from .decisions import Decisions
 from .errors import InputError
+from .groups import Groups, Line
 from .inputs import Array, FloatOrFloats, Floats, Limits, scalar
 from .options import Options, one_of
-from .ranking import TieGroups
 
 OPTION_OF_VARIANT = {
     "": "",
@@ -81,11 +81,11 @@ class Data:
     decisions: Decisions
     options: Options
     parameter: float = 0.0  # that of the key, e.g. n
-    grouped: TieGroups | None = None  # the samples by increasing uncertainty
+    grouped: Groups | None = None  # the samples by increasing uncertainty
     largest_cost: float = math.inf  # the most that an answer is taken to cost
 
     @property
-    def groups(self) -> TieGroups:
+    def groups(self) -> Groups:
         """The samples in groups of equal uncertainty."""
         assert self.grouped is not None
         return self.grouped
@@ -95,22 +95,6 @@ class Data:
         """The confidences (N,), which systems under the 0-1 cost have."""
         assert self.decisions.confidence is not None
         return self.decisions.confidence
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """The influence of a sample of cost c on a number, up to a constant: intercept + slope c, (G,) each."""
-
-    intercept: Floats
-    slope: Floats
-
-    def at(self, cost: FloatOrFloats) -> Floats:
-        """Return the influence (G,) of samples of these costs (G,), or of one cost."""
-        return np.asarray(self.intercept + self.slope * cost)
-
-    def times(self, factor: float) -> Line:
-        """Return the influence on so many times the number."""
-        return Line(factor * self.intercept, factor * self.slope)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

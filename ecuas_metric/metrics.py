@@ -9,17 +9,16 @@ import numpy as np
 from .calibration import CALIBRATION_METRICS
 from .costs import COST_METRICS, entropy
 from .decisions import Decisions, select_rows
-from .designs import totals
+from .groups import Groups, Line, or_1, totals
 from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner
 from .metric import METRICS as METRICS
-from .metric import Data, Frequencies, Key, Line, at_parameter, register
+from .metric import Data, Frequencies, Key, at_parameter, register
 from .metric import Metric as Metric
 from .metric import add_metric as add_metric
 from .metric import remove_metric as remove_metric
 from .options import Options
 from .order import ORDER_METRICS
 from .peer_metrics import PEER_METRICS
-from .ranking import TieGroups, or_1
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
@@ -53,7 +52,7 @@ def keys_of(
 
 def metric_values(
     decisions: Decisions,
-    ties: TieGroups,
+    ties: Groups,
     options: Options,
     *,
     keys: Iterable[Key] | None = None,
@@ -141,8 +140,7 @@ def _jackknife_line(metric: Metric, data: Data) -> Line:
         if share.any():
             share *= amount / share.sum()
         for cost in (0, 1):
-            added = TieGroups(groups.weight + share, groups.cost + cost * share, groups.rank)
-            moved = float(metric.value(replace(data, grouped=added)))
+            moved = float(metric.value(replace(data, grouped=groups.enlarged(share, cost))))
             influence[cost, index] = (moved - value) / _ADDED
     right, wrong = influence[:, part]
     noise = _NOISE * abs(value)
@@ -252,7 +250,7 @@ def values_of_keys(
     plain: Values,
     *,
     naive: Callable[[], Values],
-    ties: TieGroups,
+    ties: Groups,
     form: Decisions,
     options: Options,
 ) -> dict[Key, float]:
@@ -278,7 +276,7 @@ def values_of_keys(
 
 
 def recalibrated_values(
-    ties: TieGroups,
+    ties: Groups,
     form: Decisions,
     options: Options,
 ) -> dict[Key, float]:
@@ -299,7 +297,7 @@ def recalibrated_values(
     }
 
 
-def recalibrated_uncertainty(ties: TieGroups, *, max_uncertainty: float) -> Floats:
+def recalibrated_uncertainty(ties: Groups, *, max_uncertainty: float) -> Floats:
     """Return the uncertainty of each tie group (G,) after the best monotone recalibration."""
     from scipy.optimize import isotonic_regression
 

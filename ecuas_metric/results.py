@@ -20,8 +20,8 @@ from .decisions import (
     posterior_decisions,
     select_rows,
 )
-from .designs import design_of
 from .errors import InputError, Note
+from .groups import Groups, tie_groups
 from .inputs import (
     NO_LIMITS,
     Array,
@@ -64,8 +64,7 @@ from .options import (
     require_reject_costs,
 )
 from .order import AUROC, auroc
-from .ranking import TieGroups, tie_groups
-from .sampling import intervals
+from .sampling import design_of, intervals
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -85,7 +84,7 @@ class System:
 
     decisions: Decisions
     options: Options  # with K
-    ties: TieGroups  # of `decisions` with the weights: the one sort that metrics and curves share
+    ties: Groups  # of `decisions` with the weights: the one sort that metrics and curves share
     notes: tuple[Note, ...] = ()  # on the input
     # to pair samples of systems; of a file, a pyarrow.Array
     ids: Sequence[object] | None = None
@@ -215,7 +214,7 @@ def prepare(
             same_length(**{"predictions": references, name: values})
     if not rank:
         none = np.empty(0)
-        return System(decisions, options, TieGroups(none, none, none), notes, ids)
+        return System(decisions, options, Groups(none, none, none), notes, ids)
     system = ranked(decisions, options, notes=notes, ids=ids)
     if form != "confidences":
         return system
@@ -478,7 +477,7 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
 
 
 def note_inverted(
-    ties: TieGroups,
+    ties: Groups,
     wrong: int,
     right: int,
 ) -> tuple[Note, ...]:

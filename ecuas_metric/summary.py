@@ -14,10 +14,9 @@ import numpy as np
 from .basis import Basis, Digest, Purpose, why_not_comparable
 from .calibration import squares_of_samples
 from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
-from .designs import ratio
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
-from .inference import GROUP_SUMS, Groups, group_terms
-from .inputs import Bools, Floats, Ints, Limits, inner
+from .groups import Groups, join_groups, ratio, run_starts, sum_samples
+from .inputs import Floats, Ints, Limits, inner
 from .intervals import Answers, Intervals, analytic_intervals, next_costs, range_of
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
@@ -31,7 +30,6 @@ from .metrics import (
 )
 from .options import PER_SAMPLE, Options, checked_options
 from .order import auroc
-from .ranking import TieGroups, run_starts
 from .results import (
     Estimate,
     Results,
@@ -55,32 +53,11 @@ ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
 _MOST = 2.0**16  # times the largest uncertainty that make sense: all above share a bin
 _NONE = (None, None)
 _ROUNDING = 1e-13  # of a group's weight: differences below it are none
-SUMS = (*GROUP_SUMS, "uncertainty", "cost_uncertainty")
-# the power of the unit of weights in the sums of `GROUP_SUMS`
-_POWERS = (1, 1, 2, 2, 2, 4)
 _OF_EACH_ROW = Digest("of each row")
 _UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
     ("groups", "strata", "labels", "ids", "answers", "level", "interval_method", "draws")
 )
 _OF_NUMBERS = ("inverted", "hard_decisions")  # notes that all rows together decide
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupSums:
-    """Rows from the least to the most uncertain: those of equal `Decisions.rank_by`, or bins of neighbours, (G,) each.
-
-    `sums` has those of w, w c, w^2, w^2 c, w^2 c^2, w^4, w u and w c u under the names `SUMS`.
-    """
-
-    low: Floats  # the smallest rank
-    high: Floats  # the largest one: where they are equal, the rows are tied
-    sums: Mapping[str, Floats]
-    next_cost: Floats  # what one more row may cost, see `intervals.next_costs`
-
-    @property
-    def are_tied(self) -> Bools:
-        """Which groups are rows of one rank."""
-        return np.asarray(self.low == self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +75,7 @@ class Summary:
 
     basis: Basis
     options: Options
-    groups: GroupSums
+    groups: Groups
     rows: int
     samples: int  # rows that have a weight
     wrong: int  # samples whose candidate costs something
@@ -225,25 +202,22 @@ def _class_weights(
     return np.bincount(decisions.labels, weight, minlength=size).astype(np.float64)
 
 
-def groups_of(
-    decisions: Decisions,
-    options: Options,
-    weight: Floats,
-    counts: Floats,
-) -> GroupSums:
-    """Return samples in groups of equal uncertainty; `weight` (N,) is that of all that each counts for."""
-    rank = decisions.rank_by
-    order = np.argsort(rank, kind="stable")
-    rank = rank[order] + 0.0  # minus 0 is 0
+def groups_of(decisions: Decisions, options: Options, weight: Floats, copies: Floats) -> Groups:
+    """Return samples in groups of equal uncertainty; `weight` (N,) is that of all `copies` of each."""
+    order = decisions.order
+    rank = decisions.ranks + 0.0  # minus 0 is 0
     starts = run_starts(rank)
     w = weight[order]
     c = decisions.candidate_cost[order]
     u = decisions.uncertainty[order]
-    terms = group_terms(w, c, counts[order])
-    terms |= {"uncertainty": w * u, "cost_uncertainty": w * c * u}
-    sums = {name: np.add.reduceat(term, starts) for name, term in terms.items()}
-    next_cost = next_costs(decisions, options, order, starts)
-    return GroupSums(rank[starts], rank[starts], sums, next_cost)
+    add = partial(np.add.reduceat, indices=starts)
+    return replace(
+        sum_samples(rank[starts], w, c, add, copies[order]),
+        high=rank[starts],
+        next_cost=next_costs(decisions, options, order, starts),
+        uncertainty=add(w * u),
+        cost_uncertainty=add(w * c * u),
+    )
 
 
 def _own_sums(
@@ -290,7 +264,7 @@ def _sum_of(parts: Sequence[Summary]) -> Summary:
             first.basis, num_samples=counts["rows"], unlabelled=rules[0] if rules else None
         ),
         options=first.options,
-        groups=_joined([part.groups for part in parts]),
+        groups=join_groups([part.groups for part in parts]),
         **counts,
         largest_cost=max(part.largest_cost for part in parts),
         own={key: _added(parts, key) for key in first.own},
@@ -304,47 +278,18 @@ def _added(parts: Sequence[Summary], key: Key) -> OwnSums:
     return OwnSums(*sums.sum(axis=0).tolist())
 
 
-def _joined(parts: Sequence[GroupSums]) -> GroupSums:
-    """Return the groups of all parts, those of overlapping ranks as one."""
-    low = np.concatenate([part.low for part in parts])
-    order = np.argsort(low, kind="stable")
-    low = low[order]
-    high = np.concatenate([part.high for part in parts])[order]
-    sums = {name: np.concatenate([part.sums[name] for part in parts])[order] for name in SUMS}
-    next_cost = np.concatenate([part.next_cost for part in parts])[order]
-    is_new = np.ones(len(low), np.bool_)
-    is_new[1:] = low[1:] > np.maximum.accumulate(high)[:-1]
-    return _grouped(GroupSums(low, high, sums, next_cost), is_new)
-
-
-def _grouped(groups: GroupSums, is_new: Bools) -> GroupSums:
-    """Add up neighbours, but where a new group begins."""
-    if is_new.all():
-        return groups
-    starts = np.flatnonzero(is_new)
-    sums = {name: np.add.reduceat(values, starts) for name, values in groups.sums.items()}
-    return GroupSums(
-        groups.low[starts],
-        np.maximum.reduceat(groups.high, starts),
-        sums,
-        np.maximum.reduceat(groups.next_cost, starts),
-    )
-
-
-def with_groups(summary: Summary, groups: GroupSums) -> Summary:
+def with_groups(summary: Summary, groups: Groups) -> Summary:
     """Return a summary with other groups, which may be in any order and overlap."""
-    return _limited(replace(summary, groups=_joined([groups])))
+    return _limited(replace(summary, groups=join_groups([groups])))
 
 
 def _limited(summary: Summary) -> Summary:
     """Return the summary with bins of neighbours where there are too many groups."""
     groups = summary.groups
-    if len(groups.low) <= MOST_GROUPS:
+    if len(groups.rank) <= MOST_GROUPS:
         return summary
-    place = bins_of(groups.low, summary.none, summary.options)
-    is_new = np.ones(len(place), np.bool_)
-    is_new[1:] = (place[1:] != place[:-1]).any(axis=1)
-    return replace(summary, groups=_grouped(groups, is_new))
+    places = bins_of(groups.rank, summary.none, summary.options)
+    return replace(summary, groups=groups.binned(run_starts(*places.T)))
 
 
 def bins_of(rank: Floats, none: Decisions, options: Options) -> Ints:
@@ -430,7 +375,7 @@ def _counted(note: Note, parts: Sequence[Summary]) -> Note:
 def _fields_noted(rule: str, part: Summary, per_row: int) -> list[dict[str, Any]]:
     """Return the fields of a part's notes of an id, or those of one that counts none of its rows."""
     noted = [dict(note.fields) for note in part.notes if note.id == rule]
-    weight = float(part.groups.sums["weight"].sum())
+    weight = part.groups.total
     none = {"count": 0, "total": per_row * part.rows, "weight": 0.0, "of_weight": weight}
     return noted or [none]
 
@@ -489,13 +434,7 @@ def results_of(
     )
     inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
-        answers = Answers(
-            _inference_groups(summary),
-            summary.groups.next_cost,
-            summary.none,
-            options,
-            own=_own_groups(summary),
-        )
+        answers = Answers(system.ties, summary.none, options, own=_own_groups(summary))
         inference = _widened(analytic_intervals(answers, values), answers, values, bounds)
     estimates = {
         key: _estimate(key, value, inference, bounds.get(key)) for key, value in values.items()
@@ -540,14 +479,14 @@ def system_of(summary: Summary) -> System:
     and of one of cost d and weight w c / d, d the largest candidate cost; so these samples have the means of the rows.
     """
     none = summary.none
-    sums = summary.groups.sums
+    groups = summary.groups
     dearest = summary.largest_cost or 1.0
-    heavy = sums["cost"] / dearest
-    light = sums["weight"] - heavy
-    light = np.where(light > _ROUNDING * sums["weight"], light, 0.0)
-    of_heavy = sums["cost_uncertainty"] / dearest
+    heavy = groups.cost / dearest
+    light = groups.weight - heavy
+    light = np.where(light > _ROUNDING * groups.weight, light, 0.0)
+    of_heavy = groups.cost_uncertainty / dearest
     rank = _alternating(
-        _mean_rank(summary, sums["uncertainty"] - of_heavy, light),
+        _mean_rank(summary, groups.uncertainty - of_heavy, light),
         _mean_rank(summary, of_heavy, heavy),
     )
     weight = _unit(summary) * _alternating(light, heavy)
@@ -567,7 +506,7 @@ def system_of(summary: Summary) -> System:
     options = summary.options.replace(
         sample_weight=weight, weights_are="counts", missing_confidence=None
     )
-    return System(decisions, options, _ties(summary))
+    return System(decisions, options, _placed_groups(summary))
 
 
 def _alternating(first: Floats, second: Floats) -> Floats:
@@ -579,23 +518,15 @@ def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
     """Return the rank of the mean uncertainty of some samples of each group, that of all where they are tied."""
     groups = summary.groups
     rank = summary.none.rank_at(ratio(total, weight))
-    mean = np.clip(rank, groups.low, groups.high)
-    return np.where(groups.are_tied, groups.low, mean)
+    mean = np.clip(rank, groups.rank, groups.high)
+    return np.where(groups.are_tied, groups.rank, mean)
 
 
-def _ties(summary: Summary) -> TieGroups:
-    """Return the groups as tie groups, their weights in the unit that `options.checked_options` brings them to."""
-    sums = summary.groups.sums
-    unit = _unit(summary)
-    return TieGroups(
-        unit * sums["weight"],
-        unit * sums["cost"],
-        _mean_rank(
-            summary,
-            sums["uncertainty"],
-            sums["weight"],
-        ),
-    )
+def _placed_groups(summary: Summary) -> Groups:
+    """Return the groups at their mean ranks, weights in the unit that `options.checked_options` brings them to."""
+    groups = summary.groups
+    rank = _mean_rank(summary, groups.uncertainty, groups.weight)
+    return replace(groups.scaled(_unit(summary)), rank=rank)
 
 
 def _values(
@@ -605,7 +536,7 @@ def _values(
     keys: Sequence[Key],
 ) -> dict[Key, float]:
     """Return the values of keys; losses of whole posteriors are the means of their sums."""
-    total = float(summary.groups.sums["weight"].sum())
+    total = summary.groups.total
     losses = {key: sums.value / total for key, sums in summary.own.items()}
     plain = [key.of("") for key in keys]
     of_groups = [key for key in plain if losses.keys().isdisjoint([key, *ratio_keys(key)])]
@@ -632,32 +563,28 @@ def _naive_values(summary: Summary, system: System) -> Mapping[Key, float]:
     return values
 
 
-def _inference_groups(summary: Summary) -> Groups:
-    """Return what standard errors and intervals are computed from, in the unit of `_unit`."""
-    sums = summary.groups.sums
-    rank = _mean_rank(summary, sums["uncertainty"], sums["weight"])
-    unit = _unit(summary)
-    powers = zip(GROUP_SUMS, _POWERS, strict=True)
-    in_unit = [unit**power * sums[name] for name, power in powers]
-    return Groups(summary.none.uncertainty_at(rank), *in_unit)
-
-
 def _unit(summary: Summary) -> float:
     """Return what brings weights to the unit that `options.checked_options` brings them to."""
     if summary.basis.weights is None or summary.options.weights_are != "importance":
         return 1.0
-    sums = summary.groups.sums
-    return float(sums["weight"].sum() / sums["weight2"].sum())
+    return summary.groups.total / float(summary.groups.weight2.sum())
 
 
 def _own_groups(summary: Summary) -> dict[Key, Groups]:
     """Return the sums over all rows of each loss of posteriors, as one group."""
-    sums = summary.groups.sums
-    weight, weight2, weight4 = (sums[name].sum() for name in ("weight", "weight2", "weight4"))
+    every = summary.groups
     groups = {}
     for key, own in summary.own.items():
-        cells = [0.0, weight, own.value, weight2, own.weight2, own.square, weight4]
-        groups[key] = Groups(*np.array(cells)[:, None])
+        cells = {
+            "weight": every.total,
+            "cost": own.value,
+            "rank": 0.0,
+            "weight2": every.weight2.sum(),
+            "weight2_cost": own.weight2,
+            "weight2_cost2": own.square,
+            "weight4": every.weight4.sum(),
+        }
+        groups[key] = Groups(**{name: np.array([cell]) for name, cell in cells.items()})
     return groups
 
 
@@ -667,9 +594,9 @@ def _basis(summary: Summary, options: Options) -> Basis:
     if options.confidence_level is not None:
         basis = replace(basis, level=options.confidence_level, interval_method="analytic")
     if basis.weights is not None:
-        total = float(summary.groups.sums["weight"].sum())
+        total = summary.groups.total
         basis = replace(basis, weights=Digest(f"of sum {total:.9g}"))
-    return replace(basis, resolution=f"{len(summary.groups.low)} groups")
+    return replace(basis, resolution=f"{len(summary.groups.rank)} groups")
 
 
 # ---- bounds --------------------------------------------------------------------------------------------------------
@@ -677,7 +604,7 @@ def _basis(summary: Summary, options: Options) -> Basis:
 
 def _order_bounds(
     summary: Summary,
-    ties: TieGroups,
+    ties: Groups,
     values: Mapping[Key, float],
 ) -> dict[Key, Limits]:
     """Return the lowest and the highest value over all orders of the rows of a bin; nothing if the order is known."""
@@ -698,7 +625,7 @@ def _order_bounds(
 
 
 def _recalibrated_bounds(
-    summary: Summary, ties: TieGroups, latest: TieGroups, values: Mapping[Key, float]
+    summary: Summary, ties: Groups, latest: Groups, values: Mapping[Key, float]
 ) -> dict[Key, Limits]:
     """Return the bounds of recalibrated values, lowest where costs come as late as can be, and of calibration losses.
 
@@ -717,7 +644,7 @@ def _recalibrated_bounds(
     return bounds
 
 
-def _extreme_orders(summary: Summary, ties: TieGroups) -> tuple[TieGroups, TieGroups]:
+def _extreme_orders(summary: Summary, ties: Groups) -> tuple[Groups, Groups]:
     """Return tie groups with the costs of each bin as late as can be, and as early: they bound each metric."""
     are_tied = summary.groups.are_tied
     dearest = summary.largest_cost or 1.0
@@ -727,8 +654,8 @@ def _extreme_orders(summary: Summary, ties: TieGroups) -> tuple[TieGroups, TieGr
     heavy_cost = ties.cost - light_cost
     rank = np.repeat(ties.rank, 2)
     return (
-        TieGroups(_alternating(light, heavy), _alternating(light_cost, heavy_cost), rank),
-        TieGroups(_alternating(heavy, light), _alternating(heavy_cost, light_cost), rank),
+        Groups(_alternating(light, heavy), _alternating(light_cost, heavy_cost), rank),
+        Groups(_alternating(heavy, light), _alternating(heavy_cost, light_cost), rank),
     )
 
 
@@ -753,7 +680,7 @@ def _widened(
 
 def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
     """Return notes on what the columns of a file may be, as in memory."""
-    ranks = summary.groups.low
+    ranks = summary.groups.rank
     if summary.form == "confidences":
         if len(ranks) == 1 and summary.is_exact:
             return note_one_confidence(summary.rows, float(-ranks[0]))
@@ -770,12 +697,12 @@ def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tu
     """Return the notes on the rows, on what all of them together are, and on bounds."""
     notes = list(summary.notes)
     if summary.form == "confidences":
-        notes += note_hard(-summary.groups.low)
+        notes += note_hard(-summary.groups.rank)
         notes += note_inverted(system.ties, summary.wrong, summary.samples - summary.wrong)
     if summary.basis.recipe is not None:
         notes += _notes_on_columns(summary, system)
     if bounds:
         widest = max(high - low for low, high in bounds.values())
-        fields = {"bins": len(summary.groups.low), "widest": widest, "metrics": list(bounds)}
+        fields = {"bins": len(summary.groups.rank), "widest": widest, "metrics": list(bounds)}
         notes.append(Note("bounded", fields))
     return tuple(notes)

@@ -40,11 +40,11 @@ import numpy as np
 
 from ..decisions import confidence_decisions
 from ..files.submissions import Unlabelled
+from ..groups import tie_groups
 from ..inputs import Floats, Limits, require, same_length
 from ..metric import Data, Key, Unjudged, at_parameter
 from ..metrics import cost_of, keys_of
 from ..options import Options
-from ..ranking import tie_groups
 from ..results import System
 
 

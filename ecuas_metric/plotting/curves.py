@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from ..calibration import confidence_bins
 from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, above, ecuas_cost
-from ..designs import totals
 from ..errors import InputError
+from ..groups import totals
 from ..inputs import Floats, Ints, Limits, numbers
 from ..intervals import analytic_intervals, in_few_groups, limits_of_selected
 from ..metric import Key, Metric

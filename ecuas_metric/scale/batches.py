@@ -33,10 +33,11 @@ from ..files.submissions import (
     values_in,
 )
 from ..files.values import Sheet, from_numpy
+from ..groups import SUMS, Groups
 from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers, require, stacked
 from ..options import Options, is_set
 from ..results import prepare
-from ..summary import SUMS, GroupSums, Summary, note_unlabelled, summary_of, with_groups
+from ..summary import Summary, note_unlabelled, summary_of, with_groups
 from .rows import state_of
 from .storage import added_up, fitting
 
@@ -342,7 +343,7 @@ def _summarized(
     return with_groups(summary, _groups(sheet, references, recipe, options))
 
 
-def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> GroupSums:
+def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> Groups:
     """Return groups of rows as those of a summary; costs are 0 or 1."""
     column = {
         name.removeprefix(GROUP): numbers_in(sheet, name)
@@ -360,7 +361,7 @@ def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> G
     counted = w > 0
     by_name = {name: values[counted] for name, values in zip(SUMS, sums, strict=True)}
     ones = np.ones(np.count_nonzero(counted))
-    return GroupSums(0.0 - high[counted], 0.0 - low[counted], by_name, ones)
+    return Groups(rank=0.0 - high[counted], high=0.0 - low[counted], next_cost=ones, **by_name)
 
 
 def _repaired(cells: Floats, recipe: Recipe, options: Options) -> Floats:

@@ -1,7 +1,7 @@
 """States as one Parquet file, of as many systems as there are, which also knows the files that their rows are from.
 
 Its rows are the groups of the summaries: ``system``; ``first`` and ``last``, the confidences (of posteriors and costs
-the uncertainties) between which a group lies; its sums, see `summary.GroupSums`; and ``next_cost``, what one more row
+the uncertainties) between which a group lies; its sums, see `groups.Groups`; and ``next_cost``, what one more row
 there may cost. The metadata ``ecuas`` is JSON: version, the other fields of each `Summary`, files, and the SHA-256 of
 all that.
 """
@@ -25,11 +25,12 @@ from pyarrow import parquet
 from ..basis import Basis, Digest
 from ..errors import FileError, InputError, Note
 from ..files.write import write_whole
+from ..groups import SUMS, Groups
 from ..metric import Key
 from ..metrics import keys_of
 from ..options import checked_options, is_set
 from ..results import require_same_keys
-from ..summary import SUMS, GroupSums, OwnSums, Summary, merge
+from ..summary import OwnSums, Summary, merge
 from .rows import STATE_OPTIONS
 
 _VERSION = 8  # to be raised whenever the cost of a row, what is summed of it or its group changes
@@ -226,13 +227,12 @@ def _json(header: Mapping[str, object]) -> str:
 def _table_of(name: str, state: Summary) -> pa.Table:
     """Return the groups of a state as rows of the file."""
     groups = state.groups
-    indices = pa.array(np.zeros(len(groups.low), np.int32))
+    indices = pa.array(np.zeros(len(groups.rank), np.int32))
     columns = {
         "system": pa.DictionaryArray.from_arrays(indices, pa.array([name], pa.string())),
-        "first": _signed(groups.low, state.basis),
+        "first": _signed(groups.rank, state.basis),
         "last": _signed(groups.high, state.basis),
-        **groups.sums,
-        "next_cost": groups.next_cost,
+        **{name: getattr(groups, name) for name in (*SUMS, "next_cost")},
     }
     return pa.table(columns, schema=_SCHEMA)
 
@@ -263,12 +263,11 @@ def _state_of(system: Mapping[str, Any], groups: pa.Table) -> Summary:
     column = {name: groups[name].to_numpy() for name in _NUMBERS}
     low = _signed(column.pop("first"), basis)
     high = _signed(column.pop("last"), basis)
-    next_cost = column.pop("next_cost")
     classes = system["classes"]
     return Summary(
         basis=basis,
         options=checked_options(**system["options"]),
-        groups=GroupSums(low, high, column, next_cost),
+        groups=Groups(rank=low, high=high, **column),
         own={Key(metric): OwnSums(*sums) for metric, *sums in system["own"]},
         classes=None if classes is None else np.array(classes),
         notes=tuple(Note(*note) for note in system["notes"]),

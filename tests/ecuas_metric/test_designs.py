@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ecuas_metric.designs import design_of
 from ecuas_metric.options import checked_options
+from ecuas_metric.sampling import design_of
 
 STRATA = np.repeat([0, 1, 2], 4)
 GROUPS = np.repeat(np.arange(6), 2)

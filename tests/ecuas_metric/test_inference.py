@@ -1,28 +1,30 @@
 """Laws of the one engine of inference: exact limits, mirrors, invariances, p against intervals, and smoothness."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from ecuas_metric import compare_systems, confidence_system, posterior_system
-from ecuas_metric.designs import SIMPLE, Design, design_of
+from ecuas_metric.groups import POWERS, Groups, Line, sum_samples
 from ecuas_metric.inference import (
-    Groups,
     Inference,
     Number,
     Side,
     average,
     infer,
+    kinds_of,
     pearson_quantile,
     pearson_tail,
     unseen,
 )
 from ecuas_metric.intervals import next_costs, numbers_of
-from ecuas_metric.metric import Key, Line, Point
+from ecuas_metric.metric import Key, Point
 from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import all_values, answers_drawn, prepare
+from ecuas_metric.sampling import SIMPLE, Design, design_of
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.systems import inferred, limits, reaches
 
@@ -30,12 +32,12 @@ COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
 
 
 def test_neighbours_add_up_at_their_mean_uncertainty(rng):
-    uncertainty = np.sort(rng.random(12))
-    weight, *others = rng.random((6, 12))
-    merged = Groups(uncertainty, weight, *others).merged(np.array([0, 5, 9]))
-    parts = np.split(uncertainty * weight, [5, 9])
-    np.testing.assert_allclose(merged.uncertainty * merged.weight, [part.sum() for part in parts])
-    parts = np.split(others[3], [5, 9])
+    rank = np.sort(rng.random(12))
+    sums = dict(zip(POWERS, rng.random((6, 12)), strict=True))
+    merged = Groups(rank=rank, next_cost=rank, **sums).merged(np.array([0, 5, 9]))
+    parts = np.split(rank * sums["weight"], [5, 9])
+    np.testing.assert_allclose(merged.rank * merged.weight, [part.sum() for part in parts])
+    parts = np.split(sums["weight2_cost2"], [5, 9])
     np.testing.assert_allclose(merged.weight2_cost2, [part.sum() for part in parts])
 
 
@@ -452,11 +454,9 @@ def test_one_answer_is_added_whatever_weights_and_costs():
     """Of a group with a heavy answer that costs little, the kinds are less than nothing and more than all."""
     weight = np.array([0.1, 5.0, 1.0, 1.0])
     cost = np.array([1.0, 0.1, 0.0, 1.0])
-    weighted = weight * cost
-    square = np.square(weight)
-    terms = (weight, weighted, square, weight * weighted, np.square(weighted), square * square)
-    groups = Groups(np.array([0.3, 0.6]), *(np.add.reduceat(one, [0, 2]) for one in terms))
-    assert groups.kinds.weight.min() < 0
+    add = partial(np.add.reduceat, indices=[0, 2])
+    groups = sum_samples(np.array([0.3, 0.6]), weight, cost, add)
+    assert kinds_of(groups).weight.min() < 0
     point = Point(groups.mean(COSTS), COSTS)
     number = Number(point.value, groups, lambda _: point, point)
     inference = infer([number], SIMPLE)

@@ -5,11 +5,10 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import inputs
-from ecuas_metric.designs import design_of
 from ecuas_metric.metric import Key
 from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import all_values, compute_results, prepare, ranked, resampled_values
-from ecuas_metric.sampling import bootstrap_weights, intervals
+from ecuas_metric.sampling import bootstrap_weights, design_of, intervals
 from tests.ecuas_metric.scale.parts import FORMS
 
 

@@ -169,8 +169,8 @@ def test_a_posterior_at_the_edge_of_a_bin_is_above_it_whatever_its_rounding(
 
 def test_a_summary_has_a_size_that_does_not_grow(rng):
     state = FORMS["posteriors"](rng, 300_000).state()
-    assert len(state.groups.low) <= summary.MOST_GROUPS
-    assert (state.groups.high[:-1] < state.groups.low[1:]).all()
+    assert len(state.groups.rank) <= summary.MOST_GROUPS
+    assert (state.groups.high[:-1] < state.groups.rank[1:]).all()
 
 
 @pytest.mark.parametrize("form", ["confidences", "costs", "posteriors"])
@@ -189,7 +189,7 @@ def test_tied_rows_widen_no_bounds(rng, few_bins):
     q = np.concatenate([np.ones(500), rng.random(100)])
     groups = state_of("confidences", q, (rng.random(600) < q).astype(int), checked_options()).groups
     assert groups.are_tied[0]
-    assert groups.sums["weight"][0] == 500
+    assert groups.weight[0] == 500
     assert not groups.are_tied.all()
 
 

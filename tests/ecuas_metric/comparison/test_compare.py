@@ -15,7 +15,6 @@ from ecuas_metric.comparison.compare import (
     in_common,
     order_of,
 )
-from ecuas_metric.designs import design_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.files.values import as_ids, from_values
@@ -23,7 +22,7 @@ from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, Options, checked_options
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import all_values, prepare, resampled_values
-from ecuas_metric.sampling import bootstrap_weights
+from ecuas_metric.sampling import bootstrap_weights, design_of
 from tests.ecuas_metric.files.submitted import submission
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
