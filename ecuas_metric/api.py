@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from .abstentions import where_answered
 from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
 from .classes import (
     OF_CONFIDENCES,
@@ -476,7 +477,8 @@ def score_confidences(
     **options
         Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
         epsilon, sample_weight, weights_are, decompose, calibration, confidence_level, interval_method, n_resamples,
-        random_state, groups, strata.
+        random_state, groups, strata, abstained.
+        Whatever stands beside an answer that was not given (`abstained`) counts for nothing.
 
     Returns
     -------
@@ -686,7 +688,10 @@ def _confidence_system(
     arrays = {words["references"]: correct, words["predictions"]: confidence}
     require_same_order(**arrays, ids=ids, **per_sample(options))
     with in_words(words):
-        q, truth = confidences(confidence, correct)
+        q, truth = confidences(
+            where_answered(confidence, checked.abstained, "predictions"),
+            where_answered(correct, checked.abstained, "references"),
+        )
         texts = _texts(ids, correct=truth)
         return prepare("confidences", q, truth, checked, ids=texts, rank=rank)
 

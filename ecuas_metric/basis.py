@@ -147,6 +147,8 @@ class Basis:
     recalibration: str | None = _fact("recalibrations", "recal", _BESIDE)
     # a system decides as it will
     decisions: str | None = _fact("sources of the decisions", "decisions", _EVERY)
+    # a system answers what it will
+    abstentions: str | None = _fact("readings of abstentions", "abstentions", _EVERY)
     missing_confidence: float | None = _fact("values of missing confidences", "missing")
     weights: Digest | None = _fact("weights", "weights")
     weighting: str | None = _fact("meanings of weights", "weighting")
@@ -299,6 +301,7 @@ class Origin:
 
 
 UNKNOWN = Origin()
+REJECTIONS = "rejections"  # what samples without an answer count as
 _OF_ORIGIN = [one.name for one in fields(Origin)]
 
 
@@ -327,6 +330,7 @@ def basis_of_options(
         given_max_uncertainty=options.max_uncertainty,
         reject_costs=options.reject_costs,
         decisions=None if options.decisions is None else "given",
+        abstentions=None if options.abstained is None else REJECTIONS,
         missing_confidence=options.missing_confidence,
         weights=digest_of(options.sample_weight, ids),
         weighting=_unless_default(options, "weights_are"),
@@ -376,9 +380,10 @@ def basis_of(
         form=form,
         num_samples=len(decisions.uncertainty),
         max_uncertainty=decisions.max_uncertainty,
+        abstentions=REJECTIONS if decisions.has_abstentions else None,
         labels=digest_of(truth, keys),
         ids=None if keys is None else Digest(keys.digest),
-        answers=digest_of(decisions.candidate_cost, keys),
+        answers=digest_of(decisions.outcome, keys),
     )
 
 

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from .errors import InputError
 from .groups import sorted_by
-from .inputs import Array, Floats, Ints, row_blocks
+from .inputs import Array, Bools, Floats, Ints, row_blocks
 from .options import cost_matrix
 
 SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
 _LAST_DIGIT = 6e-15  # of uncertainties with 14 digits: a little more than half of it
 EPS = float(np.finfo(np.float64).eps)
 Integers = NDArray[np.object_]  # Python's, of any size
+# the confidence of a sample in which a system gives no answer: u = 2, beyond each u_M, so that nobody accepts it
+ABSTAINS = -1.0
 # bits of all costs as integers, up to which the programme is solved in integers
 LARGEST_EXACT = 40_000
 GAP = 1e-9  # between primal and dual, relative, up to which a larger programme counts as solved
@@ -41,6 +43,25 @@ class Decisions:
     def are_of_confidences(self) -> bool:
         """Whether they are those of confidences alone, and not of posteriors or costs."""
         return self.confidence is not None and self.labels is None
+
+    @cached_property
+    def has_abstentions(self) -> bool:
+        """Whether the system gives no answer to some samples."""
+        return self.are_of_confidences and bool(self.uncertainty.max(initial=0.0) > 1)
+
+    @property
+    def abstained(self) -> Bools:
+        """To which samples (N,) the system gives no answer."""
+        if not self.are_of_confidences:
+            return np.zeros(len(self.uncertainty), np.bool_)
+        return np.asarray(self.uncertainty > 1)
+
+    @property
+    def outcome(self) -> Floats:
+        """What each answer (N,) is: its candidate cost, or 2 where there is none."""
+        if not self.has_abstentions:
+            return self.candidate_cost
+        return np.where(self.abstained, 2.0, self.candidate_cost)
 
     @property
     def rank_by(self) -> Floats:

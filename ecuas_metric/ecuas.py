@@ -27,6 +27,7 @@ from .classes import sort_columns
 from .groups import tie_groups
 from .peer_metrics import prr
 from .decisions import Decisions
+from .abstentions import answered_groups
 from .metric import METRICS
 from .calibration import ECE
 from .costs import ecuas_cost
@@ -261,6 +262,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         random_state: object = 0,
         groups: object = None,
         strata: object = None,
+        abstained: object = None,
     ) -> dict[str, float]:
         given = locals()
         options = checked_options(**{name: given[name] for name in OPTIONS})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -161,6 +161,12 @@ class Groups:
             uncertainty=unit * self.uncertainty,
             cost_uncertainty=unit * self.cost_uncertainty,
         )
+
+    def first(self, count: int) -> Groups:
+        """Return the first of them."""
+        arrays = {one.name: getattr(self, one.name) for one in fields(self)}
+        parts = {name: array[:count] for name, array in arrays.items() if array is not None}
+        return replace(self, **parts)
 
     def merged(self, starts: Ints) -> Groups:
         """Return neighbours added up, from each start (K,) to the next, at their mean rank."""

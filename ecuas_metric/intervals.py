@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .abstentions import answered_count
 from .costs import EXPECTED_COST
 from .decisions import Decisions, one_of_each_class, right_and_wrong
 from .errors import Note
@@ -59,7 +60,7 @@ class Intervals:
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Answers:
     """The answers of a system in groups of equal uncertainty, as samples or as sums only."""
 
@@ -77,6 +78,24 @@ class Answers:
         groups = self.groups
         are_two = groups.total >= (2 - _ROUNDING) * groups.unit
         return are_two and (self.rows is None or self.design.tells_errors)
+
+    @functools.cached_property
+    def answered(self) -> Answers:
+        """Those that are answers, and no abstentions, as groups alone; themselves if all are."""
+        if not self.form.are_of_confidences:
+            return self
+        count = answered_count(self.groups.rank)
+        if count == len(self.groups.rank):
+            return self
+        return dataclasses.replace(self, groups=self.groups.first(count))
+
+    @property
+    def cheapest(self) -> Floats | float:
+        """The least that one more answer costs (G,), or any of them: an abstention counts as wrong."""
+        if self.answered is self:
+            return 0.0
+        count = len(self.answered.groups.rank)
+        return (np.arange(len(self.groups.rank)) >= count).astype(np.float64)
 
     @property
     def is_binary(self) -> bool:
@@ -189,6 +208,8 @@ def answers_of(decisions: Decisions, options: Options, recalibration: str | None
 def number_of(key: Key, answers: Answers, value: float) -> Number | None:
     """Return a number as the engine sees it; None where no interval is known."""
     metric = key.entry
+    if metric.is_of_answers and answers.answered is not answers:
+        return _of_answered(number_of(key, answers.answered, value), answers)
     if not math.isfinite(value) or why_no_inference(key, answers.recalibration):
         return None
     if key.variant == "normalized":
@@ -200,6 +221,35 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
     if (metric.of_samples and metric.line is None) or not _are_enough(answers.groups, metric):
         return None
     return _of_answers(key, answers, value, _at(key, answers), _bias(key, answers, value))
+
+
+def _of_answered(number: Number | None, answers: Answers) -> Number | None:
+    """Return a number of the answers alone as one of all samples, in which abstentions have no influence."""
+    if number is None:
+        return None
+    groups = answers.groups
+    count = len(number.seen.line.slope)
+    none = np.zeros(len(groups.weight) - count)
+
+    def padded(values: Floats | float) -> Floats | float:
+        return values if np.ndim(values) == 0 else np.append(values, none)
+
+    def at(groups: Groups) -> Point:
+        answered = groups.first(count)
+        point = number.at(answered)
+        line = answered.centred(point.line).times(groups.total / answered.total)
+        return Point(
+            point.value, Line(np.append(line.intercept, none), np.append(line.slope, none))
+        )
+
+    return dataclasses.replace(
+        number,
+        groups=groups,
+        at=at,
+        seen=at(groups),
+        cheapest=padded(number.cheapest),
+        dearest=padded(number.dearest),
+    )
 
 
 def _are_enough(groups: Groups, metric: Metric) -> bool:
@@ -245,7 +295,9 @@ def _of_answers(
     groups = answers.groups
     seen = at(groups)
     least, most = range_of(key, answers)
-    number = Number(value, groups, at, seen, least, most, bias=bias, rows=answers.rows)
+    number = Number(
+        value, groups, at, seen, least, most, answers.cheapest, bias=bias, rows=answers.rows
+    )
     if not number.matters.any():
         return _without_answers(number)
     return dataclasses.replace(number, dearest=answers.dearest(number.matters))
@@ -541,6 +593,8 @@ def in_few_groups(answers: Answers) -> Answers:
     if size <= _MOST_GROUPS or not answers.design.is_simple:
         return answers
     starts = np.arange(_MOST_GROUPS) * size // _MOST_GROUPS
+    if answers.answered is not answers:  # abstentions are no neighbours
+        starts = np.unique(np.append(starts, size - 1))
     return dataclasses.replace(answers, groups=answers.groups.merged(starts))
 
 
@@ -590,8 +644,9 @@ def _limits(
     if key.entry.naive_confidence is None:
         return limits if _is_known(*_rarer_classes(number, answers)) else NO_LIMITS
     groups = answers.groups
-    low, high = limits_of_selected(answers, np.ones(len(groups.cost), np.bool_))
-    share = float(groups.cost.sum()) / groups.total
+    are_answers = np.arange(len(groups.cost)) < len(answers.answered.groups.cost)
+    low, high = limits_of_selected(answers, are_answers)
+    share = float(answers.answered.groups.cost.sum()) / answers.answered.groups.total
     fewest, most = (low, high) if share < 0.5 else (1 - high, 1 - low)
     if not _is_known(min(share, 1 - share), (fewest, most)):
         return NO_LIMITS

@@ -18,6 +18,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "no_finite_logit": "must have a finite logit in each row",
     "no_membership": "must name one for every sample",
     "no_ids": "have no ids to pair their samples by",
+    "not_a_mark": "must be 0 or 1",
     "not_0_or_1": "must be 0 (incorrect) or 1 (correct)",
     "not_a_label": "must be labels in [0, {num_classes})",
     "not_finite": "must be finite",
@@ -311,6 +312,7 @@ ADVICE = {  # sentences of their own
     ),
     "read_partial": "Read what there is with run=RunOptions(partial=True).",
     "rename_column": "Is it within the name of a column? Rename that.",
+    "say_abstained": "No answer? Say so with abstained='', or the word that stands there.",
     "save_as_utf_8": "Save it as UTF-8.",
     "score_in_memory": "Score it in memory.",
     "score_out_of_core": "Score it out of core.",
@@ -432,6 +434,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "one_confidence": "All {count:,} confidences are {value:g}: they tell no answer from another.",
     "perfect": (
         "Every right answer has a higher confidence than every wrong one: is one column computed from the other?"
+    ),
+    "abstentions": (
+        "No answer was given to {unanswered}: each costs what rejecting costs, 1 in ECUAS_n. The error rate of the "
+        "answers is {error_rate:.3f}."
     ),
     "inverted": "Wrong answers have higher confidences than right ones: AUROC is {auroc:.2f}.",
     "ids_not_used": "its ids are not those of {other} in {count} of {total} rows, which are paired all the same.",

@@ -253,6 +253,11 @@ class Metric:
         return self.unjudged is not None or self.cost is not None
 
     @property
+    def is_of_answers(self) -> bool:
+        """Whether it assesses the confidences of answers, and not what a system does with all samples."""
+        return self.assesses == "confidences" and not self.is_share
+
+    @property
     def is_own_loss(self) -> bool:
         """Whether it is a mean of losses that are no function of the uncertainty and the candidate cost."""
         return self.cost is not None and self.assesses == "posteriors"

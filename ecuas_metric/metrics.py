@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .abstentions import answered_groups, answered_samples
 from .calibration import CALIBRATION_METRICS
 from .costs import COST_METRICS, entropy
 from .decisions import Decisions, select_rows
@@ -61,6 +62,13 @@ def metric_values(
     if keys is None:
         keys = keys_of(decisions, options)
     wanted = list(dict.fromkeys(keys))
+    if decisions.has_abstentions:
+        of_answers = [key for key in wanted if key.entry.is_of_answers]
+        if of_answers:
+            others = [key for key in wanted if not key.entry.is_of_answers]
+            both = metric_values(decisions, ties, options, keys=others)
+            both |= _values_of_answered(decisions, ties, options, of_answers)
+            return {key: both[key] for key in wanted}
     values = _mean_costs(decisions, options, _with_parts(wanted))
     data = Data(decisions, options, grouped=ties)
     for key in wanted:
@@ -71,6 +79,16 @@ def metric_values(
             numerator, denominator = ratio_keys(key)
             values[key] = quotient(values[numerator], values[denominator])
     return {key: values[key] for key in wanted}
+
+
+def _values_of_answered(
+    decisions: Decisions, ties: Groups, options: Options, keys: Sequence[Key]
+) -> dict[Key, float]:
+    """Return the values of the samples that a system answers; nan if there are none."""
+    answered, their_options = answered_samples(decisions, options)
+    if not len(answered.uncertainty):
+        return dict.fromkeys(keys, math.nan)
+    return metric_values(answered, answered_groups(ties), their_options, keys=keys)
 
 
 def ratio_keys(key: Key) -> list[Key]:
@@ -179,6 +197,8 @@ def naive_values(decisions: Decisions, options: Options, weight: Floats) -> dict
     if decisions.confidence is not None:
         # each summed for itself: one that is missing is exactly 0
         wrong = decisions.candidate_cost
+        if decisions.has_abstentions:
+            weight = weight * ~decisions.abstained
         values |= _values_of_answers(
             np.array([inner(weight, 1 - wrong), inner(weight, wrong)]), decisions, options
         )

@@ -14,6 +14,7 @@ from .inputs import (
     POSTERIOR_FORMS,
     RANGE_TOLERANCE,
     Array,
+    Bools,
     Floats,
     Ints,
     labels,
@@ -29,7 +30,12 @@ from .inputs import (
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile")
 WEIGHTS = ("importance", "counts")
-PER_SAMPLE = ("sample_weight", "groups", "strata")  # options with one value for each sample
+PER_SAMPLE = (
+    "sample_weight",
+    "groups",
+    "strata",
+    "abstained",
+)  # options with one value for each sample
 LEVEL = 0.95  # of confidence, where none is asked for: the convention of the field
 ALPHA = round(1 - LEVEL, 12)  # p-values up to it are significant
 MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
@@ -61,6 +67,7 @@ class Options:
     random_state: int = 0
     groups: Ints | None = None
     strata: Ints | None = None
+    abstained: Bools | None = None
 
     @property
     def floor(self) -> float:
@@ -347,6 +354,13 @@ def _weights(values: object, name: str) -> Floats:
     return weights
 
 
+def _abstained(values: object, name: str) -> Bools:
+    """Return in which samples (N,) a system gives no answer, from 0 and 1 or False and True."""
+    array = vector(values, name)
+    require((array == 0) | (array == 1), array, name, "not_a_mark")
+    return np.asarray(array == 1)
+
+
 def _memberships(values: object, name: str) -> Ints:
     """Return names or numbers of groups or strata as integers from 0."""
     array = one_dimensional(np.asarray(values), name)
@@ -455,5 +469,10 @@ OPTIONS = {
     "strata": Option(
         _memberships,
         "Parts of the sample with sizes fixed in advance, e.g. easy and hard questions",
+    ),
+    "abstained": Option(
+        _abstained,
+        "Where a system gives no answer, 1 or True: this costs the reject cost, 1 in ECUAS_n, whatever else is given",
+        _CONFIDENCES,
     ),
 }

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .abstentions import answered_groups, answered_samples, note_abstentions
 from .basis import UNKNOWN, Basis, Origin, basis_of
 from .calibration import ECE_DEBIASED, limits_of_gap
 from .costs import ECUAS_N, note_above
 from .decisions import (
+    ABSTAINS,
     Decisions,
     confidence_decisions,
     cost_decisions,
@@ -201,7 +203,10 @@ def prepare(
         options = options.replace(num_classes=predictions.shape[1])
     decisions, notes = _decide(form, predictions, references, options, predictions_are)
     advice = "check_cost" if options.decisions is None else "check_decisions"
-    above = note_above(decisions.uncertainty, decisions.max_uncertainty, advice=advice)
+    answered = decisions.uncertainty
+    if decisions.has_abstentions:
+        answered = answered[~decisions.abstained]
+    above = note_above(answered, decisions.max_uncertainty, advice=advice)
     notes = hard + repaired + notes + above
     require_reject_costs(
         options.reject_costs,
@@ -212,15 +217,18 @@ def prepare(
         values = getattr(options, name)
         if values is not None:
             same_length(**{"predictions": references, name: values})
+    options = options.replace(abstained=None)  # decisions have them
     if not rank:
         none = np.empty(0)
         return System(decisions, options, Groups(none, none, none), notes, ids)
     system = ranked(decisions, options, notes=notes, ids=ids)
     if form != "confidences":
         return system
-    wrong = int(np.count_nonzero(decisions.candidate_cost))
-    inverted = note_inverted(system.ties, wrong, system.num_samples - wrong)
-    return replace(system, notes=notes + inverted)
+    silent = int(np.count_nonzero(decisions.abstained))
+    wrong = int(np.count_nonzero(decisions.candidate_cost)) - silent
+    right = system.num_samples - silent - wrong
+    notes += note_inverted(answered_groups(system.ties), wrong, right)
+    return replace(system, notes=notes + note_abstentions(system.ties, decisions, silent))
 
 
 def named_systems(
@@ -398,7 +406,8 @@ def _limits_of_gap(system: System) -> Limits:
     design = design_of(system.num_samples, system.options)
     if not design.tells_errors:
         return NO_LIMITS
-    return limits_of_gap(Data(system.decisions, system.options), design.freedom)
+    decisions, options = answered_samples(system.decisions, system.options)
+    return limits_of_gap(Data(decisions, options), design.freedom)
 
 
 def answers_drawn(system: System) -> Answers:
@@ -569,9 +578,7 @@ def _decide(
     form: str, predictions: Array, references: Array, options: Options, predictions_are: str
 ) -> tuple[Decisions, tuple[Note, ...]]:
     if form == "confidences":
-        confidence, notes = fill_missing(predictions, missing_confidence=options.missing_confidence)
-        notes += note_hard(confidence)
-        return confidence_decisions(confidence, references, num_classes=options.num_classes), notes
+        return _decide_by_confidence(predictions, references, options)
     if form == "costs":
         if options.max_uncertainty is None:
             raise InputError("max_uncertainty", "max_uncertainty_missing")
@@ -588,6 +595,23 @@ def _decide(
         epsilon=options.epsilon,
     )
     return decisions, notes
+
+
+def _decide_by_confidence(
+    predictions: Array, references: Array, options: Options
+) -> tuple[Decisions, tuple[Note, ...]]:
+    abstained = options.abstained
+    if abstained is None:
+        confidence, notes = fill_missing(predictions, missing_confidence=options.missing_confidence)
+        notes += note_hard(confidence)
+        return confidence_decisions(confidence, references, num_classes=options.num_classes), notes
+    same_length(predictions=references, abstained=abstained)
+    given = np.where(abstained, 0.0, predictions)
+    confidence, notes = fill_missing(given, missing_confidence=options.missing_confidence)
+    notes += note_hard(confidence[~abstained])
+    confidence = np.where(abstained, ABSTAINS, confidence)
+    correct = np.where(abstained, 0, references)
+    return confidence_decisions(confidence, correct, num_classes=options.num_classes), notes
 
 
 def _pick(

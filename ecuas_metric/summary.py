@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .basis import Basis, Digest, Purpose, why_not_comparable
+from .abstentions import answered_count, answered_groups, note_abstentions
+from .basis import REJECTIONS, Basis, Digest, Purpose, why_not_comparable
 from .calibration import squares_of_samples
 from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
@@ -57,7 +58,7 @@ _OF_EACH_ROW = Digest("of each row")
 _UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
     ("groups", "strata", "labels", "ids", "answers", "level", "interval_method", "draws")
 )
-_OF_NUMBERS = ("inverted", "hard_decisions")  # notes that all rows together decide
+_OF_NUMBERS = ("inverted", "hard_decisions", "abstentions")  # notes that all rows together decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Summary:
     groups: Groups
     rows: int
     samples: int  # rows that have a weight
-    wrong: int  # samples whose candidate costs something
+    wrong: int  # samples whose candidate costs something, but for abstentions
     largest_cost: float  # of a candidate
     own: Mapping[Key, OwnSums] = field(default_factory=dict)
     classes: Floats | None = None  # (K,), weight of the samples of each class
@@ -177,7 +178,7 @@ def summary_of(
         ),
         rows=rows,
         samples=int(counts.sum()),
-        wrong=int(counts[decisions.candidate_cost > 0].sum()),
+        wrong=int(counts[(decisions.candidate_cost > 0) & ~decisions.abstained].sum()),
         largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
         own=_own_sums(decisions, options, weight),
         classes=_class_weights(decisions, options, weight),
@@ -316,10 +317,11 @@ def _bin(rank: Floats, none: Decisions) -> Ints:
     if not none.are_of_confidences:
         top = 2.0 ** np.ceil(np.log2(none.max_uncertainty))
         return _steps(rank / top)
-    confidence = -rank
+    confidence = np.maximum(-rank, 0.0)
     end = _steps(np.array([0.5]))
     steps = _steps(np.minimum(confidence, 1 - confidence))
-    return np.where(confidence >= 0.5, steps, 2 * end + 1 - steps)
+    of_answers = np.where(confidence >= 0.5, steps, 2 * end + 1 - steps)
+    return np.where(rank > 0, 2 * end + 2, of_answers)  # abstentions by themselves
 
 
 def _steps(share: Floats) -> Ints:
@@ -596,6 +598,9 @@ def _basis(summary: Summary, options: Options) -> Basis:
     if basis.weights is not None:
         total = summary.groups.total
         basis = replace(basis, weights=Digest(f"of sum {total:.9g}"))
+    ranks = summary.groups.rank
+    if answered_count(ranks) < len(ranks) and summary.none.are_of_confidences:
+        basis = replace(basis, abstentions=REJECTIONS)
     return replace(basis, resolution=f"{len(summary.groups.rank)} groups")
 
 
@@ -682,9 +687,10 @@ def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
     """Return notes on what the columns of a file may be, as in memory."""
     ranks = summary.groups.rank
     if summary.form == "confidences":
+        ranks = ranks[: answered_count(ranks)]
         if len(ranks) == 1 and summary.is_exact:
             return note_one_confidence(summary.rows, float(-ranks[0]))
-        is_separated = auroc(system.ties) == 1
+        is_separated = auroc(answered_groups(system.ties)) == 1
         return note_perfect(summary.wrong, summary.samples - summary.wrong) if is_separated else ()
     if summary.classes is None:
         return ()
@@ -697,8 +703,11 @@ def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tu
     """Return the notes on the rows, on what all of them together are, and on bounds."""
     notes = list(summary.notes)
     if summary.form == "confidences":
-        notes += note_hard(-summary.groups.rank)
-        notes += note_inverted(system.ties, summary.wrong, summary.samples - summary.wrong)
+        ranks = summary.groups.rank
+        notes += note_hard(-ranks[: answered_count(ranks)])
+        answered = answered_groups(system.ties)
+        notes += note_inverted(answered, summary.wrong, summary.samples - summary.wrong)
+        notes += note_abstentions(system.ties, summary.none)
     if summary.basis.recipe is not None:
         notes += _notes_on_columns(summary, system)
     if bounds:

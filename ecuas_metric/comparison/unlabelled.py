@@ -38,14 +38,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..decisions import confidence_decisions
+from ..decisions import ABSTAINS, confidence_decisions
 from ..files.submissions import Unlabelled
 from ..groups import tie_groups
-from ..inputs import Floats, Limits, require, same_length
+from ..inputs import Floats, Ints, Limits, require, same_length
 from ..metric import Data, Key, Unjudged, at_parameter
 from ..metrics import cost_of, keys_of
 from ..options import Options
-from ..results import System
+from ..results import System, select_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,29 @@ def unlabelled_bounds(
     Their correctness (N,) is 1, 0, or nan where unlabelled.
     """
     _check(confidence, correct)
+    answered = np.flatnonzero(confidence != ABSTAINS)
+    if len(answered) < len(confidence):
+        return _bounds_beside_abstentions(confidence, correct, options, answered, only)
+    return _bounds(confidence, correct, options, only)
+
+
+def _bounds_beside_abstentions(
+    confidence: Floats,
+    correct: Floats,
+    options: Options,
+    answered: Ints,
+    only: Iterable[Key] | None,
+) -> dict[Key, ValueBounds]:
+    """Return the bounds of all samples, but of the answered ones for what assesses the confidences of answers."""
+    of_all = _bounds(confidence, correct, options, only)
+    of_answers = [key for key in of_all if key.entry.is_of_answers]
+    theirs = select_options(options, answered)
+    return of_all | _bounds(confidence[answered], correct[answered], theirs, of_answers)
+
+
+def _bounds(
+    confidence: Floats, correct: Floats, options: Options, only: Iterable[Key] | None
+) -> dict[Key, ValueBounds]:
     completions = _completions(confidence, correct, options)
     decisions = completions[0].decisions
     weight = options.weights(len(correct))
@@ -98,7 +121,8 @@ def _check(confidence: Floats, correct: Floats) -> None:
     """Raise InputError unless these (N,) are from 0 to 1, and 0 or 1, or missing."""
     same_length(predictions=confidence, references=correct)
     is_share = (confidence >= 0) & (confidence <= 1)
-    require(np.isnan(confidence) | is_share, confidence, "predictions", "out_of_unit_interval")
+    is_share |= np.isnan(confidence) | (confidence == ABSTAINS)
+    require(is_share, confidence, "predictions", "out_of_unit_interval")
     is_verdict = (correct == 0) | (correct == 1)
     require(np.isnan(correct) | is_verdict, correct, "references", "not_0_or_1_or_unlabelled")
 

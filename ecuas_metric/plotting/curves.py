@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..abstentions import answered_samples
 from ..calibration import confidence_bins
 from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, above, ecuas_cost
 from ..errors import InputError
@@ -100,13 +101,14 @@ def reject_cost_curve(
 
 def reliability(system: System) -> Reliability:
     """Return accuracy against mean confidence in the bins of ECE; raises InputError without confidences."""
-    confidence = system.decisions.confidence
-    n_bins = system.options.n_bins
+    decisions, options = answered_samples(system.decisions, system.options)
+    confidence = decisions.confidence
+    n_bins = options.n_bins
     if confidence is None:
         raise InputError("a reliability diagram", "needs_confidences")
     bins = confidence_bins(confidence, n_bins=n_bins)
 
-    each = system.options.weights(len(bins))
+    each = options.weights(len(bins))
 
     def sums(values: Floats) -> Floats:
         return totals(bins, each * values, n_bins)
@@ -118,7 +120,7 @@ def reliability(system: System) -> Reliability:
         edges[:-1],
         edges[1:],
         confidence=sums(confidence) / divisor,
-        accuracy=sums(1 - system.decisions.candidate_cost) / divisor,
+        accuracy=sums(1 - decisions.candidate_cost) / divisor,
         counts=np.bincount(bins, minlength=n_bins),
         shares=weight / weight.sum(),
     )

@@ -434,6 +434,7 @@ def _at_one_confidence(
     epsilon = results.basis.epsilon
     if math.isnan(error_rate) or max_uncertainty is None or epsilon is None:
         return {}
+    silent, error_rate = _share_and_error_rate(results, error_rate)
     uncertainty = np.array(min(error_rate, max_uncertainty))
     anchors = {}
     for key in keys:
@@ -442,8 +443,17 @@ def _at_one_confidence(
             anchor = ecuas_if_calibrated(
                 uncertainty, n=order, max_uncertainty=max_uncertainty, epsilon=epsilon
             )
-            anchors[key] = float(anchor)
+            anchors[key] = silent + (1 - silent) * float(anchor)
     return anchors
+
+
+def _share_and_error_rate(results: Results, error_rate: float) -> tuple[float, float]:
+    """Return the share of abstentions, and the error rate of the answers."""
+    for note in results.notes:
+        if note.id == "abstentions":
+            fields: Mapping[str, Any] = note.fields
+            return fields["share"], fields["error_rate"]
+    return 0.0, error_rate
 
 
 def _column(

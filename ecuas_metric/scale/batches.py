@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..basis import Origin
 from ..errors import FileError, InputError, Note
+from ..files.abstentions import abstained_in, with_abstentions
 from ..files.cells import numbers_in
 from ..files.checks import (
     check_confidences,
@@ -75,6 +76,7 @@ def states_of_batches(
         recipe = recipe or recipe_of_rows(table, reading, source=source)
         numbered = np.arange(first, first + len(table))
         sheet = Sheet(with_nested(table, recipe.reading().columns), numbered, source=source)
+        sheet = with_abstentions(sheet, recipe)
         for system, rows in _systems(sheet, recipe, name, prefix):
             counted = _counted(rows, recipe)
             state = _state(counted, recipe, options, part=_part_of(rows, recipe))
@@ -139,6 +141,7 @@ def recipe_of_rows(
     head = with_nested(head.slice(0, HEAD), reading.columns)
     sheet = Sheet(head, np.arange(1, 1 + len(head)), source=source, format="parquet")
     recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
+    sheet = with_abstentions(sheet, recipe)
     for name in recipe.of("id"):
         refuse_without_id(sheet, name)
     what = _not_read(recipe, head.column_names)
@@ -168,6 +171,7 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
     read = [
         *recipe.predictions,
         recipe.truth,
+        *recipe.of("abstained"),
         *recipe.of("weight"),
         *recipe.of("count"),
         *recipe.systems,
@@ -328,7 +332,7 @@ def _summarized(
             _form(recipe),
             predictions,
             references,
-            options,
+            options.replace(abstained=abstained_in(sheet)),
             sample_weight=_weight_of(sheet, recipe),
             copies=copies,
             origin=_origin_of(recipe),

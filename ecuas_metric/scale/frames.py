@@ -248,7 +248,8 @@ def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
         and str(kind) != "Float16"
         for kind in kinds
     )
-    return recipe.form == "confidences" and recipe.right is None and are_numbers
+    is_plain = recipe.right is None and recipe.abstained is None and not recipe.of("abstained")
+    return recipe.form == "confidences" and is_plain and are_numbers
 
 
 def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Table:

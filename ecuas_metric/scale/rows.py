@@ -63,7 +63,7 @@ def state_of(
     stands for as many as `copies` (N,) says. InputError as by `evaluate`.
     """
     for name in PER_SAMPLE:
-        if is_set(options, name):
+        if name != "abstained" and is_set(options, name):
             advice = "pass_weights_to_state" if name == "sample_weight" else "score_all_in_memory"
             raise InputError(name, "not_with_a_state", advice=advice)
     require_same_order(predictions=predictions, references=references, sample_weight=sample_weight)

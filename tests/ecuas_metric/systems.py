@@ -36,6 +36,7 @@ EVERY_OPTION = {
     "random_state": 1,
     "groups": ["a", "a", "b"],
     "strata": [0, 0, 1],
+    "abstained": [0, 0, 1],
 }
 UNIT = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.7, 0.9, 1.0]), st.floats(0, 1))
 

@@ -48,6 +48,7 @@ ONE = Basis(
     reject_costs=(0.1,),
     recalibration="affine/5",
     decisions="given",
+    abstentions="rejections",
     missing_confidence=0.5,
     weights=Digest("weights"),
     weighting="counts",

@@ -195,8 +195,8 @@ abbreviations, besides those explained below each table
   groups: and strata: are short hashes of columns. intervals: is the method; boot:, test: and deviates: are
   numbers/seeds of random draws, paired: how samples were, unless by ids, state: bins of --out-of-core. grading: and
   reading: are rules by which answers were judged and files were read, recipe: is a short hash of these and of the
-  columns, population: a selection of questions, decisions: the system's own, max: the largest uncertainty, unlabelled:
-  what became of answers without a label, v: the version.
+  columns, population: a selection of questions, decisions: the system's own, abstentions: what samples without an
+  answer count as, max: the largest uncertainty, unlabelled: what became of answers without a label, v: the version.
 
 """
 _SCORE = """\

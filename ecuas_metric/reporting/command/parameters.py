@@ -142,6 +142,13 @@ class ReadingFlags(NewRowFlags):
             "WORD",
         ),
     ] = None
+    abstained: Annotated[
+        str | None,
+        Flag(
+            "the word in place of an answer, as NOT_ATTEMPTED: such a row costs what rejecting costs, 1 in ECUAS_n",
+            "WORD",
+        ),
+    ] = None
     unlabelled: Annotated[
         str | None,
         Flag(

@@ -38,7 +38,15 @@ FORMS_OF_POSTERIORS = ("posteriors", "positive")
 LONGEST = 300  # characters of files and flags that are printed again
 TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
-NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
+NOT_OF_CHOICES = (
+    "scale",
+    "correct_from",
+    "right",
+    "abstained",
+    "unlabelled",
+    "predictions_are",
+    "partial",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,7 @@ def readings_of(
         scale_of(rows.scale),
         metric.predictions_are,
         rows.right,
+        rows.abstained,
     )
     of_flags = {"weight": rows.weight, **roles}
     columns_of_each = columns_of_files(of_flags, rows.columns, files, others)

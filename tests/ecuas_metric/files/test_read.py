@@ -273,7 +273,9 @@ def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(read):
         read(text.removesuffix(",ok"))
 
 
-OPEN = "nothing closes the quote of a cell that begins in line 3 and holds those below; close it there"
+OPEN = (
+    "nothing closes the quote of a cell that begins in line 3 and holds those below; close it there"
+)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +290,9 @@ def test_a_quote_that_nothing_closes_swallows_no_rows(rows, read):
     rows = "0,zero,0.9,1\n" + rows.replace("|", "\n")
     with pytest.raises(FileError, match=OPEN):
         read(f"id,answer,confidence,correct\n{rows}")
-    whole = 'id,answer,confidence,correct\n1,"a ""b""\nc",0.9,1\n2,"6"" long",0.8,0\n3,5" long,0.7,1\n'
+    whole = (
+        'id,answer,confidence,correct\n1,"a ""b""\nc",0.9,1\n2,"6"" long",0.8,0\n3,5" long,0.7,1\n'
+    )
     assert read(whole).predictions.tolist() == [0.9, 0.8, 0.7]
 
 
