@@ -412,14 +412,24 @@ def _confidence_cross_entropy(data: Data) -> Floats:
     It is at least epsilon.
     """
     decisions = data.decisions
-    # the complement where correct, itself where incorrect
-    of_truth = np.abs(1.0 - decisions.candidate_cost - decisions.uncertainty)
-    return np.abs(np.log(np.maximum(of_truth, data.options.epsilon)))
+    epsilon = data.options.epsilon
+    u = decisions.uncertainty
+    if_right = np.abs(np.log(np.maximum(np.abs(1.0 - u), epsilon)))
+    if_wrong = np.abs(np.log(np.maximum(u, epsilon)))
+    return _between(if_right, if_wrong, decisions.candidate_cost)
 
 
 def _confidence_brier_score(data: Data) -> Floats:
     """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
-    return np.square(data.decisions.uncertainty - data.decisions.candidate_cost)
+    decisions = data.decisions
+    if_right = np.square(decisions.uncertainty)
+    if_wrong = np.square(1.0 - decisions.uncertainty)
+    return _between(if_right, if_wrong, decisions.candidate_cost)
+
+
+def _between(if_right: Floats, if_wrong: Floats, cost: Floats) -> Floats:
+    """Return costs (N,) that are affine in the candidate cost, from those at 0 and at 1, to the last bit."""
+    return np.asarray((1.0 - cost) * if_right + cost * if_wrong)
 
 
 def _cross_entropy(data: Data) -> Floats:
