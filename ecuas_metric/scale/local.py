@@ -177,9 +177,12 @@ def _new_among(
         if address is None:
             new[part.address] = content
             known[content] = part.address
-        elif address != part.address and part.rows.count_rows():
-            if address in addresses or _is_copy(part, address, content, recipe):
-                raise FileError(part.source, "rows_held_twice", address=address)
+        elif (
+            address != part.address
+            and (address in addresses or _is_copy(part, address, content, recipe))
+            and part.rows.count_rows()
+        ):
+            raise FileError(part.source, "rows_held_twice", address=address)
     return new
 
 

@@ -1,0 +1,48 @@
+"""What the server keeps of visitors."""
+
+from dataclasses import replace
+
+import httpx
+import pytest
+
+pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+
+
+def test_the_name_of_a_session_is_short(page):
+    for length, status in ((100, 200), (101, 400)):
+        given = {"data": ["kept"], "session_hash": "x" * length}
+        answer = httpx.post(f"{page}gradio_api/call/leaderboard", json=given, timeout=60)
+        assert answer.status_code == status
+
+
+def test_results_that_nobody_fetches_are_forgotten_the_oldest_first(page, app):
+    queue = app.demo._queue
+    sessions = queue.pending_messages_per_session
+    with httpx.Client(base_url=f"{page}gradio_api/", timeout=60) as web:
+
+        def ask(session):
+            given = {"data": ["kept"], "session_hash": session}
+            return web.post("call/leaderboard", json=given).json()["event_id"]
+
+        for number in range(20):
+            ask(f"unread{number}")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(app.uploads, "LIMITS", replace(app.uploads.LIMITS, unread=10))
+            identifier = ask("last")
+        assert sum(messages.qsize() for messages in sessions.values()) < 20
+        assert sessions["unread0"].empty()
+        assert "event: complete" in web.get(f"call/leaderboard/{identifier}").text
+
+
+def test_nothing_is_kept_of_a_session(page, app):
+    assert not any(one.stateful for one in app.demo.blocks.values())
+    with httpx.Client(base_url=f"{page}gradio_api/", timeout=60) as web:
+        for number in range(5):
+            given = {"data": ["kept"], "session_hash": f"one{number}"}
+            web.post("run/leaderboard", json=given).raise_for_status()
+    assert len(app.demo.state_holder.session_data) <= 1
+
+
+def test_a_form_holds_files_alone(page):
+    answer = httpx.post(f"{page}gradio_api/upload", files={"files": (None, b"x" * 10**6)})
+    assert (answer.status_code, answer.text) == (400, "An upload must hold files alone.")
