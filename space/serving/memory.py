@@ -29,6 +29,7 @@ def bound(demo: Blocks) -> None:
 
     @wraps(read_headers)
     def read(parser: GradioMultiPartParser) -> None:
+        parser.max_files = uploads.LIMITS.files  # each takes a block of the disk
         read_headers(parser)
         if parser._current_part.file is None:  # such fields stay in memory, of any size
             raise MultiPartException(NO_FIELDS)

@@ -3,6 +3,7 @@
 import re
 
 from anyio.to_thread import run_sync
+from starlette.datastructures import QueryParams
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -12,29 +13,28 @@ from ecuas_metric.errors import InputError
 from .. import uploads
 from ..markup import in_words
 from . import storage
+from .memory import LONGEST_ID
 
-_ID = r"[\w-]{1,100}"
+_NAME = rf"[\w-]{{1,{LONGEST_ID}}}"
 _FILES = "/gradio_api/upload"
-# what the page, its functions and agents use of what Gradio has, with the query that it may have
+# what the page, its functions and agents use of what Gradio has
 _SERVED = re.compile(
     "|".join(
         (
-            r"/(\?.*)?",
-            r"/(config|theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(/\d+)?)(\?.*)?",
+            "/",
+            r"/(config|theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(/\d+)?)",
             r"/(assets|static|svelte)/.+",
-            r"/gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css)/?(\?.*)?",
-            rf"{_FILES}(_progress)?(\?upload_id={_ID})?",
+            r"/gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css)/?",
+            rf"{_FILES}(_progress)?",
             r"/gradio_api/file=/.+",  # of a path: of an address Gradio would fetch it
-            rf"/gradio_api/heartbeat/{_ID}",
-            rf"/gradio_api/run/{_ID}/?(\?.*)?",
-            r"/gradio_api/(queue/join|cancel|reset)(\?.*)?",
-            rf"/gradio_api/queue/data\?session_hash={_ID}",
-            rf"/gradio_api/call/{_ID}(/{_ID}){{0,2}}/?(\?.*)?",
+            r"/gradio_api/(queue/join|queue/data|cancel|reset)",
+            rf"/gradio_api/(heartbeat|run|call|call/v2)/{_NAME}(/{_NAME})?/?",
             r"/gradio_api/mcp(/.*)?",
         )
     ),
     re.DOTALL,
 )
+_KEPT = {"session_hash", "upload_id"}  # what the server keeps of a query, which is short
 NO_SUCH = {"detail": "There is no such function: see gradio_api/info."}
 
 
@@ -50,8 +50,10 @@ class Door:
         """Answer a request, or refuse it."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        path, query = scope["path"], scope["query_string"].decode("latin-1")
-        if not _SERVED.fullmatch(f"{path}?{query}" if query else path):
+        path = scope["path"]
+        query = QueryParams(scope["query_string"]).multi_items()
+        longest = max((len(value) for name, value in query if name in _KEPT), default=0)
+        if not _SERVED.fullmatch(path) or longest > LONGEST_ID:
             return await JSONResponse(NO_SUCH, 404)(scope, receive, send)
         if path != _FILES:
             return await self.others(scope, receive, send)
@@ -59,7 +61,7 @@ class Door:
         async def received() -> Message:
             message = await receive()
             if message["type"] == "http.request":
-                await run_sync(storage.require_room, len(message["body"]))
+                await run_sync(storage.require_room, len(message.get("body", b"")))
             return message
 
         try:

@@ -67,7 +67,11 @@ def window(page):
             "request",
             lambda r: None if r.url.startswith((page, "data:", "blob:")) else faults.append(r.url),
         )
-        tab.on("response", lambda r: faults.append(r.url) if r.status == 404 else None)
+        # of uploads that have ended Gradio knows no progress
+        tab.on(
+            "response",
+            lambda r: faults.append(r.url) if r.status == 404 and "_progress" not in r.url else None,
+        )
         tab.on("pageerror", lambda error: faults.append(str(error)))
         yield tab, faults
 

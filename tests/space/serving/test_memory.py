@@ -46,3 +46,11 @@ def test_nothing_is_kept_of_a_session(page, app):
 def test_a_form_holds_files_alone(page):
     answer = httpx.post(f"{page}gradio_api/upload", files={"files": (None, b"x" * 10**6)})
     assert (answer.status_code, answer.text) == (400, "An upload must hold files alone.")
+
+
+def test_an_upload_holds_as_many_files_as_a_call(page, app):
+    most = app.LIMITS.files
+    for number, status in ((most, 200), (most + 1, 400)):
+        files = [("files", (f"{i}.csv", b"x")) for i in range(number)]
+        answer = httpx.post(f"{page}gradio_api/upload", files=files, timeout=60)
+        assert answer.status_code == status
