@@ -287,6 +287,7 @@ ADVICE = {  # sentences of their own
     "name_confidence_field": (
         "Name the field that has the confidence with columns, e.g. {{'confidence': 'doc.confidence'}}."
     ),
+    "name_label_field": "Name the field that has it with columns, e.g. {{'label': 'truth.answer'}}.",
     "name_value": "Name one of them with columns, e.g. {{'correct': 'value.KEY'}}.",
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
@@ -468,6 +469,11 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Inspect log, task {task}, scorer {scorer}, {count:,} samples in {epochs} epochs, which are groups"
     ),
     "run_not_ended": "partial: {count:,} of {total:,} planned samples are scored, status {status}",
+    "run_of_decisions": "answers of a decision model, question {task!r} of {choices} options, {count:,} items",
+    "run_refused": "{count:,} of {total:,} refused or failed, which is to reject",
+    "stated_confidence": (
+        "What it calls confidence{formula} is not the probability of being right; its probabilities are read."
+    ),
     "run_of_answers": "{what}, task {task}, {count:,} answers, correct by {metric}",
     "run_of_choices": "{what}, task {task}, {count:,} questions, {choices} choices",
     "run_of_inspect": "Inspect log, task {task}, scorer {scorer}, {count:,} samples",
@@ -495,6 +501,14 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_such_file": "there is no such file",
     "parts_differ": "its parts must have the same columns; {part} has others",
     "unknown_suffix": "the suffix must be one of {suffixes}",
+    "no_labels_of_answers": "holds answers of decision models, but not what is true",
+    "no_record": "must hold JSON objects",
+    "all_refused": "holds refusals only",
+    "score_without_level": "holds scores, which need the true level as label",
+    "no_option": "is none of the options {options}",
+    "level_of_two_meanings": "may be the level from 0, called {name!r}, or the one of this name",
+    "less_likely_choice": "is less likely than {likeliest!r} by the probabilities beside it",
+    "options_repeated": "must be of two options or more, each once",
     "unreadable": "cannot be read: {reason}",
     "unreadable_as": "cannot be read as {format}: {reason}",
     # ---- columns ----

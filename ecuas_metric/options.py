@@ -27,7 +27,8 @@ from .inputs import (
     vector,
 )
 
-COSTS = ("zero_one", "log")
+LEVEL_COSTS = {"absolute": 1, "squared": 2}  # powers of the distance between levels
+COSTS = ("zero_one", "log", *LEVEL_COSTS)
 INTERVAL_METHODS = ("analytic", "percentile")
 WEIGHTS = ("importance", "counts")
 PER_SAMPLE = (
@@ -204,6 +205,13 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
     if matrix.ndim != 2 or len(matrix) != num_classes:
         raise shape_error(matrix, "cost", "wrong_cost_shape", num_classes=num_classes)
     return non_negative(matrix, "cost")
+
+
+def level_costs(name: str, num_classes: int) -> Floats:
+    """Return the costs (K, K) of deciding for another of K levels: a power of the distance, 1 for the farthest."""
+    levels = np.arange(num_classes, dtype=np.float64)
+    distance = np.abs(levels[:, None] - levels) / (num_classes - 1)
+    return np.asarray(distance ** LEVEL_COSTS[name])
 
 
 def require_reject_costs(

@@ -157,6 +157,7 @@ class Submission:
     of: str = ""  # the system that this is a part of: of a column of parts, or a task of a run
     part: str = ""
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
+    cost: str | Floats | None = None  # where mistakes do not all cost the same
     truth: Floats | None = None  # (N,), numbers for the true ones of these classes
     population: str = ""  # which of the questions of the file these are, if not all
 
@@ -443,6 +444,10 @@ def submission_of(
         reading = replace(reading, correct_from=None, right=None, scale=1)
     sheet = Sheet(table, part.rows, format="run")
     (submission,) = submissions_of(sheet, part.file, reading=reading)
+    is_of_choices = submission.form == "posteriors"
+    made: dict[str, list[object]] = {}
+    if part.decisions is not None:
+        made["decisions"] = list(part.decisions)
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
     options = run or RunOptions()
     named = {role: (name,) for role, name in options.fields.items() if role in columns}
@@ -459,7 +464,10 @@ def submission_of(
         submission,
         name=name,
         notes=(*part.notes, *submission.notes),
-        predictions_are="log_probabilities" if submission.form == "posteriors" else None,
+        predictions_are=part.predictions_are if is_of_choices else None,
+        num_classes=None if is_of_choices else part.num_classes,
+        cost=part.cost,
+        per_sample={**submission.per_sample, **made},
         of=part.model,
         # several tasks that were pooled have no name
         part=", ".join(filter(None, (part.task, choices))),

@@ -280,6 +280,7 @@ def report_of(
 
     InputError if the keys of their numbers differ.
     """
+    results = _of_shared_numbers(results)
     require_same_keys({name: one.estimates for name, one in results.items()})
     keys = sorted(next(iter(results.values())).estimates, key=place)
     by_part = [[results[name].basis for name in names] for names in names_by_part(results)]
@@ -293,6 +294,20 @@ def report_of(
         unlabelled=unlabelled or {},
         bounds=bounds or {},
     )
+
+
+def _of_shared_numbers(results: Mapping[str, Results]) -> Mapping[str, Results]:
+    """Return results; of parts whose mistakes cost differently only the numbers that all of them have."""
+    costs = {one.basis.part: one.basis.cost for one in results.values()}
+    if len(set(costs.values())) < 2:
+        return results
+    shared = set.intersection(*(set(one.estimates) for one in results.values()))
+    return {
+        name: replace(
+            one, estimates={key: one.estimates[key] for key in one.estimates if key in shared}
+        )
+        for name, one in results.items()
+    }
 
 
 def names_by_part(results: Mapping[str, Results]) -> list[list[str]]:
@@ -651,12 +666,12 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
     options = dict(options)
     notes = _notes_on_classes(submission) if options.get("num_classes") is None else ()
-    for name in ("predictions_are", "num_classes"):
+    for name in ("predictions_are", "num_classes", "cost"):
         if options.get(name) is None:
             options[name] = getattr(submission, name)
     checked = checked_options(**options)
     try:
-        checked = checked_options(**options, **submission.per_sample)
+        checked = checked_options(**options, **_per_sample(submission))
         system = prepare(
             submission.form,
             submission.predictions,
@@ -676,6 +691,14 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         population=submission.population or None,
     )
     return replace(system, notes=notes, truth=submission.truth, origin=origin)
+
+
+def _per_sample(submission: Submission) -> dict[str, list[object]]:
+    """Return the options with a value for each row; the decisions that were made are those of equal costs."""
+    options = dict(submission.per_sample)
+    if submission.cost is not None:
+        options.pop("decisions", None)
+    return options
 
 
 def _notes_on_classes(submission: Submission) -> tuple[Note, ...]:

@@ -7,12 +7,18 @@ from pathlib import Path
 from ...errors import FileError, Note
 from ..read import unchanged
 from . import FILE_NAMES, RunOptions
+from .decision_models import DECISION_MODELS
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
 from .lm_eval import LM_EVAL
 from .parts import RunPart, differing_settings, files_in, starts_with
 
-_READERS = {"lm_eval": LM_EVAL, "lighteval": LIGHTEVAL, "inspect_ai": INSPECT}
+_READERS = {
+    "lm_eval": LM_EVAL,
+    "lighteval": LIGHTEVAL,
+    "inspect_ai": INSPECT,
+    "decision_models": DECISION_MODELS,
+}
 _TOTALS = {  # files of results without samples: the tool, keys by which they are known, and what to do
     "lm-eval": ((b'"results"', b'"configs"', b'"n-shot"'), "log_samples"),
     "lighteval": ((b'"results"', b'"config_general"', b'"config_tasks"'), "save_details"),

@@ -81,7 +81,8 @@ CostFlag = Annotated[
     str | None,
     Flag(
         "cost of decisions (columns) given classes (rows) instead of 0-1: numbers as 0,5;1,0, or a .csv with names of "
-        "decisions above and of classes on the left, or a .json of classes to costs",
+        "decisions above and of classes on the left, or a .json of classes to costs; of classes that are levels, "
+        "their distance, absolute or squared",
         "MATRIX|FILE",
         reads=True,
     ),

@@ -27,6 +27,7 @@ from ...files.recipe import (
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, read_tables
 from ...inputs import Floats, grouped
+from ...options import LEVEL_COSTS
 from ...recalibration import FOLDS, METHODS
 from ...results import System
 from ..report import Notes, Systems, prepare_submissions, without_bounds
@@ -387,7 +388,7 @@ class SystemFlags:
         self, submissions: Sequence[Submission], options: Mapping[str, object]
     ) -> dict[str, System]:
         """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
-        options = {**options, **cost_of_all(self.cost, submissions)}
+        submissions = with_cost(self.cost, submissions)
         systems = prepare_submissions(submissions, **options)
         systems, _ = self.with_recalibrated(systems, submissions, options)
         return systems
@@ -446,16 +447,18 @@ def _require_systems(submission: Submission) -> None:
             raise error
 
 
-def cost_of_all(
-    text: str | None,
-    submissions: Sequence[Submission],
-) -> dict[str, object]:
-    """Return the option of a cost, if there is one, which means the same classes in all submissions."""
+def with_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Submission]:
+    """Return submissions with a cost, if one is named, which means the same classes in all of them.
+
+    A cost of levels is that of scores, if there are some.
+    """
     if text is None:
-        return {}
+        return submissions
+    if text in LEVEL_COSTS and any(one.cost is not None for one in submissions):
+        return [one if one.cost is None else replace(one, cost=text) for one in submissions]
     matrices = [cost_of_flag(text, submission)[0] for submission in submissions]
     require_one_order("--cost", submissions)
-    return {"cost": matrices[0]}
+    return [replace(one, cost=matrices[0]) for one in submissions]
 
 
 def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
@@ -478,8 +481,10 @@ def cost_of_flag(
             raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
         return "zero_one", None
     classes = _classes_of(submission)
+    if text in LEVEL_COSTS:
+        return text, classes
     if text is None:
-        return "zero_one", classes
+        return "zero_one" if submission.cost is None else submission.cost, classes
     if Path(text).suffix.lower() in (".csv", ".json"):
         costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
         return costs, decisions
