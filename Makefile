@@ -41,7 +41,7 @@ test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more
 	$(BIN)/python -m pytest -m slow -s
 	$(BIN)/python -m pytest -m "hypothesis and not e2e" --hypothesis-profile thorough $(PARALLEL)
 
-test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo)  ## the tools that leave runs, live, an hour with their installation
+test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo decisions)  ## the tools that leave runs, live, an hour with their installation
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
 
 nightly: latex test-slow test-integrations check-croissant test-3.12 test-3.13 $(VENV)/frames.installed  ## what is too long for every change: the simulations, the tools, other Pythons, Ibis, LaTeX
@@ -140,6 +140,7 @@ $(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
 .venv-integrations/uqlm.installed: PACKAGES := "uqlm>=0.6.7,<0.7" "pyarrow<22"
 .venv-integrations/lm-polygraph.installed: PACKAGES := "lm-polygraph>=0.7,<0.8"
 .venv-integrations/deepeval.installed: PACKAGES := "deepeval>=4.3.1,<5"
+.venv-integrations/decisions.installed: PACKAGES := "openai>=3.57,<4" "typesafe-sdk>=0.7.5,<0.8" "langchain-openai>=1.7.4,<2"
 .venv-integrations/%.installed: | $(VENV)/lock.installed
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-integrations/$*
 	$(UV) --python .venv-integrations/$* $(PACKAGES)
