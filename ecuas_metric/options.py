@@ -207,11 +207,16 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
     return non_negative(matrix, "cost")
 
 
-def level_costs(name: str, num_classes: int) -> Floats:
-    """Return the costs (K, K) of deciding for another of K levels: a power of the distance, 1 for the farthest."""
-    levels = np.arange(num_classes, dtype=np.float64)
-    distance = np.abs(levels[:, None] - levels) / (num_classes - 1)
-    return np.asarray(distance ** LEVEL_COSTS[name])
+def with_costs_of_levels(options: Options) -> Options:
+    """Return options of K classes that are levels with the costs (K, K) that their distances have, if one is named.
+
+    These are a power of the distance, in units of that between the farthest levels.
+    """
+    if not (isinstance(options.cost, str) and options.cost in LEVEL_COSTS):
+        return options
+    levels = np.linspace(0, 1, int(options.num_classes or 0))
+    distance = np.abs(levels[:, None] - levels)
+    return options.replace(cost=distance ** LEVEL_COSTS[options.cost])
 
 
 def require_reject_costs(

@@ -59,13 +59,12 @@ from .metrics import (
     values_of_keys,
 )
 from .options import (
-    LEVEL_COSTS,
     PER_SAMPLE,
     Options,
-    level_costs,
     own_decisions,
     refuse_options_of_other_forms,
     require_reject_costs,
+    with_costs_of_levels,
 )
 from .order import AUROC, auroc
 from .sampling import design_of, intervals
@@ -202,9 +201,7 @@ def prepare(
     refuse_options_of_other_forms(form, options)
     predictions, repaired = repair(form, predictions, options)
     if form == "posteriors":
-        options = options.replace(num_classes=predictions.shape[1])
-        if isinstance(options.cost, str) and options.cost in LEVEL_COSTS:
-            options = options.replace(cost=level_costs(options.cost, predictions.shape[1]))
+        options = with_costs_of_levels(options.replace(num_classes=predictions.shape[1]))
     decisions, notes = _decide(form, predictions, references, options, predictions_are)
     advice = "check_cost" if options.decisions is None else "check_decisions"
     answered = decisions.uncertainty

@@ -63,14 +63,28 @@ class Answer:
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read files of answers: one part for each model, question and number of options."""
-    read: list[RunPart] = []
+    answers_of: dict[tuple[Path, str, str], Sequence[Answer]] = {}
     for file in files:
-        answers = list(_answers_of(file, options))
-        for same in grouped(answers, lambda one: (one.model, one.question)).values():
-            read += _parts_of_question(file, same, options)
+        answers = _by_item(list(_answers_of(file, options)))
+        for task, same in grouped(answers, _task_of).items():
+            answers_of[file, *task] = same
+    read: list[RunPart] = []
+    for run in parts.once([Run(*key) for key in answers_of], options):
+        read += _parts_of_question(run, answers_of[run.file, run.model, run.task], options)
     if not read:
         raise _no_labels(files[0], options)
-    return parts.once(read, options)
+    return read
+
+
+def _task_of(answer: Answer) -> tuple[str, str]:
+    return answer.model, answer.question
+
+
+def _by_item(answers: Sequence[Answer]) -> Sequence[Answer]:
+    """Return answers; those to questions that are asked of one item each are all to one question."""
+    if 2 * len(set(map(_task_of, answers))) <= len(answers):
+        return answers
+    return [replace(one, question="", item=f"{one.item} {one.question}".strip()) for one in answers]
 
 
 def _no_labels(file: Path, options: RunOptions) -> FileError:
@@ -235,69 +249,77 @@ def _levels_in(fields: Fields) -> list[str]:
 # ---- answers -> parts ------------------------------------------------------------------------------------------------
 
 
-def _parts_of_question(file: Path, answers: Sequence[Answer], options: RunOptions) -> list[RunPart]:
+def _parts_of_question(run: Run, answers: Sequence[Answer], options: RunOptions) -> list[RunPart]:
     """Return the parts of a model's answers to a question; none if no truth is known. Refusals are in the largest."""
     if all(answer.label is None and answer.correct is None for answer in answers):
         return []
     given = [answer for answer in answers if answer.kind != REFUSAL]
     if not given:
-        raise FileError(
-            file, "all_refused", got=f"{len(answers)} answers to {answers[0].question!r}"
-        )
+        raise FileError(run.file, "all_refused", got=f"{len(answers)} answers to {run.task!r}")
     sizes = Counter((one.kind, len(one.probabilities)) for one in given)
     (largest, _), *_ = sizes.most_common(1)
     by_size = grouped(
         answers,
         lambda one: (one.kind, len(one.probabilities)) if one.kind != REFUSAL else largest,
     )
-    return [_part(file, same, options) for same in by_size.values()]
+    return [_part(run, same, options) for same in by_size.values()]
 
 
-def _part(file: Path, answers: Sequence[Answer], options: RunOptions) -> RunPart:
-    """Return a part of answers with one number of options; what was refused has no opinion, and is an abstention."""
+def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
+    """Return a part of answers with one number of options."""
     given = [answer for answer in answers if answer.kind != REFUSAL]
-    first = given[0]
-    kind = first.kind
-    size = len(first.probabilities)
     rows = np.array([answer.row for answer in answers])
-    named = parts.named_columns(
-        [answer.record for answer in answers], _per_sample(options), file, rows
-    )
-    columns: dict[str, Column] = {"id": [answer.item for answer in answers], **named}
-    if len(given) < len(answers):
-        columns["abstained"] = [int(answer.kind == REFUSAL) for answer in answers]
-    decisions = [parts.in_file(file, one.row, _decision, one) for one in answers]
-    if first.label is None:
-        columns |= _judged(file, answers, decisions)
-    else:
-        columns["label"] = [parts.in_file(file, one.row, _true_option, one) for one in answers]
-        table = np.array([_opinion(one, size) for one in answers])
-        columns |= {f"choice_{place}": values for place, values in enumerate(table.T.tolist())}
-    fields = {"task": first.question, "count": len(answers), "kind": kind, "choices": size}
-    facts = [Note("run_of_decisions", fields)]
-    if len(given) < len(answers):
-        refused = {"count": len(answers) - len(given), "total": len(answers)}
-        facts.append(Note("run_refused", refused))
+    decisions = [parts.in_file(run.file, one.row, _decision, one) for one in answers]
+    is_labelled = any(answer.label is not None for answer in answers)
+    is_score = given[0].kind == "score"
+    truths = _labelled if is_labelled else _judged
     part = parts.part_of(
-        Run(file, first.model, first.question),
+        run,
         rows,
-        columns,
-        facts,
-        num_classes=size,
-        answers=decisions if kind != "score" else (),
+        {**_identities(run, answers, options), **truths(run.file, answers, decisions)},
+        _facts(run, answers, given),
+        num_classes=len(given[0].probabilities),
+        answers=() if is_score else decisions,
     )
-    is_graded = kind == "score" and first.label is not None
     return replace(
         part,
         notes=(*part.notes, *_note_on_stated(given)),
         predictions_are="probabilities",
-        cost="absolute" if is_graded else None,
-        decisions=None if is_graded or first.label is None else decisions,
+        cost="absolute" if is_score else None,
+        decisions=decisions if is_labelled and not is_score else None,
     )
 
 
-def _per_sample(options: RunOptions) -> dict[str, str]:
-    return {role: name for role, name in options.per_sample.items() if role != "id"}
+def _identities(run: Run, answers: Sequence[Answer], options: RunOptions) -> dict[str, Column]:
+    """Return the ids, what fields were named, and where there are refusals, which answers are: abstentions."""
+    names = {role: name for role, name in options.per_sample.items() if role != "id"}
+    records = [answer.record for answer in answers]
+    rows = np.array([answer.row for answer in answers])
+    named = parts.named_columns(records, names, run.file, rows)
+    columns: dict[str, Column] = {"id": [answer.item for answer in answers], **named}
+    refused = [int(answer.kind == REFUSAL) for answer in answers]
+    return {**columns, "abstained": refused} if any(refused) else columns
+
+
+def _facts(run: Run, answers: Sequence[Answer], given: Sequence[Answer]) -> list[Note]:
+    size = len(given[0].probabilities)
+    fields = {"task": run.task, "count": len(answers), "choices": size}
+    refused = len(answers) - len(given)
+    facts = [Note("run_of_decisions", fields)]
+    if refused:
+        facts.append(Note("run_refused", {"count": refused, "total": len(answers)}))
+    return facts
+
+
+def _labelled(file: Path, answers: Sequence[Answer], decisions: Sequence[int]) -> dict[str, Column]:
+    """Return the columns of the true options, and of the probabilities of each."""
+    size = max(len(answer.probabilities) for answer in answers)
+    table = np.array([_opinion(answer, size) for answer in answers])
+    columns = {f"choice_{place}": values for place, values in enumerate(table.T.tolist())}
+    return {
+        "label": [parts.in_file(file, one.row, _true_option, one) for one in answers],
+        **columns,
+    }
 
 
 def _opinion(answer: Answer, size: int) -> list[float]:

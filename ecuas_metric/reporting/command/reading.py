@@ -476,24 +476,27 @@ def cost_of_flag(
     text: str | None, submission: Submission
 ) -> tuple[str | Floats, Sequence[object] | None]:
     """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
-    if submission.form != "posteriors":
-        if text is not None:
-            raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
-        return "zero_one", None
-    classes = _classes_of(submission)
-    if text in LEVEL_COSTS:
-        return text, classes
+    classes = _classes_of(submission) if submission.form == "posteriors" else None
     if text is None:
         return "zero_one" if submission.cost is None else submission.cost, classes
+    if classes is None:
+        raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
+    if text in LEVEL_COSTS:
+        return text, classes
     if Path(text).suffix.lower() in (".csv", ".json"):
         costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
         return costs, decisions
+    matrix = _matrix_in(text)
+    return matrix, classes if matrix.shape[1] == len(classes) else None
+
+
+def _matrix_in(text: str) -> Floats:
+    """Return costs written as rows of numbers."""
     try:
         rows = [row.split(",") for row in text.split(";")]
-        matrix = np.array([list(map(float, row)) for row in rows])
+        return np.array([list(map(float, row)) for row in rows])
     except ValueError:
         raise InputError("--cost", "no_matrix", value=text) from None
-    return matrix, classes if matrix.shape[1] == len(classes) else None
 
 
 def _classes_of(submission: Submission) -> list[str]:
