@@ -266,17 +266,20 @@ def _parts_of_question(run: Run, answers: Sequence[Answer], options: RunOptions)
 
 
 def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
-    """Return a part of answers with one number of options."""
+    """Return a part of answers with one number of options: their probabilities, or verdicts on them.
+
+    Only verdicts can be abstentions, which refusals are; that to a score is the least certain opinion on it.
+    """
     given = [answer for answer in answers if answer.kind != REFUSAL]
-    rows = np.array([answer.row for answer in answers])
-    decisions = [parts.in_file(run.file, one.row, _decision, one) for one in answers]
-    is_labelled = any(answer.label is not None for answer in answers)
     is_score = given[0].kind == "score"
-    truths = _labelled if is_labelled else _judged
+    is_labelled = any(answer.label is not None for answer in answers)
+    has_opinions = is_score or (is_labelled and len(given) == len(answers))
+    decisions = [parts.in_file(run.file, one.row, _decision, one) for one in answers]
+    columns_of = _opinions if has_opinions else _verdicts
     part = parts.part_of(
         run,
-        rows,
-        {**_identities(run, answers, options), **truths(run.file, answers, decisions)},
+        np.array([answer.row for answer in answers]),
+        {**_identities(run, answers, options), **columns_of(run.file, answers, decisions)},
         _facts(run, answers, given),
         num_classes=len(given[0].probabilities),
         answers=() if is_score else decisions,
@@ -286,19 +289,17 @@ def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
         notes=(*part.notes, *_note_on_stated(given)),
         predictions_are="probabilities",
         cost="absolute" if is_score else None,
-        decisions=decisions if is_labelled and not is_score else None,
+        decisions=decisions if has_opinions and not is_score else None,
     )
 
 
 def _identities(run: Run, answers: Sequence[Answer], options: RunOptions) -> dict[str, Column]:
-    """Return the ids, what fields were named, and where there are refusals, which answers are: abstentions."""
+    """Return the ids, and the fields that were named."""
     names = {role: name for role, name in options.per_sample.items() if role != "id"}
     records = [answer.record for answer in answers]
     rows = np.array([answer.row for answer in answers])
     named = parts.named_columns(records, names, run.file, rows)
-    columns: dict[str, Column] = {"id": [answer.item for answer in answers], **named}
-    refused = [int(answer.kind == REFUSAL) for answer in answers]
-    return {**columns, "abstained": refused} if any(refused) else columns
+    return {"id": [answer.item for answer in answers], **named}
 
 
 def _facts(run: Run, answers: Sequence[Answer], given: Sequence[Answer]) -> list[Note]:
@@ -311,10 +312,12 @@ def _facts(run: Run, answers: Sequence[Answer], given: Sequence[Answer]) -> list
     return facts
 
 
-def _labelled(file: Path, answers: Sequence[Answer], decisions: Sequence[int]) -> dict[str, Column]:
+def _opinions(file: Path, answers: Sequence[Answer], decisions: Sequence[int]) -> dict[str, Column]:
     """Return the columns of the true options, and of the probabilities of each."""
+    if all(answer.label is None for answer in answers):
+        raise FileError(file, "score_without_level", row=answers[0].row)
     size = max(len(answer.probabilities) for answer in answers)
-    table = np.array([_opinion(answer, size) for answer in answers])
+    table = np.array([_probabilities_of(answer, size) for answer in answers])
     columns = {f"choice_{place}": values for place, values in enumerate(table.T.tolist())}
     return {
         "label": [parts.in_file(file, one.row, _true_option, one) for one in answers],
@@ -322,9 +325,26 @@ def _labelled(file: Path, answers: Sequence[Answer], decisions: Sequence[int]) -
     }
 
 
-def _opinion(answer: Answer, size: int) -> list[float]:
-    """Return the probabilities (K,) of an answer, equal ones of a refusal."""
-    return list(answer.probabilities.values()) or [1 / size] * size
+def _verdicts(file: Path, answers: Sequence[Answer], decisions: Sequence[int]) -> dict[str, Column]:
+    """Return the columns of the probabilities of what was chosen, of whether it is true, and of what was refused."""
+    correct = [
+        one.correct
+        if one.label is None
+        else int(decision == parts.in_file(file, one.row, _true_option, one))
+        for one, decision in zip(answers, decisions, strict=True)
+    ]
+    confidences = [
+        _probabilities_of(one, 2)[decision]
+        for one, decision in zip(answers, decisions, strict=True)
+    ]
+    columns: dict[str, Column] = {"correct": correct, "confidence": confidences}
+    refused = [int(answer.kind == REFUSAL) for answer in answers]
+    return {**columns, "abstained": refused} if any(refused) else columns
+
+
+def _probabilities_of(answer: Answer, size: int) -> list[float]:
+    """Return the probabilities (K,) of an answer; of a refusal those of the least certain, half for either end."""
+    return list(answer.probabilities.values()) or [0.5, *[0.0] * (size - 2), 0.5]
 
 
 def _decision(answer: Answer) -> int:
@@ -339,16 +359,6 @@ def _decision(answer: Answer) -> int:
     if answer.probabilities.get(made) != answer.probabilities[likeliest]:
         raise InputError("choice", "less_likely_choice", value=answer.made, likeliest=likeliest)
     return options.index(made)
-
-
-def _judged(file: Path, answers: Sequence[Answer], decisions: Sequence[int]) -> dict[str, Column]:
-    """Return the columns of answers of which only the correctness is known: the side that was taken is the answer."""
-    if any(answer.kind == "score" for answer in answers):
-        raise FileError(file, "score_without_level", row=answers[0].row)
-    confidences = [
-        _opinion(answer, 2)[decision] for answer, decision in zip(answers, decisions, strict=True)
-    ]
-    return {"correct": [answer.correct for answer in answers], "confidence": confidences}
 
 
 def _true_option(answer: Answer) -> int | None:
@@ -395,7 +405,8 @@ def _note_on_stated(answers: Sequence[Answer]) -> list[Note]:
     fitting = [
         formula
         for formula, compute in _FORMULAS.items()
-        if np.abs([compute(_opinion(one, 2)) for one in answers] - given).max() <= _TOLERANCE
+        if np.abs([compute(list(one.probabilities.values())) for one in answers] - given).max()
+        <= _TOLERANCE
     ]
     if "max p" in fitting:
         return []
