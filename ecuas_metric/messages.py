@@ -508,6 +508,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_option": "is none of the options {options}",
     "level_of_two_meanings": "may be the level from 0, called {name!r}, or the one of this name",
     "less_likely_choice": "is less likely than {likeliest!r} by the probabilities beside it",
+    "far_from_sum_1": "must sum to 1",
     "options_repeated": "must be of two options or more, each once",
     "unreadable": "cannot be read: {reason}",
     "unreadable_as": "cannot be read as {format}: {reason}",

@@ -445,9 +445,6 @@ def submission_of(
     sheet = Sheet(table, part.rows, format="run")
     (submission,) = submissions_of(sheet, part.file, reading=reading)
     is_of_choices = submission.form == "posteriors"
-    made: dict[str, list[object]] = {}
-    if part.decisions is not None:
-        made["decisions"] = list(part.decisions)
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
     options = run or RunOptions()
     named = {role: (name,) for role, name in options.fields.items() if role in columns}
@@ -467,7 +464,6 @@ def submission_of(
         predictions_are=part.predictions_are if is_of_choices else None,
         num_classes=None if is_of_choices else part.num_classes,
         cost=part.cost,
-        per_sample={**submission.per_sample, **made},
         of=part.model,
         # several tasks that were pooled have no name
         part=", ".join(filter(None, (part.task, choices))),

@@ -155,10 +155,8 @@ def prepare_submissions(
     [0.1, 0.6]
     """
     submissions = list(submissions)
-    forms = {submission.form: submission.file for submission in submissions}
-    if len(forms) > 1:
-        listed = [f"{file} holds {form}" for form, file in forms.items()]
-        raise InputError("systems of one table", "forms_differ", forms=listed, advice="score_apart")
+    for of_part in grouped(submissions, lambda one: one.part).values():
+        _require_one_form(of_part)
     systems: dict[str, System] = {}
     for submission in submissions:
         name = submission.name
@@ -166,6 +164,14 @@ def prepare_submissions(
             raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
         systems[name] = prepare_submission(submission, options)
     return systems
+
+
+def _require_one_form(submissions: Iterable[Submission]) -> None:
+    """Raise InputError if some submissions are of confidences, and others of posteriors."""
+    forms = {submission.form: submission.file for submission in submissions}
+    if len(forms) > 1:
+        listed = [f"{file} holds {form}" for form, file in forms.items()]
+        raise InputError("systems of one table", "forms_differ", forms=listed, advice="score_apart")
 
 
 def prepare_open(
@@ -297,9 +303,8 @@ def report_of(
 
 
 def _of_shared_numbers(results: Mapping[str, Results]) -> Mapping[str, Results]:
-    """Return results; of parts whose mistakes cost differently only the numbers that all of them have."""
-    costs = {one.basis.part: one.basis.cost for one in results.values()}
-    if len(set(costs.values())) < 2:
+    """Return results; of several parts only the numbers that all of them have."""
+    if len({one.basis.part for one in results.values()}) < 2:
         return results
     shared = set.intersection(*(set(one.estimates) for one in results.values()))
     return {
@@ -671,7 +676,7 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
             options[name] = getattr(submission, name)
     checked = checked_options(**options)
     try:
-        checked = checked_options(**options, **_per_sample(submission))
+        checked = checked_options(**options, **submission.per_sample)
         system = prepare(
             submission.form,
             submission.predictions,
@@ -691,14 +696,6 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         population=submission.population or None,
     )
     return replace(system, notes=notes, truth=submission.truth, origin=origin)
-
-
-def _per_sample(submission: Submission) -> dict[str, list[object]]:
-    """Return the options with a value for each row; the decisions that were made are those of equal costs."""
-    options = dict(submission.per_sample)
-    if submission.cost is not None:
-        options.pop("decisions", None)
-    return options
 
 
 def _notes_on_classes(submission: Submission) -> tuple[Note, ...]:

@@ -39,6 +39,7 @@ _LABELS = ("labels", "label", "gold")
 _BESIDE_OPTIONS = ("choice", "score", "confidence")  # with which probabilities are an answer
 _MARKS = (b'"probabilities"', b'"probability"', b'"noul"', b'"s1-record/1"')
 _FIRST = 50_000  # bytes of a file that tell what it is
+_SUM_TOLERANCE = 0.02  # of probabilities, which services round
 _TOLERANCE = 2e-3  # of stated confidences, whose probabilities were rounded
 _WORDS_OF_YES = {"true": 1, "yes": 1, "1": 1, "false": 0, "no": 0, "0": 0}
 
@@ -215,6 +216,9 @@ def _probabilities_in(fields: Fields, kind: str) -> dict[str, float]:
     options = {_text(option): _probability(value) for option, value in pairs}
     if len(options) < max(len(given), 2):
         raise InputError("probabilities", "options_repeated", got=", ".join(options))
+    total = math.fsum(options.values())
+    if not abs(total - 1) <= _SUM_TOLERANCE:
+        raise InputError("probabilities", "far_from_sum_1", value=total)
     if kind == "score":
         return {level: options[level] for level in map(str, range(len(options)))}
     return options
@@ -266,30 +270,26 @@ def _parts_of_question(run: Run, answers: Sequence[Answer], options: RunOptions)
 
 
 def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
-    """Return a part of answers with one number of options: their probabilities, or verdicts on them.
+    """Return a part of answers with one number of options, by the probabilities of scores, or of what was chosen.
 
-    Only verdicts can be abstentions, which refusals are; that to a score is the least certain opinion on it.
+    A refusal is an abstention, or the least certain opinion on a score.
     """
     given = [answer for answer in answers if answer.kind != REFUSAL]
     is_score = given[0].kind == "score"
-    is_labelled = any(answer.label is not None for answer in answers)
-    has_opinions = is_score or (is_labelled and len(given) == len(answers))
-    decisions = [parts.in_file(run.file, one.row, _decision, one) for one in answers]
-    columns_of = _opinions if has_opinions else _verdicts
+    columns_of = _opinions if is_score else _verdicts
     part = parts.part_of(
         run,
         np.array([answer.row for answer in answers]),
-        {**_identities(run, answers, options), **columns_of(run.file, answers, decisions)},
+        {**_identities(run, answers, options), **columns_of(run.file, answers)},
         _facts(run, answers, given),
         num_classes=len(given[0].probabilities),
-        answers=() if is_score else decisions,
+        answers=[str(answer.made) for answer in given if answer.made is not None],
     )
     return replace(
         part,
         notes=(*part.notes, *_note_on_stated(given)),
         predictions_are="probabilities",
         cost="absolute" if is_score else None,
-        decisions=decisions if has_opinions and not is_score else None,
     )
 
 
@@ -312,12 +312,13 @@ def _facts(run: Run, answers: Sequence[Answer], given: Sequence[Answer]) -> list
     return facts
 
 
-def _opinions(file: Path, answers: Sequence[Answer], decisions: Sequence[int]) -> dict[str, Column]:
-    """Return the columns of the true options, and of the probabilities of each."""
+def _opinions(file: Path, answers: Sequence[Answer]) -> dict[str, Column]:
+    """Return the columns of the true levels, and of the probability of each."""
     if all(answer.label is None for answer in answers):
         raise FileError(file, "score_without_level", row=answers[0].row)
     size = max(len(answer.probabilities) for answer in answers)
-    table = np.array([_probabilities_of(answer, size) for answer in answers])
+    refused = [0.5, *[0.0] * (size - 2), 0.5]
+    table = np.array([list(answer.probabilities.values()) or refused for answer in answers])
     columns = {f"choice_{place}": values for place, values in enumerate(table.T.tolist())}
     return {
         "label": [parts.in_file(file, one.row, _true_option, one) for one in answers],
@@ -325,33 +326,28 @@ def _opinions(file: Path, answers: Sequence[Answer], decisions: Sequence[int]) -
     }
 
 
-def _verdicts(file: Path, answers: Sequence[Answer], decisions: Sequence[int]) -> dict[str, Column]:
-    """Return the columns of the probabilities of what was chosen, of whether it is true, and of what was refused."""
-    correct = [
-        one.correct
-        if one.label is None
-        else int(decision == parts.in_file(file, one.row, _true_option, one))
-        for one, decision in zip(answers, decisions, strict=True)
-    ]
-    confidences = [
-        _probabilities_of(one, 2)[decision]
-        for one, decision in zip(answers, decisions, strict=True)
-    ]
-    columns: dict[str, Column] = {"correct": correct, "confidence": confidences}
+def _verdicts(file: Path, answers: Sequence[Answer]) -> dict[str, Column]:
+    """Return the columns of the probability of what was chosen, of whether that is true, and of what was refused."""
+    verdicts = [parts.in_file(file, one.row, _verdict, one) for one in answers]
+    correct, confidence = zip(*verdicts, strict=True)
+    columns: dict[str, Column] = {"correct": correct, "confidence": confidence}
     refused = [int(answer.kind == REFUSAL) for answer in answers]
     return {**columns, "abstained": refused} if any(refused) else columns
 
 
-def _probabilities_of(answer: Answer, size: int) -> list[float]:
-    """Return the probabilities (K,) of an answer; of a refusal those of the least certain, half for either end."""
-    return list(answer.probabilities.values()) or [0.5, *[0.0] * (size - 2), 0.5]
+def _verdict(answer: Answer) -> tuple[object, float]:
+    """Return whether the option that was chosen is true, None where it is not known, and its probability."""
+    if answer.kind == REFUSAL:
+        return 0, 0.0
+    decision = _decision(answer)
+    true = _true_option(answer)
+    correct = answer.correct if true is None else int(decision == true)
+    return correct, list(answer.probabilities.values())[decision]
 
 
 def _decision(answer: Answer) -> int:
     """Return the option that was chosen, else the likeliest; InputError if the one that was chosen is less likely."""
     options = list(answer.probabilities)
-    if not options:
-        return 0
     likeliest = max(options, key=answer.probabilities.__getitem__)
     if answer.made is None:
         return options.index(likeliest)

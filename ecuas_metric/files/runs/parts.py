@@ -56,8 +56,6 @@ class RunPart(Run):
         What the columns of choices hold.
     cost : str or None
         What a mistake costs, where not all cost the same.
-    decisions : sequence of int, shape (N,), or None
-        The choices that were made, where they are not the first of the likeliest.
     """
 
     rows: Ints
@@ -66,7 +64,6 @@ class RunPart(Run):
     num_classes: int | None
     predictions_are: str = "log_probabilities"
     cost: str | None = None
-    decisions: Sequence[int] | None = None
 
     def table(self) -> tuple[pa.Table, dict[str, str]]:
         """Return the columns (N,) by name, and the name of each role's column for `submissions_of`."""

@@ -341,6 +341,7 @@ def test_scores_are_posteriors_with_the_distance_of_levels_as_cost(tmp_path: Pat
     path = write_store(tmp_path, "openai", [question])
     (system,) = prepare_submissions(read_submissions(path), n=1).values()
     values = {str(key): value for key, value in all_values(system).items()}
+    assert values["ecuas_1"] == pytest.approx(ecuas_by_hand(question), rel=1e-9)
     by_name = score_posteriors(
         question.truth, question.probabilities, labels=range(4), cost="absolute", n=1
     )
@@ -395,3 +396,37 @@ def test_probabilities_beside_a_label_alone_are_a_table_as_before(tmp_path: Path
     ]
     (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
     assert submission.recipe.format != "run"
+
+
+@pytest.mark.parametrize("kind", ["choice", "yes", "score"])
+def test_a_refusal_costs_what_rejecting_costs(tmp_path: Path, kind: str) -> None:
+    question = draw_question("q", kind, 2 if kind == "yes" else 4, 20, seed=5)
+    rows = [row for item in range(20) for row in flat_rows([question], item)]
+    whole = ecuas_values(write_lines(tmp_path / "a.jsonl", rows[:15]))["q"]
+    for row in rows[15:]:
+        kept = {name: row[name] for name in ("id", "model", "question", "label")}
+        row.clear()
+        row.update(kept, type="refusal")
+    path = write_lines(tmp_path / "b.jsonl", rows)
+    assert ecuas_values(path)["q"] == pytest.approx((15 * whole + 5) / 20)
+    assert any("5 of 20 refused" in str(note) for note in read_submissions(path)[0].notes)
+
+
+def test_a_call_that_failed_is_a_refusal(tmp_path: Path) -> None:
+    question = draw_question("q", "choice", 3, 4, seed=6)
+    rows = [row for item in range(4) for row in s1_records([question], item)]
+    for name in ("choice", "confidence", "probabilities"):
+        del rows[1][name]
+    rows[1] |= {"model_served": None, "error_code": "timeout"}
+    (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    assert submission.per_sample["abstained"] == [False, True, False, False]
+
+
+@pytest.mark.slow
+def test_two_hundred_files_of_all_stores_give_the_numbers_of_the_formula(tmp_path: Path) -> None:
+    for seed in range(200):
+        questions = draw_questions(1000 + seed)
+        for store in STORES:
+            values = ecuas_values(write_store(tmp_path, store, questions))
+            expected = {question.name: ecuas_by_hand(question) for question in questions}
+            assert values == pytest.approx(expected, rel=1e-9)
