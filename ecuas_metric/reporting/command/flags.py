@@ -273,6 +273,17 @@ examples
   ecuas report GPT-4=gpt.csv Llama=llama.jsonl --calibrate affine
       names as the paper has them; also each system after cross-validated recalibration
 """
+_PUBLISH = """\
+what is written
+  .eval_results/*.yaml in the model's repository, a file for each metric: its value, interval, N and signature.
+  A board has no direction, and shows the largest value first: of ECUAS it is 1 - ECUAS.
+
+examples
+  ecuas publish-results me/model answers.csv --benchmark me/questions
+      print the file, and change nothing
+  ecuas publish-results me/model answers.csv --benchmark me/questions --pull-request
+      open a pull request with it, as whoever `hf auth login` says
+"""
 _NO_PAIRS = (
     "States do not say which rows are of one question: compare a sample of the questions, or score both systems with "
     "--interval."
@@ -316,6 +327,12 @@ COMMANDS = {
     ),
     "threshold": Command({"": "deciding:choose_threshold"}, FILES, _DECIDE),
     "read": Command({"": "recipes:show_recipes"}, FILES),
+    "publish-results": Command(
+        {"": "publishing:publish_results"},
+        FILES,
+        _PUBLISH,
+        usage="MODEL FILE [FILE ...] --benchmark DATASET",
+    ),
     "merge": Command({"": "out_of_core:merge_states"}, epilog=METRIC_NAMES),
 }
 
