@@ -68,7 +68,7 @@ def eval_result_entries(
     from huggingface_hub import EvalResultEntry
 
     require_repository(benchmark, "benchmark")
-    keys = [key for key in results.estimates if _has_entry(key)] if only is None else list(only)
+    keys = [key for key in results.estimates if has_direction(key)] if only is None else list(only)
     return [
         EvalResultEntry(
             dataset_id=benchmark,
@@ -114,7 +114,8 @@ def open_pull_request(model: str, files: Mapping[str, str], *, title: str) -> st
     return str(info.pr_url)
 
 
-def _has_entry(key: Key) -> bool:
+def has_direction(key: Key) -> bool:
+    """Return whether a plain metric ranks systems."""
     return key.entry.higher_is_better is not None and not key.variant
 
 

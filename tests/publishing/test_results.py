@@ -1,5 +1,8 @@
 """Results of a model go to its repository as the Hub's own parser takes them, by a pull request that is asked for."""
 
+import json
+
+import numpy as np
 import pytest
 from huggingface_hub import parse_eval_result_entries
 from yaml import safe_load
@@ -7,9 +10,11 @@ from yaml import safe_load
 from ecuas_metric import confidence_system, score_confidences
 from ecuas_metric.errors import InputError
 from ecuas_metric.hub.eval_results import eval_result_entries
+from ecuas_metric.hub.every_eval_ever import files_of_evaluation
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import compute_results
+from tests.ecuas_metric.integrations.live import run
 
 CSV = "confidence,correct\n" + "0.9,1\n0.8,0\n0.4,1\n0.7,1\n" * 30
 MODEL, BENCHMARK = "me/model", "me/questions"
@@ -93,3 +98,50 @@ def test_a_benchmark_is_the_name_of_a_repository(name):
     results = compute_results(confidence_system([1, 0], [0.9, 0.2]))
     with pytest.raises(InputError):
         eval_result_entries(results, benchmark=name)
+
+
+def records_of(system, folder):
+    """Return the record of the metrics and those of the samples, as they are written."""
+    files = files_of_evaluation(
+        system,
+        compute_results(system),
+        model=MODEL,
+        benchmark=BENCHMARK,
+        organization="us",
+        date="2026-11-28",
+    )
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    aggregate, samples = files.values()
+    return json.loads(aggregate), [json.loads(line) for line in samples.splitlines()]
+
+
+def test_records_of_every_eval_ever_hold_the_numbers_and_which_way_is_better(tmp_path):
+    confidence, correct = [0.9, 0.25, 0.4, 0.8], [1, 0, 1, 1]
+    system = confidence_system(correct, confidence, ids="abcd", confidence_level=0.9)
+    aggregate, samples = records_of(system, tmp_path)
+    values = score_confidences(correct, confidence, confidence_level=0.9)
+    for result in aggregate["evaluation_results"]:
+        config, details = result["metric_config"], result["score_details"]
+        name = config["metric_id"]
+        assert details["score"] == values[name]
+        assert config["lower_is_better"] == (name not in ("auroc", "auarc"))
+        interval = details.get("uncertainty", {}).get("confidence_interval")
+        if interval:
+            limits = interval["lower"], interval["upper"], interval["confidence_level"]
+            assert limits == (values[f"{name}_low"], values[f"{name}_high"], 0.9)
+    assert [one["sample_id"] for one in samples] == list("abcd")
+    assert [float(one["metadata"]["confidence"]) for one in samples] == pytest.approx(confidence)
+    assert [one["evaluation"]["is_correct"] for one in samples] == [bool(one) for one in correct]
+
+
+@pytest.mark.e2e
+@pytest.mark.integrations
+def test_the_formats_own_validator_takes_the_records(tmp_path):
+    rows = np.random.default_rng(0).random((50, 2))
+    system = confidence_system(rows[:, 1] < rows[:, 0], rows[:, 0], confidence_level=0.95)
+    records_of(system, tmp_path)
+    files = [path.relative_to(tmp_path) for path in tmp_path.rglob("*.json*")]
+    run("every-eval-ever", tmp_path, "validate", *files, program="bin/every_eval_ever")

@@ -1,10 +1,13 @@
 """`ecuas publish-results`: the results of a model, on the boards of the Hub."""
 
+from pathlib import Path
 from typing import Annotated
 
 from ...costs import ECUAS_N
 from ...errors import InputError
+from ...files.write import write_whole
 from ...hub.eval_results import eval_result_entries, files_of_entries, open_pull_request
+from ...hub.every_eval_ever import files_of_evaluation
 from ...metric import Key
 from ...options import LEVEL
 from ..report import Notes, make_report, prepare_submissions
@@ -28,6 +31,17 @@ def publish_results(
     source: Annotated[
         str | None, Flag("an address where the evaluation can be seen", "URL")
     ] = None,
+    every_eval_ever: Annotated[
+        str | None,
+        Flag(
+            "also write all metrics and samples to this folder, as Every Eval Ever has them",
+            "DIR",
+            writes=("*",),
+        ),
+    ] = None,
+    organization: Annotated[
+        str, Flag("who evaluated the model", "NAME", needs=("every_eval_ever",))
+    ] = "unknown",
     pull_request: Annotated[
         bool, Flag("open the pull request; without it the files are only printed")
     ] = False,
@@ -48,6 +62,12 @@ def publish_results(
     texts = files_of_entries(entries)
     for path, text in texts.items():
         print(f"# {path} of {model}", text, sep="\n")
+    if every_eval_ever is not None:
+        written = files_of_evaluation(
+            system, results, model=model, benchmark=benchmark, organization=organization
+        )
+        for place, content in written.items():
+            write_whole(Path(every_eval_ever, place), content.encode())
     if pull_request:
         print(open_pull_request(model, texts, title=f"Add results on {benchmark}"))
     return notes_of({name: system})
