@@ -1,11 +1,14 @@
-"""What Gradio keeps of visitors in the server's memory: little, and not for long."""
+"""What Gradio keeps of visitors in the server's memory: little, and not for long; and fetches for them: nothing."""
 
 from __future__ import annotations
 
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from ecuas_metric.errors import InputError
+
 from .. import uploads
+from ..markup import in_words
 
 if TYPE_CHECKING:
     from gradio.blocks import Blocks
@@ -17,7 +20,8 @@ LONG_ID = "The session's name is too long."
 
 
 def bound(demo: Blocks) -> None:
-    """Let a page forget what Gradio would keep of each visitor."""
+    """Let a page forget what Gradio would keep of each visitor, and fetch no addresses, also of anybody's host."""
+    from gradio import Error, processing_utils
     from gradio.route_utils import GradioMultiPartParser
     from gradio.state_holder import SessionState
     from starlette.formparsers import MultiPartException
@@ -41,6 +45,11 @@ def bound(demo: Blocks) -> None:
         forget_unread(demo._queue)
         return await push(body, *others, **named)
 
+    async def refuse(url: str, **_: str) -> str:
+        error = InputError("A file", "no_upload", value=url, advice="give_upload")
+        raise Error(in_words(error), print_exception=False)
+
+    processing_utils.async_ssrf_protected_download = refuse
     GradioMultiPartParser.on_headers_finished = read  # type: ignore[method-assign,assignment]
     demo._queue.push = pushed  # type: ignore[method-assign]
 

@@ -70,7 +70,9 @@ def window(page):
         # of uploads that have ended Gradio knows no progress
         tab.on(
             "response",
-            lambda r: faults.append(r.url) if r.status == 404 and "_progress" not in r.url else None,
+            lambda r: (
+                faults.append(r.url) if r.status == 404 and "_progress" not in r.url else None
+            ),
         )
         tab.on("pageerror", lambda error: faults.append(str(error)))
         yield tab, faults

@@ -1,6 +1,8 @@
 """What the server keeps of visitors."""
 
+import threading
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
@@ -54,3 +56,32 @@ def test_an_upload_holds_as_many_files_as_a_call(page, app):
         files = [("files", (f"{i}.csv", b"x")) for i in range(number)]
         answer = httpx.post(f"{page}gradio_api/upload", files=files, timeout=60)
         assert answer.status_code == status
+
+
+@pytest.fixture
+def elsewhere():
+    """An address, and what was asked of it."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/a.csv", asked
+        server.shutdown()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "somewhere.example"])
+def test_no_address_is_fetched(host, page, elsewhere):
+    address, asked = elsewhere
+    address = address.replace("127.0.0.1", host)
+    for more in ({}, {"url": address}):
+        file = {"path": address, "meta": {"_type": "gradio.FileData"}} | more
+        for given in ({"data": [[file]]}, {"data": [file], "session_hash": "one"}):
+            answer = httpx.post(f"{page}gradio_api/run/score", json=given, timeout=60)
+            assert (
+                "is no upload of this page" in answer.text or "must be a valid list" in answer.text
+            )
+    assert asked == []
