@@ -48,7 +48,7 @@ class Limits:
     # of all together
     tasks: int = 4  # at once
     waiting: int = 200
-    unread: int = 600  # messages to programs, about three of a call
+    unread: int = 200  # results for programs that nobody has fetched yet
     patience: int = 120  # seconds
     disk_bytes: int = 1000 * MB
 

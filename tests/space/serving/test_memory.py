@@ -1,6 +1,7 @@
 """What the server keeps of visitors."""
 
 import threading
+import time
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -17,23 +18,29 @@ def test_the_name_of_a_session_is_short(page):
         assert answer.status_code == status
 
 
-def test_results_that_nobody_fetches_are_forgotten_the_oldest_first(page, app):
-    queue = app.demo._queue
-    sessions = queue.pending_messages_per_session
+def test_results_that_nobody_fetches_are_forgotten_the_oldest_first(page, app, monkeypatch):
+    sessions = app.demo._queue.pending_messages_per_session
+    monkeypatch.setattr(app.uploads, "LIMITS", replace(app.uploads.LIMITS, unread=4))
     with httpx.Client(base_url=f"{page}gradio_api/", timeout=60) as web:
 
         def ask(session):
-            given = {"data": ["kept"], "session_hash": session}
-            return web.post("call/leaderboard", json=given).json()["event_id"]
+            answer = web.post("call/leaderboard", json={"data": ["kept"], "session_hash": session})
+            while not any(map(is_result, sessions[session]._queue)):
+                time.sleep(0.01)
+            return answer
 
-        for number in range(20):
-            ask(f"unread{number}")
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(app.uploads, "LIMITS", replace(app.uploads.LIMITS, unread=10))
-            identifier = ask("last")
-        assert sum(messages.qsize() for messages in sessions.values()) < 20
-        assert sessions["unread0"].empty()
-        assert "event: complete" in web.get(f"call/leaderboard/{identifier}").text
+        def result(answer):
+            return web.get(f"call/leaderboard/{answer.json()['event_id']}").text
+
+        asked = [ask(f"unread{number}") for number in range(10)]
+        assert "event: error" in result(asked[0])
+        assert all("event: complete" in result(one) for one in asked[-4:])
+        answers = [ask("one").status_code for _ in range(9)]
+        assert (answers[0], answers[-1]) == (200, 503)
+
+
+def is_result(message):
+    return type(message).__name__ == "ProcessCompletedMessage"
 
 
 def test_nothing_is_kept_of_a_session(page, app):
