@@ -437,8 +437,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Every right answer has a higher confidence than every wrong one: is one column computed from the other?"
     ),
     "abstentions": (
-        "No answer was given to {unanswered}: each costs what rejecting costs, 1 in ECUAS_n. The error rate of the "
-        "answers is {error_rate:.3f}."
+        "No answer was given to {unanswered}: each costs what rejecting costs. The error rate of the answers "
+        "is {error_rate:.3f}."
     ),
     "inverted": "Wrong answers have higher confidences than right ones: AUROC is {auroc:.2f}.",
     "ids_not_used": "its ids are not those of {other} in {count} of {total} rows, which are paired all the same.",

@@ -50,7 +50,7 @@ def over_questions(questions: Mapping[str, System]) -> System:
     columns: list[Floats] = []
     for name, system in questions.items():
         if system.ids is None:
-            raise InputError("questions", "not_paired", got=name)
+            raise InputError("questions", "no_ids", got=name)
         of_question = list(map(str, system.ids))
         ids += [f"{name} {item}" for item in of_question]
         items += of_question

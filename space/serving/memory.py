@@ -46,7 +46,7 @@ def bound(demo: Blocks) -> None:
         error = InputError("A file", "no_upload", value=url, advice="give_upload")
         raise Error(in_words(error), print_exception=False)
 
-    processing_utils.async_ssrf_protected_download = refuse
+    processing_utils.async_ssrf_protected_download = refuse  # type: ignore[assignment]
     GradioMultiPartParser.on_headers_finished = read  # type: ignore[method-assign,assignment]
     _bound_results(demo._queue)
 
@@ -80,7 +80,7 @@ def _bound_results(queue: Queue) -> None:
         send(event, message)
 
     queue.push = pushed  # type: ignore[method-assign]
-    queue.send_message = sent  # type: ignore[method-assign]
+    queue.send_message = sent  # type: ignore[method-assign,assignment]
 
 
 def _forget(results: deque[ref[Any]]) -> None:
