@@ -213,7 +213,7 @@ def show_choice(
     *values: Numbers | None,
 ) -> Outputs:
     """Say which reject cost to take, of uploaded systems or those of the example, by what was set last."""
-    if not target:  # and an answer that came meanwhile stays
+    if target not in TARGETS:  # and an answer that came meanwhile stays
         return gr.skip(), gr.skip()
     names = (*TARGETS, *CONTROLS)
     given: dict[str, Any] = dict(zip(names, values, strict=True))

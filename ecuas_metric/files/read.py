@@ -547,7 +547,11 @@ def _refuse_open_quote(content: pa.Buffer, header: Header) -> None:
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
     for _ in range(header.before):
         lines.readline()
-    rows = csv.reader(lines, delimiter=header.separator, skipinitialspace=True, strict=True)
+    end = re.compile(
+        rf'" +(?={re.escape(header.separator)}|[\r\n]*$)'
+    )  # with spaces, which are taken
+    texts = (end.sub('"', line) if '" ' in line else line for line in lines)
+    rows = csv.reader(texts, delimiter=header.separator, skipinitialspace=True, strict=True)
     last = 0
     try:
         for _ in rows:

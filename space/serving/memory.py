@@ -42,7 +42,7 @@ def bound(demo: Blocks) -> None:
         if parser._current_part.file is None:  # such fields stay in memory, of any size
             raise MultiPartException(NO_FIELDS)
 
-    async def refuse(url: str, **_: str) -> str:
+    async def refuse(url: str, cache_dir: str) -> str:
         error = InputError("A file", "no_upload", value=url, advice="give_upload")
         raise Error(in_words(error), print_exception=False)
 

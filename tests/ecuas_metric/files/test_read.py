@@ -290,10 +290,13 @@ def test_a_quote_that_nothing_closes_swallows_no_rows(rows, read):
     rows = "0,zero,0.9,1\n" + rows.replace("|", "\n")
     with pytest.raises(FileError, match=OPEN):
         read(f"id,answer,confidence,correct\n{rows}")
-    whole = (
-        'id,answer,confidence,correct\n1,"a ""b""\nc",0.9,1\n2,"6"" long",0.8,0\n3,5" long,0.7,1\n'
-    )
-    assert read(whole).predictions.tolist() == [0.9, 0.8, 0.7]
+
+
+def test_quotes_that_are_closed_hold_several_lines(read):
+    """Also before spaces, and where they are doubled or within a text."""
+    rows = '1,"a ""b""\nc" ,0.9,1|2,"6"" long",0.8,0|3,5" long,0.7,1|4,"a\n""b"" , c",0.6,1|'
+    one = read("id,answer,confidence,correct\n" + rows.replace("|", "\n"))
+    assert one.predictions.tolist() == [0.9, 0.8, 0.7, 0.6]
 
 
 def test_a_point_alone_is_an_empty_cell(read):
