@@ -46,7 +46,7 @@ def bound(demo: Blocks) -> None:
         error = InputError("A file", "no_upload", value=url, advice="give_upload")
         raise Error(in_words(error), print_exception=False)
 
-    processing_utils.async_ssrf_protected_download = refuse  # type: ignore[assignment]
+    processing_utils.async_ssrf_protected_download = refuse
     GradioMultiPartParser.on_headers_finished = read  # type: ignore[method-assign,assignment]
     _bound_results(demo._queue)
 
