@@ -34,6 +34,7 @@ from .inputs import (
     complement,
     confidences,
     costs,
+    note_hard,
     numbers,
     posteriors,
     require_named,
@@ -43,7 +44,7 @@ from .inputs import (
 from .metric import Key, Metric
 from .options import check_number, checked_options, per_sample, refuse_idle_options
 from .order import AUGRC, AURC, AUROC
-from .results import System, compute_results, note_hard, prepare
+from .results import System, compute_results, prepare
 
 
 def ecuas_score(

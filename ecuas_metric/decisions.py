@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .groups import sorted_by
 from .inputs import Array, Bools, Floats, Ints, row_blocks
-from .options import cost_matrix
+from .options import Options, cost_matrix, own_decisions
 
 SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
 _LAST_DIGIT = 6e-15  # of uncertainties with 14 digits: a little more than half of it
@@ -91,6 +91,29 @@ class Decisions:
     def uncertainty_at(self, rank: Floats) -> Floats:
         """Return the uncertainty of samples whose `rank_by` is `rank`."""
         return 1 + rank if self.are_of_confidences else rank
+
+
+def make_decisions(form: str, predictions: Array, references: Array, options: Options) -> Decisions:
+    """Return the decisions of checked predictions, (N,) or (N, K), and references (N,) of a form of input."""
+    if form == "confidences":
+        if options.abstained is not None:
+            predictions = np.where(options.abstained, ABSTAINS, predictions)
+            references = np.where(options.abstained, 0, references)
+        return confidence_decisions(predictions, references, num_classes=options.num_classes)
+    if form == "costs":
+        if options.max_uncertainty is None:
+            raise InputError("max_uncertainty", "max_uncertainty_missing")
+        return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty)
+    are = options.predictions_are.replace("positive_probabilities", "probabilities")
+    num_samples, num_classes = predictions.shape
+    return posterior_decisions(
+        predictions,
+        references,
+        predictions_are=are,
+        cost=options.cost,
+        decisions=own_decisions(options, num_samples=num_samples, num_classes=num_classes),
+        epsilon=options.epsilon,
+    )
 
 
 def confidence_decisions(

@@ -211,9 +211,70 @@ def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
 
 def stacked(positive: Array) -> Floats:
     """Return posteriors (N, 2) of checked probabilities (N,) of the second class, none of which may be NaN."""
+    if positive.ndim != 1:
+        expected = "(N,) where they are positive_probabilities"
+        raise shape_error(positive, "predictions", "wrong_shape", expected=expected)
     require(~np.isnan(positive), positive, "predictions", "is_nan")
     q = positive.astype(np.float64, copy=False)
     return np.stack([1 - q, q], axis=1)
+
+
+def repair(
+    form: str,
+    predictions: Array,
+    *,
+    predictions_are: str,
+    renormalize: bool,
+    missing_confidence: float | None,
+    abstained: Bools | None = None,
+) -> tuple[Array, _Notes]:
+    """Return checked predictions with rounding corrected and missing confidences filled in, and notes on them.
+
+    Positive probabilities (N,), which are of the form posteriors, become (N, 2). Confidences need not be known where
+    no answer was given, `abstained` (N,).
+    """
+    if form == "costs" or predictions_are in ("log_probabilities", "logits"):
+        if renormalize:
+            got = f"predictions_are={predictions_are!r}"
+            raise InputError("renormalize", "requires_probabilities", got=got)
+        if form == "costs":
+            return predictions, ()
+        return predictions, check_posteriors(predictions, predictions_are=predictions_are)
+    notes: _Notes = ()
+    if form == "posteriors" and predictions_are == "positive_probabilities":
+        notes = note_hard(predictions, "probabilities")
+        predictions = stacked(predictions)
+    predictions, clipped = clip(predictions)
+    notes += clipped
+    if renormalize:
+        predictions, divided = divide_by_sums(predictions)
+        notes += divided
+    if form == "posteriors":
+        return predictions, notes + check_posteriors(predictions)
+    if abstained is None:
+        confidence, filled = fill_missing(predictions, missing_confidence=missing_confidence)
+        return confidence, notes + filled + note_hard(confidence)
+    same_length(predictions=predictions, abstained=abstained)
+    confidence = np.where(abstained, 0.0, predictions)
+    confidence, filled = fill_missing(confidence, missing_confidence=missing_confidence)
+    return confidence, notes + filled + note_hard(confidence[~abstained])
+
+
+def note_hard(
+    predictions: Array,
+    what: str = "confidences",
+) -> tuple[Note, ...]:
+    """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
+    if not np.isin(predictions[:64], (0, 1)).all():  # these few mostly tell
+        return ()
+    if not np.array_equal(np.unique(predictions), (0, 1)):
+        return ()
+    return (hard_decisions(what),)
+
+
+def hard_decisions(what: str) -> Note:
+    """Return the note that predictions look like predicted classes."""
+    return Note("hard_decisions", {"what": what}, "use_probabilities")
 
 
 def clip(values: Array) -> tuple[Array, _Notes]:

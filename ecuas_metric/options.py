@@ -23,6 +23,7 @@ from .inputs import (
     one_dimensional,
     require,
     require_named,
+    same_length,
     shape_error,
     vector,
 )
@@ -219,22 +220,26 @@ def with_costs_of_levels(options: Options) -> Options:
     return options.replace(cost=distance ** LEVEL_COSTS[options.cost])
 
 
-def require_reject_costs(
-    costs: tuple[float, ...], *, max_uncertainty: float, are_shares: bool
+def require_fit(
+    options: Options, *, num_samples: int, max_uncertainty: float, are_shares: bool
 ) -> None:
-    """Raise InputError unless all reject costs lie in [0, `max_uncertainty`], up to rounding.
+    """Raise InputError unless reject costs lie in [0, `max_uncertainty`], and each sample has one value of an option.
 
-    They `are_shares` of the cost of a wrong answer, where that is the same for all.
+    Reject costs `are_shares` of the cost of a wrong answer, where that is the same for all.
     """
-    array = np.array(costs)
+    costs = np.array(options.reject_costs)
     require(
-        array <= max_uncertainty * (1 + RANGE_TOLERANCE),
-        array,
+        costs <= max_uncertainty * (1 + RANGE_TOLERANCE),
+        costs,
         "reject_costs",
         "reject_cost_too_large",
         advice="write_share_of_mistake" if are_shares else "",
         largest=max_uncertainty,
     )
+    for name in PER_SAMPLE:
+        values = getattr(options, name)
+        if values is not None:
+            same_length(**{"predictions": range(num_samples), name: values})
 
 
 def own_decisions(

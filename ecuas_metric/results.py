@@ -15,11 +15,8 @@ from .basis import UNKNOWN, Basis, Origin, basis_of
 from .calibration import ECE_DEBIASED, limits_of_gap
 from .costs import ECUAS_N, note_above
 from .decisions import (
-    ABSTAINS,
     Decisions,
-    confidence_decisions,
-    cost_decisions,
-    posterior_decisions,
+    make_decisions,
     select_rows,
 )
 from .errors import InputError, Note
@@ -31,14 +28,9 @@ from .inputs import (
     Floats,
     Ints,
     Limits,
-    check_posteriors,
-    clip,
-    divide_by_sums,
-    fill_missing,
     inner,
     picked,
-    same_length,
-    stacked,
+    repair,
 )
 from .intervals import (
     NO_UNITS,
@@ -61,9 +53,8 @@ from .metrics import (
 from .options import (
     PER_SAMPLE,
     Options,
-    own_decisions,
     refuse_options_of_other_forms,
-    require_reject_costs,
+    require_fit,
     with_costs_of_levels,
 )
 from .order import AUROC, auroc
@@ -191,33 +182,32 @@ def prepare(
 
     Otherwise there are no tie groups, and no metric of the order may be asked for.
     """
-    predictions_are = options.predictions_are
-    hard: tuple[Note, ...] = ()
-    if predictions_are == "positive_probabilities" and form != "costs":
-        hard = note_hard(predictions, "probabilities")
+    are_positive = options.predictions_are == "positive_probabilities"
+    if are_positive and form != "costs":
         form = "posteriors"
-        predictions_are = "probabilities"
-        predictions = _two_columns(predictions)
     refuse_options_of_other_forms(form, options)
-    predictions, repaired = repair(form, predictions, options)
+    predictions, notes = repair(
+        form,
+        predictions,
+        predictions_are=options.predictions_are,
+        renormalize=options.renormalize,
+        missing_confidence=options.missing_confidence,
+        abstained=options.abstained,
+    )
     if form == "posteriors":
         options = with_costs_of_levels(options.replace(num_classes=predictions.shape[1]))
-    decisions, notes = _decide(form, predictions, references, options, predictions_are)
+    decisions = make_decisions(form, predictions, references, options)
     advice = "check_cost" if options.decisions is None else "check_decisions"
     answered = decisions.uncertainty
     if decisions.has_abstentions:
         answered = answered[~decisions.abstained]
-    above = note_above(answered, decisions.max_uncertainty, advice=advice)
-    notes = hard + repaired + notes + above
-    require_reject_costs(
-        options.reject_costs,
+    notes += note_above(answered, decisions.max_uncertainty, advice=advice)
+    require_fit(
+        options,
+        num_samples=len(references),
         max_uncertainty=decisions.max_uncertainty,
         are_shares=decisions.confidence is not None,
     )
-    for name in PER_SAMPLE:
-        values = getattr(options, name)
-        if values is not None:
-            same_length(**{"predictions": references, name: values})
     options = options.replace(abstained=None)  # decisions have them
     if not rank:
         none = np.empty(0)
@@ -529,90 +519,6 @@ def note_first_class(occurs: Bools) -> tuple[Note, ...]:
     if len(occurs) < 3 or occurs[0] or not occurs[1:].all():
         return ()
     return (Note("labels_from_1", {"last": len(occurs) - 1}),)
-
-
-def _two_columns(predictions: Array) -> Array:
-    """Return posteriors (N, 2) from probabilities of class 1 (N,), which were checked as confidences."""
-    if predictions.ndim != 1:
-        got = f"shape {predictions.shape}"
-        expected = "(N,) where they are positive_probabilities"
-        raise InputError(
-            "predictions", "wrong_shape", value=predictions.shape, got=got, expected=expected
-        )
-    return stacked(predictions)
-
-
-def repair(
-    form: str,
-    predictions: Array,
-    options: Options,
-) -> tuple[Array, tuple[Note, ...]]:
-    """Return predictions with rounding errors of probabilities corrected within tolerances, and notes on that."""
-    if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
-        if options.renormalize:
-            got = f"predictions_are={options.predictions_are!r}"
-            raise InputError("renormalize", "requires_probabilities", got=got)
-        return predictions, ()
-    predictions, notes = clip(predictions)
-    predictions, rounded = divide_by_sums(predictions) if options.renormalize else (predictions, ())
-    return predictions, notes + rounded
-
-
-def note_hard(
-    predictions: Array,
-    what: str = "confidences",
-) -> tuple[Note, ...]:
-    """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
-    if not np.isin(predictions[:64], (0, 1)).all():  # these few mostly tell
-        return ()
-    if not np.array_equal(np.unique(predictions), (0, 1)):
-        return ()
-    return (hard_decisions(what),)
-
-
-def hard_decisions(what: str) -> Note:
-    """Return the note that predictions look like predicted classes."""
-    return Note("hard_decisions", {"what": what}, "use_probabilities")
-
-
-def _decide(
-    form: str, predictions: Array, references: Array, options: Options, predictions_are: str
-) -> tuple[Decisions, tuple[Note, ...]]:
-    if form == "confidences":
-        return _decide_by_confidence(predictions, references, options)
-    if form == "costs":
-        if options.max_uncertainty is None:
-            raise InputError("max_uncertainty", "max_uncertainty_missing")
-        return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty), ()
-    notes = check_posteriors(predictions, predictions_are=predictions_are)
-    decisions = posterior_decisions(
-        predictions,
-        references,
-        predictions_are=predictions_are,
-        cost=options.cost,
-        decisions=own_decisions(
-            options, num_samples=len(references), num_classes=predictions.shape[1]
-        ),
-        epsilon=options.epsilon,
-    )
-    return decisions, notes
-
-
-def _decide_by_confidence(
-    predictions: Array, references: Array, options: Options
-) -> tuple[Decisions, tuple[Note, ...]]:
-    abstained = options.abstained
-    if abstained is None:
-        confidence, notes = fill_missing(predictions, missing_confidence=options.missing_confidence)
-        notes += note_hard(confidence)
-        return confidence_decisions(confidence, references, num_classes=options.num_classes), notes
-    same_length(predictions=references, abstained=abstained)
-    given = np.where(abstained, 0.0, predictions)
-    confidence, notes = fill_missing(given, missing_confidence=options.missing_confidence)
-    notes += note_hard(confidence[~abstained])
-    confidence = np.where(abstained, ABSTAINS, confidence)
-    correct = np.where(abstained, 0, references)
-    return confidence_decisions(confidence, correct, num_classes=options.num_classes), notes
 
 
 def _pick(

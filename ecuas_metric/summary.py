@@ -17,7 +17,7 @@ from .calibration import squares_of_samples
 from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
 from .groups import Groups, join_groups, ratio, run_starts, sum_samples
-from .inputs import Floats, Ints, Limits, inner
+from .inputs import Floats, Ints, Limits, hard_decisions, inner, note_hard
 from .intervals import Answers, Intervals, analytic_intervals, next_costs, range_of
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
@@ -35,10 +35,8 @@ from .results import (
     Estimate,
     Results,
     System,
-    hard_decisions,
     note_at_floor,
     note_first_class,
-    note_hard,
     note_inverted,
     note_one_confidence,
     note_perfect,

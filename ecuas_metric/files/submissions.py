@@ -23,13 +23,14 @@ from ..inputs import (
     Floats,
     Ints,
     confidences,
+    note_hard,
     numbers,
     picked,
     posteriors,
     stacked,
 )
 from ..options import check_number
-from ..results import note_first_class, note_hard
+from ..results import note_first_class
 from .abstentions import abstained_in, with_abstentions
 from .asking import list_columns
 from .cells import (
