@@ -638,10 +638,8 @@ def confidence_system(
         raise InputError("confidence and uncertainty", "not_one_of_two")
     if confidence is not None:
         return _confidence_system(correct, confidence, options, OF_CONFIDENCES, ids)
-    require_same_order(correct=correct, uncertainty=uncertainty, ids=ids, **per_sample(options))
-    with in_words(OF_UNCERTAINTIES):
-        checked, _ = confidences(uncertainty, correct)
-    return _confidence_system(correct, complement(checked), options, OF_UNCERTAINTIES, ids)
+    assert uncertainty is not None
+    return _confidence_system(correct, uncertainty, options, OF_UNCERTAINTIES, ids)
 
 
 def _posterior_system(
@@ -679,20 +677,23 @@ def _posterior_system(
 
 def _confidence_system(
     correct: ArrayLike,
-    confidence: ArrayLike,
+    predictions: ArrayLike,
     options: Mapping[str, object],
     words: Mapping[str, str],
     ids: Iterable[object] | None = None,
     rank: bool = True,
 ) -> System:
+    """Return the system of confidences or uncertainties (N,), which `words` name."""
     checked = checked_options(**options)
-    arrays = {words["references"]: correct, words["predictions"]: confidence}
+    arrays = {words["references"]: correct, words["predictions"]: predictions}
     require_same_order(**arrays, ids=ids, **per_sample(options))
     with in_words(words):
         q, truth = confidences(
-            where_answered(confidence, checked.abstained, "predictions"),
+            where_answered(predictions, checked.abstained, "predictions"),
             where_answered(correct, checked.abstained, "references"),
         )
+        if words is OF_UNCERTAINTIES:
+            q = complement(q)
         texts = _texts(ids, correct=truth)
         return prepare("confidences", q, truth, checked, ids=texts, rank=rank)
 

@@ -77,9 +77,7 @@ def by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> 
     names = names_of_columns(y_prob)
     if len(names) < 2:
         return y_prob
-    classes = (
-        np.unique(classes_in(y_true, "y_true")) if labels is None else classes_in(labels, "labels")
-    )
+    classes = sorted_classes(y_true, labels)
     text = str if classes.dtype.kind == "U" else _text_of_number
     in_order = list(map(text, classes.tolist()))
     columns = list(map(text, names))
@@ -128,7 +126,7 @@ def classes_of_columns(
     columns = names_of_columns(y_prob)
     if len(columns) < 2:
         return None
-    classes = sorted_classes(classes_in(columns, argument), None)
+    classes = sorted_classes(columns, None, argument)
     names = classes.tolist()
     are_texts = classes.dtype.kind == "U"
     if are_numbered and are_texts and names != sorted(names, key=_parts_of_name):
@@ -143,9 +141,11 @@ def _parts_of_name(name: str) -> list[str | int]:
     return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
-def sorted_classes(truth: Array, labels: ArrayLike | None) -> Array:
-    """Return the classes that are there, or those that are given."""
-    return np.unique(truth) if labels is None else classes_in(labels, "labels")
+def sorted_classes(values: ArrayLike, labels: ArrayLike | None, name: str = "y_true") -> Array:
+    """Return the labels that the user names, or else the classes that occur among the values of an argument."""
+    return (
+        classes_in(labels, "labels") if labels is not None else np.unique(classes_in(values, name))
+    )
 
 
 def refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
@@ -260,7 +260,7 @@ def matrix_of_classes(
     A class has what any mistake about it costs, or a mapping of decisions, the same for each class, to costs.
     """
     keys: list[str] = list(cost)  # type: ignore[arg-type]  # or numbers
-    classes = sorted_classes(classes_in(keys, "cost"), labels)
+    classes = sorted_classes(keys, labels, "cost")
     names = classes.tolist()
     if set(names) != set(cost):
         raise InputError("cost", "class_without_cost", got=reprlib.repr(keys), labels=names)

@@ -83,18 +83,23 @@ def to_array(values: object, name: str, *, are_costs: bool = False) -> Array:
     columns = _columns_of_frame(values)
     if columns:
         return np.stack([to_array(column, name) for column in columns], axis=1)
-    values = _unmasked(detach(values))
+    return _widened(_unmasked(detach(values)), name)
+
+
+def _widened(values: object, name: str) -> Array:
+    """Return lists, arrays or a column of `datasets` in float64, where they are narrower floats."""
     try:
         array = np.asarray(values, _dtype_of_dataset(values))
     except ValueError:
         raise _ragged(values, name) from None
-    if array.dtype == np.float64 and _mixes_precisions(values):
-        if array.ndim > 1:
-            return _stacked_rows(values, name)
-        array = np.fromiter(values, object)  # type: ignore[call-overload]
-    elif array.dtype.kind in "OUS":
-        array = np.asarray(values, dtype=object)
-    return _from_objects(array, name) if array.dtype == object else widen(array)
+    is_mixed = array.dtype == np.float64 and _mixes_precisions(values)
+    if is_mixed and array.ndim > 1:
+        return _stacked_rows(values, name)
+    if is_mixed:
+        return _from_objects(np.fromiter(values, object), name)  # type: ignore[call-overload]
+    if array.dtype.kind in "OUS":
+        return _from_objects(np.asarray(values, dtype=object), name)
+    return widen(array)
 
 
 def _stacked_rows(values: Any, name: str) -> Array:

@@ -727,11 +727,16 @@ def _notes(
     bounded = [key for key, (low, _) in limits.items() if math.isfinite(low)]
     without_limits = {key: values[key] for key in limits if key not in bounded}
     notes = notes_without_interval(without_limits, answers.recalibration)
-    fitted = [key for key in bounded if key.variant == "recalibrated"]
     if not answers.is_binary:
-        assuming = [key for key in bounded if not (key.is_plain_share or key.entry.is_own_loss)]
+        assuming = [key for key in bounded if _assumes_costs(key)]
         notes += note_on("assumed", assuming, largest=answers.largest)
+    fitted = [key for key in bounded if key.variant == "recalibrated"]
     return notes + note_on("recalibration_taken_as_given", fitted)
+
+
+def _assumes_costs(key: Key) -> bool:
+    """Return whether the interval of a number depends on what one more answer is taken to cost."""
+    return not (key.is_plain_share or key.entry.is_own_loss)
 
 
 def notes_without_interval(values: Values, recalibration: str | None) -> tuple[Note, ...]:

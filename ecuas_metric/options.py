@@ -133,18 +133,23 @@ _OF_DRAWS = ("n_resamples", "random_state")
 
 def refuse_idle_options(options: Options, names: Collection[str] | None = None) -> None:
     """Raise InputError if one of some options is set, but not the one without which it changes no number."""
-    idle: dict[str, tuple[str, ...]] = {}
+    for name, needed in _idle_options(options).items():
+        if is_set(options, name) and (names is None or name in names):
+            raise InputError(name, "changes_nothing", needed=needed)
+
+
+def _idle_options(options: Options) -> dict[str, str]:
+    """Return the options that change no number, and what each needs to do so."""
+    idle: dict[str, str] = {}
     if options.confidence_level is None:
         is_tested = options.calibration
-        idle["confidence_level"] = ("interval_method",) if is_tested else _OF_INTERVALS + _OF_DRAWS
+        without_level = ("interval_method",) if is_tested else _OF_INTERVALS + _OF_DRAWS
+        idle |= dict.fromkeys(without_level, "confidence_level")
     elif options.interval_method == "analytic" and not options.calibration:
-        idle["interval_method='percentile'"] = _OF_DRAWS
+        idle |= dict.fromkeys(_OF_DRAWS, "interval_method='percentile'")
     if options.sample_weight is None:
-        idle["sample_weight"] = ("weights_are",)
-    for needed, idle_names in idle.items():
-        for name in idle_names:
-            if is_set(options, name) and (names is None or name in names):
-                raise InputError(name, "changes_nothing", needed=needed)
+        idle["weights_are"] = "sample_weight"
+    return idle
 
 
 def per_sample(options: Mapping[str, object]) -> dict[str, object]:

@@ -135,12 +135,17 @@ def decide(
         )
     with in_words({**OF_POSTERIORS, **OF_REJECT_COST}):
         system = _system_of_rows(y_prob, labels, options)
-    if names is None and labels is not None:
-        names = classes_in(labels, "labels").tolist()
-        if not isinstance(options.cost, str) and options.cost.shape[1] != len(names):
-            names = None  # decisions are not these classes
     warn_of(noted + system.notes, stacklevel=2)
-    return decisions_on_rows(system, names)
+    return decisions_on_rows(system, names or _names_of_classes(labels, options))
+
+
+def _names_of_classes(labels: ArrayLike | None, options: Options) -> list[object] | None:
+    """Return the names of the classes, if they are known and the decisions are these."""
+    if labels is None:
+        return None
+    names: list[object] = classes_in(labels, "labels").tolist()
+    are_decided = isinstance(options.cost, str) or options.cost.shape[1] == len(names)
+    return names if are_decided else None
 
 
 def _system_of_rows(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:

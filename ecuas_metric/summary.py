@@ -162,31 +162,27 @@ def summary_of(
     options = system.options.replace(
         **dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None
     )
-    total = counts if weight is None else weight * counts
+    weights = None if weight is None else _OF_EACH_ROW
     summary = Summary(
-        basis=replace(
-            system.basis,
-            num_samples=rows,
-            weights=None if weight is None else _OF_EACH_ROW,
-            **_UNKNOWN,
-        ),
+        basis=replace(system.basis, num_samples=rows, weights=weights, **_UNKNOWN),
         options=options,
-        groups=groups_of(
-            decisions, options, total, total if options.weights_are == "counts" else counts
-        ),
+        groups=_group_samples(decisions, options, weight, counts),
         rows=rows,
         samples=int(counts.sum()),
         wrong=int(counts[(decisions.candidate_cost > 0) & ~decisions.abstained].sum()),
         largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
         own=_own_sums(decisions, options, weight),
         classes=_class_weights(decisions, options, weight),
-        notes=tuple(
-            note  # but for those that follow from the groups of all rows
-            for note in system.notes
-            if note.id not in _OF_NUMBERS or system.basis.form != "confidences"
-        ),
+        notes=_lasting_notes(system),
     )
     return _limited(summary)
+
+
+def _lasting_notes(system: System) -> tuple[Note, ...]:
+    """Return the notes of a system, but for those that follow from the groups of all rows."""
+    if system.basis.form != "confidences":
+        return system.notes
+    return tuple(note for note in system.notes if note.id not in _OF_NUMBERS)
 
 
 def _class_weights(
@@ -201,17 +197,21 @@ def _class_weights(
     return np.bincount(decisions.labels, weight, minlength=size).astype(np.float64)
 
 
-def groups_of(decisions: Decisions, options: Options, weight: Floats, copies: Floats) -> Groups:
-    """Return samples in groups of equal uncertainty; `weight` (N,) is that of all `copies` of each."""
+def _group_samples(
+    decisions: Decisions, options: Options, weight: Floats | None, copies: Floats
+) -> Groups:
+    """Return samples, each with so many copies, in groups of equal uncertainty."""
     order = decisions.order
     rank = decisions.ranks + 0.0  # minus 0 is 0
     starts = run_starts(rank)
-    w = weight[order]
+    total = copies if weight is None else weight * copies
+    equal = total if options.weights_are == "counts" else copies
+    w = total[order]
     c = decisions.candidate_cost[order]
     u = decisions.uncertainty[order]
     add = partial(np.add.reduceat, indices=starts)
     return replace(
-        sum_samples(rank[starts], w, c, add, copies[order]),
+        sum_samples(rank[starts], w, c, add, equal[order]),
         high=rank[starts],
         next_cost=next_costs(decisions, options, order, starts),
         uncertainty=add(w * u),
@@ -253,23 +253,25 @@ def merge(summaries: Iterable[Summary]) -> Summary:
 def _sum_of(parts: Sequence[Summary]) -> Summary:
     """Return the summary of all rows, with as many groups as there are."""
     first = parts[0]
-    counts = {
-        name: sum(getattr(part, name) for part in parts) for name in ("rows", "samples", "wrong")
-    }
+    rows = sum(part.rows for part in parts)
     classes = [part.classes for part in parts if part.classes is not None]
-    rules = [part.basis.unlabelled for part in parts if part.basis.unlabelled is not None]
     return Summary(
-        basis=replace(
-            first.basis, num_samples=counts["rows"], unlabelled=rules[0] if rules else None
-        ),
+        basis=replace(first.basis, num_samples=rows, unlabelled=_common_rule(parts)),
         options=first.options,
         groups=join_groups([part.groups for part in parts]),
-        **counts,
+        rows=rows,
+        samples=sum(part.samples for part in parts),
+        wrong=sum(part.wrong for part in parts),
         largest_cost=max(part.largest_cost for part in parts),
         own={key: _added(parts, key) for key in first.own},
         classes=np.sum(classes, axis=0) if classes else None,
         notes=_merged_notes(parts),
     )
+
+
+def _common_rule(parts: Sequence[Summary]) -> str | None:
+    """Return what becomes of rows without a label, which is not known of parts that have none."""
+    return next(filter(None, (part.basis.unlabelled for part in parts)), None)
 
 
 def _added(parts: Sequence[Summary], key: Key) -> OwnSums:

@@ -163,17 +163,9 @@ class Family:
         """Return what intervals rest on that was not seen, and why there are none, by the system, and few groups."""
         if not self.design.tells_errors:
             return [("", NO_UNITS)]
-        hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
-        for test in self.tests:
-            if test.inference is None:
-                continue
-            kind = unseen(test.numbers, test.inference, level, self.design)
-            if kind is not None:
-                name = (test.first, test.second)[kind.number]
-                hidden[name].setdefault(test.key, kind)
         first = next(iter(self.answers.values()))
         notes = [("", note) for note in note_few_units(first)]
-        for name, kinds in hidden.items():
+        for name, kinds in self._unseen_kinds(level).items():
             answers = self.answers[name]
             fit = answers.recalibration
             decided = [
@@ -182,6 +174,18 @@ class Family:
             of_system = notes_unseen(answers, kinds) + note_on("decided_by_fit", decided)
             notes += [(name, note) for note in of_system]
         return notes
+
+    def _unseen_kinds(self, level: float) -> dict[str, dict[Key, Unseen]]:
+        """Return, by system and number, what the intervals of differences rest on that was not seen."""
+        hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
+        for test in self.tests:
+            if test.inference is None:
+                continue
+            kind = unseen(test.numbers, test.inference, level, self.design)
+            if kind is not None:
+                name = (test.first, test.second)[kind.number]
+                hidden[name].setdefault(test.key, kind)
+        return hidden
 
     def may_rank(self, test: Difference) -> bool:
         """Return whether a metric may rank two systems."""
