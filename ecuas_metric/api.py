@@ -635,7 +635,9 @@ def confidence_system(
     ([0.25, 0.5], 0.75)
     """
     if (confidence is None) == (uncertainty is None):
-        raise InputError("confidence and uncertainty", "not_one_of_two")
+        raise InputError(
+            "confidence and uncertainty", "are two forms of one thing: pass one of them"
+        )
     if confidence is not None:
         return _confidence_system(correct, confidence, options, OF_CONFIDENCES, ids)
     assert uncertainty is not None

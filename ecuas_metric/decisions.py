@@ -102,7 +102,9 @@ def make_decisions(form: str, predictions: Array, references: Array, options: Op
         return confidence_decisions(predictions, references, num_classes=options.num_classes)
     if form == "costs":
         if options.max_uncertainty is None:
-            raise InputError("max_uncertainty", "max_uncertainty_missing")
+            raise InputError(
+                "max_uncertainty", "is missing: the uncertainty of a system that knows nothing"
+            )
         return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty)
     are = options.predictions_are.replace("positive_probabilities", "probabilities")
     num_samples, num_classes = predictions.shape
@@ -383,7 +385,12 @@ def largest_uncertainty(matrix: Floats) -> float:
         got = f"decision {first}, which costs nothing for any"
         count = int(np.count_nonzero(free))
         raise InputError(
-            "cost", "decision_costs_nothing", value=first, got=got, count=count, total=len(free)
+            "cost",
+            "must make every decision cost something for some class",
+            value=first,
+            got=got,
+            count=count,
+            total=len(free),
         )
     exponents = np.frexp(matrix[matrix > 0])[1]
     if matrix.size * (53 + int(np.ptp(exponents))) <= LARGEST_EXACT:
@@ -395,7 +402,10 @@ def largest_uncertainty(matrix: Floats) -> float:
     if high - low > GAP * high or largest < np.finfo(np.float64).tiny:
         got = f"one between {float(low):g} and {float(high):g}"
         raise InputError(
-            "cost", "largest_uncertainty_unverified", got=got, advice="leave_extreme_costs_out"
+            "cost",
+            "must have a largest uncertainty that can be verified",
+            got=got,
+            advice="Leave out costs that are too small to matter, or too large to happen.",
         )
     return largest
 
@@ -476,7 +486,7 @@ def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if solution.x is None:
-        raise InputError("cost", "no_largest_uncertainty", got=str(solution.message))
+        raise InputError("cost", "must have a largest uncertainty", got=str(solution.message))
     q = np.maximum(-solution.ineqlin.marginals, 0)
     y = np.maximum(solution.x, 0)
     return _polish(matrix, q, y)

@@ -142,7 +142,9 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
     def _info(self) -> evaluate.MetricInfo:
         if self.config_name not in _CONFIGURATIONS:
-            raise InputError("the configuration", "unknown_configuration", value=self.config_name)
+            raise InputError(
+                "the configuration", "must be 'default' or 'graded'", value=self.config_name
+            )
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=BIBTEX,
@@ -213,10 +215,21 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         batch = self._checked(predictions, references)
         if self._of_others is not None:
             raise InputError(
-                "the inputs", "not_after_a_failed_gathering", advice="compute_or_reset"
+                "the inputs",
+                ("cannot be added: those of all processes are gathered, and their compute failed"),
+                advice="Call compute as the error asked, or reset to forget them.",
             )
         if self._has_failed and self._added:
-            warn_of([Note("kept_after_error", {"count": len(self)}, "reset_module")], stacklevel=2)
+            warn_of(
+                [
+                    Note(
+                        "kept_after_error",
+                        {"count": len(self)},
+                        "Were they added again? reset() forgets them.",
+                    )
+                ],
+                stacklevel=2,
+            )
             self._has_failed = False
         # copies, since the caller may write to the arrays
         self._added.append(_Batch(batch.form, batch.predictions.copy(), batch.references.copy()))
@@ -283,7 +296,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         if self._added and self._added[0].row_shape != batch.row_shape:
             raise InputError(
                 "predictions",
-                "batch_shapes_differ",
+                "must have the shape of the batches before, (N{axes})",
                 value=batch.row_shape,
                 got=f"(N{_axes(batch.row_shape)})",
                 axes=_axes(self._added[0].row_shape),
@@ -321,7 +334,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         except pa.ArrowException as error:
             self._release_files()
             raise InputError(
-                "predictions", "forms_differ_between_processes", got=str(error)
+                "predictions", "must have one form in all processes", got=str(error)
             ) from None
         except BaseException:
             self._release_files()
@@ -383,5 +396,5 @@ def _to_numpy(column: pa.ChunkedArray) -> Array:
     if not pa.types.is_list(column.type):
         return np.asarray(column.to_numpy())
     if len(pc.unique(pc.list_value_length(column))) > 1:
-        raise InputError("predictions", "classes_differ_between_batches")
+        raise InputError("predictions", "must have the same number of classes in every batch")
     return np.asarray(pc.list_flatten(column).to_numpy()).reshape(len(column), -1)

@@ -241,7 +241,7 @@ def repair(
     if form == "costs" or predictions_are in ("log_probabilities", "logits"):
         if renormalize:
             got = f"predictions_are={predictions_are!r}"
-            raise InputError("renormalize", "requires_probabilities", got=got)
+            raise InputError("renormalize", "requires probabilities", got=got)
         if form == "costs":
             return predictions, ()
         return predictions, check_posteriors(predictions, predictions_are=predictions_are)
@@ -312,12 +312,14 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
     """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
     if predictions_are == "probabilities":
         return _check_probabilities(array)
-    _require_rows(array, lambda block: block < np.inf, "infinite_logits")
+    _require_rows(
+        array, lambda block: block < np.inf, "must be finite, or -inf for a probability of 0"
+    )
     if predictions_are == "log_probabilities":
         with np.errstate(over="ignore"):
             sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
         return _check_sums(np.concatenate(sums), "logits_not_exponentials")
-    _require_rows(array, np.isfinite, "no_finite_logit", every=False)
+    _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
     return ()
 
 
@@ -330,11 +332,13 @@ def _check_probabilities(array: Array) -> _Notes:
         advice = "divide_by_100" if are_percentages else _advice_on_form(array)
         _require_rows(array, in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
-    advice = "name_all_classes"
+    advice = "Are classes missing? Each row needs the probability of every class."
     if rounded.all():
         advice = "divide_by_sums"
     elif sums.max() >= 1 + ROUNDED_SUM_TOLERANCE:
-        advice = "are_no_posteriors"
+        advice = (
+            "Independent probabilities, one of each class? These are no posteriors of one class."
+        )
     return _check_sums(sums, advice)
 
 
@@ -363,9 +367,16 @@ def labels(
     """Return `values` as (N,) whole numbers in [0, `num_classes`)."""
     array = vector(values, name)
     same_length(**{"predictions": range(num_samples), name: array})
-    require(array == np.floor(array), array, name, "not_whole")
+    require(array == np.floor(array), array, name, "must be whole numbers")
     in_range = (array >= 0) & (array < num_classes)
-    require(in_range, array, name, "not_a_label", "count_from_0", num_classes=num_classes)
+    require(
+        in_range,
+        array,
+        name,
+        "must be labels in [0, {num_classes})",
+        "count_from_0",
+        num_classes=num_classes,
+    )
     return array.astype(np.int64, copy=False)
 
 
@@ -465,7 +476,7 @@ def vector(values: object, name: str) -> Array:
 def one_dimensional(array: Array, name: str) -> Array:
     """Return `array` if it has shape (N,)."""
     if array.ndim != 1:
-        raise shape_error(array, name, "not_one_dimensional")
+        raise shape_error(array, name, "must be one-dimensional")
     return array
 
 
@@ -475,7 +486,7 @@ def same_length(**arrays: Sized) -> None:
     sizes = tuple(map(len, arrays.values()))
     if len(set(sizes)) > 1:
         got = " and ".join(map(str, sizes))
-        raise InputError(names, "lengths_differ", value=sizes, got=got)
+        raise InputError(names, "must have the same length", value=sizes, got=got)
 
 
 def require_same_order(**values: Any) -> None:
@@ -492,7 +503,18 @@ def require_same_order(**values: Any) -> None:
         if Counter(one) == Counter(other):
             got = _first_difference(one, other)
             names = f"{first} and {second}"
-            raise InputError(names, "orders_differ", got=got, advice="align")
+            raise InputError(
+                names,
+                (
+                    "must have their rows in one order: the labels of their indices are "
+                    "the same, in another order"
+                ),
+                got=got,
+                advice=(
+                    "If labels pair them, reorder one by them, a.loc[b.index]; if "
+                    "positions do, pass .to_numpy()."
+                ),
+            )
 
 
 def _first_difference(one: Any, other: Any) -> str:
@@ -535,7 +557,7 @@ def _check_sums(sums: Floats, advice: str) -> _Notes:
         off <= ROW_SUM_TOLERANCE,
         sums,
         "predictions",
-        "sums_differ_from_1",
+        "must have rows that sum to 1 (tolerance {tolerance:g})",
         advice,
         tolerance=ROW_SUM_TOLERANCE,
     )
@@ -582,7 +604,11 @@ def _scale_advice(confidence: Floats, correct: Array) -> str:
 def _truth_advice(correct: Array, confidence: Floats) -> str:
     """Return what to do about correctness (N,) that is not 0 or 1."""
     if np.isnan(correct).any():
-        return "label_or_leave_out"
+        return (
+            "No label? Leave these answers out, which makes most systems look better "
+            "than they are, or count them as wrong, 0; of a file, read_submissions "
+            "gives bounds with unlabelled='bounds'."
+        )
     if are_swapped(correct, confidence):
         return "swap_arguments"
     if np.isin(correct, (-1, 1)).all():
@@ -609,7 +635,13 @@ def _ragged(values: object, name: str) -> InputError:
     """Return the error about the first row that is not as long as the first one."""
     sizes = [np.size(row) for row in np.asarray(values, object)]
     index = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
-    return InputError(name, "row_lengths_differ", value=sizes[index], index=index, first=sizes[0])
+    return InputError(
+        name,
+        "must have rows of one length ({first} in the first)",
+        value=sizes[index],
+        index=index,
+        first=sizes[0],
+    )
 
 
 def _from_objects(array: NDArray[np.object_], name: str) -> Array:
@@ -641,7 +673,9 @@ def _from_object(
     except OverflowError:
         bits = int(value).bit_length()
         digits = int(bits * math.log10(2)) + 1
-        raise InputError(name, "not_float64", value=value, got=f"one of {digits} digits") from None
+        raise InputError(
+            name, "must be numbers of float64", value=value, got=f"one of {digits} digits"
+        ) from None
 
 
 FORM_CHECKS: dict[str, FormCheck] = {  # by form of input

@@ -268,11 +268,25 @@ def checked_keys(keys: Iterable[Key]) -> list[Key]:
     asked = [_with_widened_parameter(key) for key in keys]
     for key in asked:
         if not isinstance(key, Key):
-            raise InputError("only", "not_a_key", value=key, advice="take_keys")
+            raise InputError(
+                "only",
+                "must be keys of numbers",
+                value=key,
+                advice="Take some of report.keys, or Key('ecuas', 1) of ecuas_metric.metric.",
+            )
         if key.metric not in METRICS:
-            raise InputError("only", "no_such_metric", value=key.metric, choices=list(METRICS))
+            raise InputError(
+                "only",
+                "must name one of the metrics {choices}",
+                value=key.metric,
+                choices=list(METRICS),
+            )
         if (key.parameter is None) == bool(key.entry.parameter):
-            rule = "parameter_missing" if key.entry.parameter else "parameter_of_none"
+            rule = (
+                "must say the parameter of {metric}"
+                if key.entry.parameter
+                else "must have no parameter of {metric}, which takes none"
+            )
             raise InputError("only", rule, value=str(key), metric=key.metric)
     return asked
 
@@ -357,7 +371,7 @@ def add_metric(metric: Metric) -> Metric:
     _require_own_name(metric)
     ways = [metric.cost, metric.value, metric.ratio]
     if sum(way is not None for way in ways) != 1:
-        raise InputError("metric", "metric_of_several_ways", value=metric.name)
+        raise InputError("metric", "must have one of cost, value and ratio", value=metric.name)
     for name, choices in _CHOICES.items():
         one_of(getattr(metric, name), choices, name)
     for part in metric.ratio or ():
@@ -375,7 +389,11 @@ def _require_own_name(metric: Metric) -> None:
     if metric.name.lower() in titles or metric.title.lower() in titles:
         raise InputError("metric", "metric_exists", value=metric.title)
     if not _NAME.fullmatch(metric.name) or metric.name.startswith("normalized_"):
-        raise InputError("metric", "no_name_of_a_metric", value=metric.name)
+        raise InputError(
+            "metric",
+            "must have a name of letters, digits and _, not normalized_..",
+            value=metric.name,
+        )
 
 
 def _share_keys(one: str, other: str) -> bool:
@@ -410,7 +428,7 @@ def remove_metric(metric: Metric) -> Metric:
     'rare'
     """
     if metric.name in _OWN or METRICS.get(metric.name) is not metric:
-        raise InputError("metric", "not_added", value=metric.name)
+        raise InputError("metric", "must be one that was added", value=metric.name)
     _REMOVED[metric.name] = metric
     del METRICS[metric.name]
     return metric

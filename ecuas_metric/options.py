@@ -135,7 +135,7 @@ def refuse_idle_options(options: Options, names: Collection[str] | None = None) 
     """Raise InputError if one of some options is set, but not the one without which it changes no number."""
     for name, needed in _idle_options(options).items():
         if is_set(options, name) and (names is None or name in names):
-            raise InputError(name, "changes_nothing", needed=needed)
+            raise InputError(name, "changes nothing without {needed}", needed=needed)
 
 
 def _idle_options(options: Options) -> dict[str, str]:
@@ -187,7 +187,7 @@ def _sum_in_any_order(values: Floats) -> float:
 def require_counts(weights: Floats) -> None:
     """Raise InputError unless weights that are counts are whole numbers."""
     ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
-    require(ok, weights, "sample_weight", "counts_not_whole")
+    require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
 
 
 def refuse_options_of_other_forms(form: str, options: Options) -> None:
@@ -209,7 +209,12 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
     """Return `values` as a (K, D) matrix of finite, non-negative costs, K = `num_classes`."""
     matrix = numbers(values, "cost")
     if matrix.ndim != 2 or len(matrix) != num_classes:
-        raise shape_error(matrix, "cost", "wrong_cost_shape", num_classes=num_classes)
+        raise shape_error(
+            matrix,
+            "cost",
+            "must be 'zero_one', 'log' or have shape ({num_classes}, D), one row per class",
+            num_classes=num_classes,
+        )
     return non_negative(matrix, "cost")
 
 
@@ -237,8 +242,8 @@ def require_fit(
         costs <= max_uncertainty * (1 + RANGE_TOLERANCE),
         costs,
         "reject_costs",
-        "reject_cost_too_large",
-        advice="write_share_of_mistake" if are_shares else "",
+        "must lie in [0, {largest:g}], the largest sensible uncertainty",
+        advice="It is a share of the cost of a wrong answer, such as 0.2." if are_shares else "",
         largest=max_uncertainty,
     )
     for name in PER_SAMPLE:
@@ -279,11 +284,11 @@ def check_number(
     array = numbers(value, name)
     if array.ndim == 0 and _lies_in(float(array), low, high, inside=inside, whole=whole):
         return int(array) if whole and np.isfinite(array) else float(array)
-    rule = "not_a_whole_number_within" if whole else "not_a_number_within"
+    rule = "must be a whole number in {interval}" if whole else "must be a number in {interval}"
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     error = InputError(name, rule, value=value, interval=interval)
     if high == 1 and array.ndim == 0 and 10 <= array < 100:
-        error.advice = "write_share"
+        error.advice = "A percentage? Write {share:g}."
         error.fields["share"] = float(array) / 100
     raise error
 
@@ -292,7 +297,11 @@ def check_level(value: object, name: str) -> float:
     """Return `value` if it is a level of confidence: at least 1/2, and below 1."""
     level = check_number(value, name, 0, 1, inside=True)
     if level < 0.5:
-        _refuse_complement(level, name, "level_below_half")
+        _refuse_complement(
+            level,
+            name,
+            "must be at least 0.5, the share of such intervals that hold the true value",
+        )
     return level
 
 
@@ -300,13 +309,19 @@ def check_alpha(value: object, name: str) -> float:
     """Return `value` if it is the level of a test: above 0, and at most 1/2."""
     alpha = check_number(value, name, 0, 1, inside=True)
     if alpha > 0.5:
-        _refuse_complement(alpha, name, "alpha_above_half")
+        _refuse_complement(
+            alpha,
+            name,
+            "must be at most 0.5, the chance of finding a difference where there is none",
+        )
     return alpha
 
 
 def _refuse_complement(level: float, name: str, rule: str) -> NoReturn:
     """Raise InputError for a level of confidence in the place of one of a test, or the other way round."""
-    raise InputError(name, rule, value=level, advice="write_complement", complement=1 - level)
+    raise InputError(
+        name, rule, value=level, advice="Did you mean {complement:g}?", complement=1 - level
+    )
 
 
 def _lies_in(
@@ -348,7 +363,9 @@ def _several(
     commonest = max(keys, key=keys.count)
     if keys.count(commonest) > 1:
         got = f"{commonest} more than once"
-        raise InputError(name, "numbers_repeated", value=float(commonest), got=got)
+        raise InputError(
+            name, "must differ in their first six digits", value=float(commonest), got=got
+        )
     return tuple(array.tolist())
 
 
@@ -365,7 +382,7 @@ def _cost(value: object, name: str) -> str | Floats:
 
 def _flag(value: object, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(name, "not_true_or_false", value=value)
+        raise InputError(name, "must be True or False", value=value)
     return bool(value)
 
 

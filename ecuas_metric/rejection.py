@@ -370,7 +370,15 @@ def _cost_by_budget(system: System, budget: float) -> float:
     thresholds, shares = _thresholds(system)
     largest = shares.max(initial=0.0)
     if budget < 1 - largest - SHARE_ROUNDING:
-        raise InputError("budget", "always_rejected", value=budget, share=1 - largest)
+        raise InputError(
+            "budget",
+            (
+                "must be at least {share:.4g}, the share that is above u_M and rejected "
+                "at every reject cost"
+            ),
+            value=budget,
+            share=1 - largest,
+        )
     if not len(shares):
         return 0.0
     return float(thresholds[np.searchsorted(shares, 1 - budget - SHARE_ROUNDING)])
@@ -412,11 +420,11 @@ def _certified_cost(
 def _largest_cost(decisions: Decisions, options: Options) -> float:
     """Return the bound of the costs; InputError if there is none, or if answers have weights."""
     if options.sample_weight is not None:
-        raise InputError("max_risk", "not_certified_of_weights")
+        raise InputError("max_risk", "cannot be certified of weighted answers")
     if not isinstance(options.cost, str):
         return float(options.cost.max())
     if decisions.confidence is None:
-        raise InputError("max_risk", "not_certified_without_bound")
+        raise InputError("max_risk", "cannot be certified of costs that have no bound")
     return 1.0
 
 

@@ -197,7 +197,11 @@ def prepare(
     if form == "posteriors":
         options = with_costs_of_levels(options.replace(num_classes=predictions.shape[1]))
     decisions = make_decisions(form, predictions, references, options)
-    advice = "check_cost" if options.decisions is None else "check_decisions"
+    advice = (
+        "check_cost"
+        if options.decisions is None
+        else "There, another decision has a lower expected cost."
+    )
     answered = decisions.uncertainty
     if decisions.has_abstentions:
         answered = answered[~decisions.abstained]
@@ -227,14 +231,20 @@ def named_systems(
 ) -> dict[str, System]:
     """Return systems by name, numbered where they have none."""
     if isinstance(systems, System):
-        raise InputError("systems", "one_system", got="one System")
+        raise InputError(
+            "systems", "must be a mapping of names to systems, or a list", got="one System"
+        )
     if isinstance(systems, Mapping):
         named = dict(systems)
     else:
         named = {f"system {number}": system for number, system in enumerate(systems, 1)}
     for name, system in named.items():
         if not isinstance(system, System):
-            raise InputError("systems", "not_a_system", got=f"{type(system).__name__} for {name!r}")
+            raise InputError(
+                "systems",
+                "must be of confidence_system, posterior_system or prepare_submissions",
+                got=f"{type(system).__name__} for {name!r}",
+            )
     return named
 
 
@@ -419,7 +429,10 @@ def _drawn(system: System) -> System:
         return system
     if is_count and weight.sum() > MOST_DRAWN:
         raise InputError(
-            "sample_weight", "too_many_copies", value=int(weight.sum()), most=MOST_DRAWN
+            "sample_weight",
+            "must count at most {most:,} samples for intervals",
+            value=int(weight.sum()),
+            most=MOST_DRAWN,
         )
     copies = (weight if is_count else weight > 0).astype(np.int64)
     rows = np.repeat(np.arange(len(copies)), copies)
@@ -473,7 +486,13 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
     share = inner(weight[rows], cost) / (value * float(weight.sum()))
     if share < MUCH:
         return ()
-    return (Note("mistakes_at_epsilon", {"share": share}, "take_n_1"),)
+    return (
+        Note(
+            "mistakes_at_epsilon",
+            {"share": share},
+            "Are the confidences rounded? Then go by a larger n, such as 1.",
+        ),
+    )
 
 
 def note_inverted(
@@ -505,7 +524,12 @@ def require_same_keys(keys: Mapping[str, Collection[Key]]) -> None:
     for name, of_system in keys.items():
         differing = sorted(map(str, {*first} ^ {*of_system}))
         if differing:
-            raise InputError("systems of one table", "options_differ", name=name, keys=differing)
+            raise InputError(
+                "systems of one table",
+                "must have one form and the same options; those of {name!r} differ in {keys}",
+                name=name,
+                keys=differing,
+            )
 
 
 def note_one_confidence(count: int, value: float) -> tuple[Note, ...]:

@@ -196,7 +196,7 @@ def design_of(num_samples: int, options: Options) -> Design:
         split = np.flatnonzero(stratum != stratum[first][group])
         if len(split):
             raise InputError(
-                "groups", "group_in_two_strata", got=f"one in two, at sample {split[0]}"
+                "groups", "must each lie in one stratum", got=f"one in two, at sample {split[0]}"
             )
     return Design(weight, group, stratum)
 

@@ -418,7 +418,11 @@ def results_of(
     (0.67, 0.4954)
     """
     if not summary.samples or _is_unlabelled(summary):
-        raise InputError("a state", "no_judged_rows", got=f"{summary.rows} rows")
+        raise InputError(
+            "a state",
+            "must have rows that are judged and have a weight",
+            got=f"{summary.rows} rows",
+        )
     asked = {
         "normalize": normalize,
         "decompose": decompose,

@@ -417,7 +417,9 @@ def compare_systems(
     if len(systems) < 2:
         raise InputError("a comparison", "needs_two_systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
-        raise InputError("confidence_level", "level_missing")
+        raise InputError(
+            "confidence_level", "is missing: the level of the intervals of differences"
+        )
     family = Family(align(systems), only)
     notes = family.notes(family.options.confidence_level or 0.0)
     return Comparisons(_comparisons(family), notes)
@@ -433,7 +435,7 @@ def compare_within(
     aligned = align(named_systems(systems))
     options = next(iter(aligned.values())).options
     if options.strata is None:
-        raise InputError("strata", "strata_missing")
+        raise InputError("strata", "are missing: the parts within which systems are compared")
     asked = None if only is None else list(only)
     weight = options.sample_weight
     counted = options.strata if weight is None else options.strata[weight > 0]
@@ -481,7 +483,10 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
     for name, system in others:
         if (system.ids is None) != (reference.ids is None):
             raise InputError(
-                f"{first} and {name}", "only_one_has", advice="add_ids", what="sample ids"
+                f"{first} and {name}",
+                "cannot be paired: only one of them has {what}",
+                advice="add_ids",
+                what="sample ids",
             )
         if system.ids is not None and reference.ids is not None:
             rows = order_of(name, system.ids, first, reference.ids)
@@ -507,7 +512,7 @@ def order_of(
             )
             got, advice = f"{repeated!r} repeatedly", "name_whole_id"
             raise InputError(
-                f"{system}: sample ids", "ids_repeated", value=repeated, got=got, advice=advice
+                f"{system}: sample ids", "must be unique", value=repeated, got=got, advice=advice
             )
     rows = positions_in(ours, theirs)
     missing = ours.filter(from_numpy(rows < 0))
@@ -516,7 +521,10 @@ def order_of(
         id_, where = (missing[0], name) if len(missing) else (extra[0], first)
         raise InputError(
             f"{first} and {name}",
-            "samples_differ",
+            (
+                "have different samples, and cannot be compared: {offender} "
+                "({missing} missing, {extra} extra)"
+            ),
             advice=_advice_on_ids(ours, theirs, rows),
             offender=f"{str(id_)!r} is not in {where}",
             missing=len(missing),
@@ -531,7 +539,7 @@ def _advice_on_ids(ours: pa.Array, theirs: pa.Array, rows: Ints) -> str:
         return "pair_by_row"
     alike = set(map(_plain_id, ours.to_pylist())) & set(map(_plain_id, theirs.to_pylist()))
     if len(alike) > np.count_nonzero(rows >= 0):
-        return "write_ids_alike"
+        return "They are the same but for leading zeros, .0 or case: write them alike."
     return "keep_common" if (rows >= 0).any() else "name_other_ids"
 
 
@@ -567,7 +575,9 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     """
     without = [submission.name for submission in submissions if submission.ids is None]
     if without:
-        raise InputError("in_common", "needs_ids", got=f"none for {without[0]}")
+        raise InputError(
+            "in_common", "needs a column of ids in every file", got=f"none for {without[0]}"
+        )
     ids = _of_one_kind(
         *(submission.ids for submission in submissions if submission.ids is not None)
     )
@@ -598,7 +608,9 @@ def _shared_by_part(
         shared[part] = common
         if len(of_part) < num_systems or not len(common):
             got = f"none in {part}" if part else "none"
-            raise InputError("in_common", "no_common_id", got=got, advice="name_other_ids")
+            raise InputError(
+                "in_common", "needs ids that all systems have", got=got, advice="name_other_ids"
+            )
     return shared
 
 
@@ -656,7 +668,7 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
     if reasons:
         places = {FACTS["labels"].reason: _where_classes_differ(reference, system)}
         said = [reason + places.get(reason, "") for reason in reasons]
-        raise InputError(both, "not_paired", reasons=said)
+        raise InputError(both, "cannot be paired: these differ: {reasons}", reasons=said)
 
 
 def _where_classes_differ(one: System, other: System) -> str:

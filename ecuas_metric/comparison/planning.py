@@ -79,10 +79,10 @@ def plan_of_systems(
     of the samples' influences (Hampel 1974).
     """
     if len(systems) != 2:
-        raise InputError("a plan", "not_two_systems", value=len(systems))
+        raise InputError("a plan", "is made for two systems", value=len(systems))
     family = Family(align(systems), only)
     if not family.design.tells_errors:
-        raise InputError("a plan", "pilot_tells_no_error", got="fewer")
+        raise InputError("a plan", "needs two samples, or groups, in each stratum", got="fewer")
     planned = len(family.design.weight) if samples is None else samples
     plans = []
     for test in family.tests:
@@ -121,7 +121,7 @@ def plan_of_rates(
     counts up to that of errors of which the rarer are all among the others.
     """
     if len(error_rates) != 2:
-        raise InputError("error_rates", "not_two_rates", value=len(error_rates))
+        raise InputError("error_rates", "takes two rates", value=len(error_rates))
     check_number(correlation, "correlation", -1, 1)
     first, second = (_costs(key, rate, auroc) for rate in error_rates)
     rare, often = sorted(error_rates)
@@ -168,9 +168,11 @@ def plan_of(
     check_number(power, "power", 0, 1, inside=True)
     check_alpha(alpha, "alpha")
     if samples < 1:
-        raise InputError("samples", "no_sample", value=samples)
+        raise InputError("samples", "must be at least 1", value=samples)
     if power <= alpha / 2:
-        raise InputError("power", "power_too_low", value=power)
+        raise InputError(
+            "power", "must be above half of alpha, its value without a difference", value=power
+        )
     if math.isinf(difference):
         raise InputError("difference", "not_finite", value=difference)
     detectable = math.nan
@@ -219,7 +221,9 @@ class _Costs:
 def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     """Return the costs of a sample, see `plan_of_rates`."""
     if key.entry.cost is None or key.entry.needs not in ("", "confidences") or key.variant:
-        raise InputError("a plan without files", "metric_not_planned", value=str(key))
+        raise InputError(
+            "a plan without files", "knows metrics that are means of costs only", value=str(key)
+        )
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
@@ -250,7 +254,12 @@ def _confidences(error_rate: float, auroc: float) -> Floats:
 
     most = _auroc(at(STEEPEST))
     if auroc > most:
-        raise InputError("auroc", "auroc_too_high", value=auroc, largest=most)
+        raise InputError(
+            "auroc",
+            "of calibrated confidences is at most {largest:.3f} here",
+            value=auroc,
+            largest=most,
+        )
     return at(brentq(lambda spread: _auroc(at(spread)) - auroc, 0.0, STEEPEST))
 
 

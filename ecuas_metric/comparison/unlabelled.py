@@ -124,7 +124,12 @@ def _check(confidence: Floats, correct: Floats) -> None:
     is_share |= np.isnan(confidence) | (confidence == ABSTAINS)
     require(is_share, confidence, "predictions", "out_of_unit_interval")
     is_verdict = (correct == 0) | (correct == 1)
-    require(np.isnan(correct) | is_verdict, correct, "references", "not_0_or_1_or_unlabelled")
+    require(
+        np.isnan(correct) | is_verdict,
+        correct,
+        "references",
+        "must be 0 or 1, or nan where unlabelled",
+    )
 
 
 def _completions(confidence: Floats, correct: Floats, options: Options) -> list[Data]:

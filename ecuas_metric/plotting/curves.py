@@ -105,7 +105,7 @@ def reliability(system: System) -> Reliability:
     confidence = decisions.confidence
     n_bins = options.n_bins
     if confidence is None:
-        raise InputError("a reliability diagram", "needs_confidences")
+        raise InputError("a reliability diagram", "needs confidences: a system under the 0-1 cost")
     bins = confidence_bins(confidence, n_bins=n_bins)
 
     each = options.weights(len(bins))

@@ -40,8 +40,8 @@ _OF_ISOTONIC = {
     "predictions": "confidence",
     "references": "correct",
     "predictions and references": "confidence and correct",
-    "swap_arguments": "pass_confidence_first",
-    "pass_posteriors": "fit_posteriors",
+    "swap_arguments": "Swapped? confidence comes first.",
+    "pass_posteriors": "Class labels? fit_affine takes log-posteriors of shape (N, K).",
 }
 
 
@@ -106,7 +106,10 @@ class Recalibration:
         array, classes = _probabilities(probabilities)
         if None not in (classes, self.classes) and classes != self.classes:
             raise InputError(
-                "probabilities", "classes_of_the_fit", value=classes, classes=self.classes
+                "probabilities",
+                "must have the classes of the fit, {classes}",
+                value=classes,
+                classes=self.classes,
             )
         with in_words(_OF_PROBABILITIES):
             q = np.exp(self.apply_to_logs(logarithms(array)))
@@ -350,12 +353,12 @@ def fit_affine(
         empty = int(np.argmin(counts))
         raise InputError(
             "references",
-            "class_without_sample",
+            "must have a sample of each of the {num_classes} classes",
             value=empty,
             got=f"none of class {empty}",
             count=int(np.count_nonzero(counts == 0)),
             total=num_classes,
-            advice="drop_classes",
+            advice="Drop these classes, or fit without a bias.",
             num_classes=num_classes,
         )
     centred, unit = _standardize(scores, share)
@@ -365,7 +368,12 @@ def fit_affine(
     scale = float(parameters[0]) / unit
     if not with_bias and not scale > 0:
         got = f"a best scale of {scale:.3g}"
-        raise InputError("log_posteriors", "scores_reversed", got=got, advice="change_sign")
+        raise InputError(
+            "log_posteriors",
+            "scores_reversed",
+            got=got,
+            advice="Reversed scores? Change their sign.",
+        )
     return Affine(scale, parameters[1:] if with_bias else np.zeros(num_classes))
 
 
@@ -601,7 +609,12 @@ def cross_validated(
         splitter = stratified_folds(FOLDS, grouped=groups is not None)
     num_folds = splitter.get_n_splits(array, truth, grouped)
     if len(array) < num_folds:
-        raise InputError("scores", "fewer_samples_than_folds", value=len(array), folds=num_folds)
+        raise InputError(
+            "scores",
+            "must have at least as many samples as folds, {folds}",
+            value=len(array),
+            folds=num_folds,
+        )
     recalibrated = np.full(array.shape, np.nan)
     for fold, parts in enumerate(splitter.split(array[order], truth[order], grouped)):
         train, test = (order[part] for part in parts)
@@ -611,7 +624,7 @@ def cross_validated(
         except ValueError as error:
             reason = str(error).rstrip(".")
             raise InputError(
-                f"fold {fold + 1} of {num_folds}", "cannot_be_fitted", reason=reason
+                f"fold {fold + 1} of {num_folds}", "cannot be fitted: {reason}", reason=reason
             ) from error
         recalibrated[test] = apply(fitted, array[test])
     _require_all(recalibrated)
@@ -624,7 +637,7 @@ def _require_all(recalibrated: Floats) -> None:
     if left_out.any():
         raise InputError(
             "splitter",
-            "sample_in_no_fold",
+            "must put every sample in a test fold",
             got=f"sample {int(np.argmax(left_out))} in none",
             count=int(np.count_nonzero(left_out)),
             total=len(recalibrated),
@@ -635,12 +648,20 @@ def require_classes(truth: Array, folds: int) -> None:
     """Raise InputError unless each fold can have a sample of each class."""
     classes, counts = np.unique(truth, return_counts=True)
     if len(counts) < 2:
-        raise InputError("references", "one_class_to_recalibrate", value=classes[0])
+        raise InputError(
+            "references", "must contain more than one class to recalibrate", value=classes[0]
+        )
     if counts.min() < folds:
         least = int(np.argmin(counts))
         count = int(counts[least])
         got = f"{count} of {classes[least]}"
-        raise InputError("references", "class_in_too_few_folds", value=count, got=got, folds=folds)
+        raise InputError(
+            "references",
+            "must have at least {folds} samples of each class, to be recalibrated in folds",
+            value=count,
+            got=got,
+            folds=folds,
+        )
 
 
 def _weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
@@ -683,7 +704,11 @@ def _refuse_separable(scores: Floats, classes: Ints, counts: Ints, with_bias: bo
     else:  # and a scale that is positive
         separated = least.min() >= 0 and most.max() > 0
     if separated:
-        raise InputError("references", "classes_separable", advice="fit_on_more")
+        raise InputError(
+            "references",
+            "classes_separable",
+            advice="Fit on more samples, or leave the scores as they are.",
+        )
 
 
 def _separates(least: Floats, most: Floats) -> bool:

@@ -81,7 +81,12 @@ def states_of_batches(
             counted = _counted(rows, recipe)
             state = _state(counted, recipe, options, part=_part_of(rows, recipe))
             start, end = rows.rows[[0, -1]].tolist()
-            with fitting(source, "rows_do_not_fit", first=start, last=end):
+            with fitting(
+                source,
+                "rows {first} to {last} do not fit to those before: {reason}",
+                first=start,
+                last=end,
+            ):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
                 values = numbers(_values_of(counted, recipe), "")
@@ -100,7 +105,7 @@ def collected(collect: Callable[[], Any], source: str) -> Any:
     try:
         return collect()
     except Exception as error:  # each engine has its own
-        raise FileError(source, "job_failed", reason=first_line(error)) from error
+        raise FileError(source, "the job failed: {reason}", reason=first_line(error)) from error
 
 
 def first_line(error: Exception) -> str:
@@ -120,7 +125,14 @@ def check_reading(reading: Reading) -> None:
         rules = " or ".join(_UNLABELLED)
         value = reading.unlabelled
         raise InputError(
-            "unlabelled", "not_of_a_state", value=value, advice="score_in_two_runs", rules=rules
+            "unlabelled",
+            "of a state must be {rules}",
+            value=value,
+            advice=(
+                "Bounds need all rows at once: score in memory, or in two runs, "
+                "without such answers and as wrong."
+            ),
+            rules=rules,
         )
     if reading.systems:
         raise InputError(
@@ -148,7 +160,7 @@ def recipe_of_rows(
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
     if recipe.form == "counts" and recipe.of("weight"):
-        raise FileError(source, "counts_are_weights", column=recipe.of("weight")[0])
+        raise FileError(source, "has counts, which are the weights", column=recipe.of("weight")[0])
     if recipe.form == "confidences" and len(head):
         truth_in(sheet, recipe)
         check_confidences(sheet, recipe, numbers(values_in(sheet, recipe), "predictions"))
@@ -231,8 +243,8 @@ def _counted(sheet: Sheet, recipe: Recipe) -> Sheet:
     try:
         for name, values in {"count": count, "wrong": wrong}.items():
             is_whole = (values >= 0) & (values % 1 == 0)
-            require(is_whole, values, name, "not_whole_and_non_negative")
-        require(wrong <= count, wrong, "wrong", "more_wrong_than_rows")
+            require(is_whole, values, name, "must be whole numbers >= 0")
+        require(wrong <= count, wrong, "wrong", "must be at most the count")
     except InputError as error:
         raise located(error, recipe, sheet.source, sheet.rows) from None
     columns = {

@@ -106,7 +106,9 @@ def score_frame(
     """
     roles = dict(columns or {})
     if by is not None and roles.setdefault("part", by) != by:
-        raise InputError("by", "named_twice_as_part", value=by)
+        raise InputError(
+            "by", "cannot be used with a column of the role part: they are one", value=by
+        )
     reading = Reading(
         unlabelled=unlabelled,
         scale=_plain(scale, "scale"),
@@ -180,11 +182,13 @@ def lazy_rows(frame: Any) -> Any:
     try:
         return nw.from_native(frame).lazy()
     except TypeError as error:
-        raise InputError("frame", "not_a_frame", value=type(frame).__name__) from error
+        raise InputError(
+            "frame", "must be a frame or relation that narwhals takes", value=type(frame).__name__
+        ) from error
     except nw.exceptions.DuplicateError as error:
         names = list(map(str, frame.columns))
         repeated = next(name for name in names if names.count(name) > 1)
-        raise InputError("frame", "columns_repeated", value=repeated) from error
+        raise InputError("frame", "must have columns of different names", value=repeated) from error
 
 
 def _recipe_of(rows: Any, reading: Reading, source: str) -> Recipe:

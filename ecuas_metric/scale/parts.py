@@ -73,7 +73,7 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
     ):
         for part in parts_of(pattern, name, f"{said} " if said and are_several else ""):
             if part.address in parts:
-                raise FileError(part.source, "named_twice")
+                raise FileError(part.source, "is named twice: its rows would count twice")
             parts[part.address] = part
     return list(parts.values())
 
@@ -103,7 +103,7 @@ def parts_of(
     except (ImportError, ValueError, OSError) as error:
         raise FileError(pattern, "unreadable", reason=first_line(error)) from None
     if not paths:
-        raise FileError(pattern, "no_such_parquet_file")
+        raise FileError(pattern, "there is no such Parquet file")
     is_local = "://" not in pattern
     if not is_local:
         # nothing is read ahead of what is asked for

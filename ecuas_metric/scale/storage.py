@@ -90,25 +90,35 @@ def unpack(content: bytes) -> Summary:
 def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
     """Return the states that `to_bytes` wrote; FileError, about `source`, if they are none, old or damaged."""
     if not content.startswith(b"PAR1"):
-        raise FileError(source, "no_file_of_states", advice="write_state")
+        raise FileError(
+            source, "is not a file of states", advice="`ecuas score --state FILE` writes one."
+        )
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
         metadata = (file.schema_arrow.metadata or {}).get(METADATA)
         if metadata is None:
-            raise FileError(source, "parquet_without_states", advice="score_it")
+            raise FileError(source, "is a Parquet file, but not one of states", advice="Score it.")
         header = json.loads(metadata)
         if header["version"] != _VERSION:
             value = header["version"]
             raise FileError(
-                source, "wrong_version", value=value, advice="score_rows_again", version=_VERSION
+                source,
+                "must have version {version}",
+                value=value,
+                advice="score_rows_again",
+                version=_VERSION,
             )
         table = file.read(use_threads=False)
         if header.pop("sha256") != _digest(header, table):
-            raise FileError(source, "checksum_differs", advice="score_rows_again")
+            raise FileError(
+                source, "is damaged: its checksum is another", advice="score_rows_again"
+            )
     except FileError:
         raise
     except (pa.ArrowException, OSError, LookupError, ValueError, TypeError) as error:
-        raise FileError(source, "damaged", advice="score_rows_again") from error
+        raise FileError(
+            source, "is damaged: it cannot be read to its end", advice="score_rows_again"
+        ) from error
     return Collection(_states_of(table, header["systems"], source), header["files"])
 
 
@@ -250,7 +260,11 @@ def _states_of(
         try:
             states[system["name"]] = _state_of(system, groups)
         except TypeError as error:
-            raise FileError(source, "unknown_settings", reason=str(error)) from None
+            raise FileError(
+                source,
+                "was made with options that there are not any more: {reason}",
+                reason=str(error),
+            ) from None
     return states
 
 
