@@ -18,17 +18,17 @@ from .classes import (
     OF_UNCERTAINTIES,
     WORDS_OF_COSTS,
     ClassCosts,
-    by_class,
     columns_of,
     costs_by_class,
     in_words,
     matrix_of_classes,
     note_order,
+    order_columns,
     refuse_exchanged,
     two_columns,
 )
 from .costs import ECUAS_N
-from .errors import InputError, Note, warn_of
+from .errors import InputError, Note, issue_warnings
 from .inputs import (
     Array,
     complement,
@@ -661,7 +661,7 @@ def _posterior_system(
     checked = checked_options(**options)
     require_same_order(y_true=y_true, y_prob=y_prob, ids=ids, **per_sample(options))
     with in_words(OF_POSTERIORS):
-        scores = numbers(by_class(y_prob, y_true, labels), "y_prob")
+        scores = numbers(order_columns(y_prob, y_true, labels), "y_prob")
         noted: tuple[Note, ...] = ()
         if scores.ndim == 1:
             refuse_exchanged(y_true, scores)
@@ -717,14 +717,14 @@ def value_of(system: System, metric: Metric) -> float:
     parameter = getattr(options, metric.parameter)[0] if metric.parameter else None
     key = Key(metric.name, parameter, "normalized" if options.normalize else "")
     results = compute_results(system, only=(key,))
-    warn_of(results.notes, stacklevel=3)
+    issue_warnings(results.notes, stacklevel=3)
     return results.estimates[key].value
 
 
 def _results(system: System) -> dict[str, float]:
     refuse_idle_options(system.options)
     results = compute_results(system)
-    warn_of(results.notes, stacklevel=3)
+    issue_warnings(results.notes, stacklevel=3)
     return results.flat()
 
 

@@ -288,7 +288,7 @@ def _chance(
 
 
 def _range_of_sums(sums: Floats) -> Floats:
-    """Return the largest difference of two sums, or of one and 0, of each row."""
+    """Return the range (B,) of the partial sums (B, M) of each row, with 0 before the first."""
     largest = np.maximum(sums.max(axis=-1), 0.0)
     smallest = np.minimum(sums.min(axis=-1), 0.0)
     return np.asarray(largest - smallest)

@@ -19,7 +19,7 @@ from .inputs import (
     Floats,
     Ints,
     are_swapped,
-    in_unit_interval,
+    lie_in_unit_interval,
     numbers,
     one_dimensional,
     require,
@@ -32,7 +32,7 @@ from .options import Options
 ClassCosts = Mapping[object, object]
 
 
-def _in_place_of(predictions: str, references: str) -> dict[str, str]:
+def _argument_names(predictions: str, references: str) -> dict[str, str]:
     """Return these functions' names for the arguments that the core calls predictions and references."""
     both = ("sample_weight", "groups", "strata", "decisions")
     return {
@@ -44,11 +44,11 @@ def _in_place_of(predictions: str, references: str) -> dict[str, str]:
 
 
 OF_POSTERIORS = {
-    **_in_place_of("y_prob", "y_true"),
+    **_argument_names("y_prob", "y_true"),
     "pass_flat_list": "Probabilities of the second class? Pass them as a flat list.",
 }
 OF_CONFIDENCES = {
-    **_in_place_of("confidence", "correct"),
+    **_argument_names("confidence", "correct"),
     "pass_posteriors": "score_as_posteriors",
     "swap_arguments": "pass_correct_first",
 }
@@ -57,13 +57,13 @@ OF_GIVEN_CONFIDENCES = {
     "set_missing_confidence": "Missing confidences? score_confidences takes them with missing_confidence.",
 }
 OF_UNCERTAINTIES = {
-    **_in_place_of("uncertainty", "correct"),
+    **_argument_names("uncertainty", "correct"),
     "pass_posteriors": "score_as_posteriors",
     "swap_arguments": "pass_correct_first",
     "name_scale": "Are they -log p? Pass confidence=np.exp(-x).",
     "exponentiate": "",
 }
-WORDS_OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
+WORDS_OF_COSTS = _argument_names("uncertainty", "candidate_cost")
 
 
 def names_of_columns(values: ArrayLike) -> list[str]:
@@ -72,7 +72,7 @@ def names_of_columns(values: ArrayLike) -> list[str]:
     return list(getattr(values, "columns", ()) if names is None else names)
 
 
-def by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
+def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
     """Return the columns of a data frame in the order of the classes, if they name all of these."""
     names = names_of_columns(y_prob)
     if len(names) < 2:
@@ -95,7 +95,7 @@ def sort_columns(predictions: object) -> object:
     if len(names) < 2:
         return predictions
     classes = range(len(names))
-    return by_class(predictions, classes, classes)  # type: ignore[arg-type]
+    return order_columns(predictions, classes, classes)  # type: ignore[arg-type]
 
 
 def _without_prefix(names: list[str]) -> list[str]:
@@ -149,7 +149,9 @@ def _parts_of_name(name: str) -> list[str | int]:
 def sorted_classes(values: ArrayLike, labels: ArrayLike | None, name: str = "y_true") -> Array:
     """Return the labels that the user names, or else the classes that occur among the values of an argument."""
     return (
-        classes_in(labels, "labels") if labels is not None else np.unique(classes_in(values, name))
+        parse_classes(labels, "labels")
+        if labels is not None
+        else np.unique(parse_classes(values, name))
     )
 
 
@@ -193,7 +195,7 @@ def two_columns(y_prob: Array, options: Options) -> Array:
             return np.stack([np.log1p(-np.exp(log_q)), log_q], axis=1)
     advice = "" if np.isnan(y_prob).any() else "margins_are_logits"
     require(
-        in_unit_interval(y_prob),
+        lie_in_unit_interval(y_prob),
         y_prob,
         "y_prob",
         "must lie in [0, 1] where it has shape (N,), the probability of the second class",
@@ -204,7 +206,7 @@ def two_columns(y_prob: Array, options: Options) -> Array:
 
 def columns_of(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints:
     """Return the column of each class, as scikit-learn's `log_loss` finds it: by the sorted order of the classes."""
-    truth = classes_in(y_true, "y_true")
+    truth = parse_classes(y_true, "y_true")
     same_length(y_true=truth, y_prob=y_prob)
     if labels is None and truth.dtype.kind != "U":
         require(
@@ -229,7 +231,7 @@ def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
 
     Class 10 stands before class 9 as a text; a categorical column may have an order of its own.
     """
-    truth = classes_in(y_true, "y_true")
+    truth = parse_classes(y_true, "y_true")
     if truth.dtype.kind != "U":
         return ()
     classes = np.unique(truth).tolist()
@@ -281,7 +283,7 @@ def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) ->
         raise error
 
 
-def classes_in(values: ArrayLike, name: str) -> Array:
+def parse_classes(values: ArrayLike, name: str) -> Array:
     """Return classes (N,): numbers, or an array of strings. NumPy by itself would make 1 and "cat" two strings."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     are_numbers = kind in "biuf" or hasattr(values, "detach")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import InputError, Note, warn_of
+from .errors import InputError, Note, issue_warnings
 from .inputs import (
     Bools,
     FloatOrFloats,
@@ -285,7 +285,7 @@ def _check(
     if not 0 < max_uncertainty < math.inf:
         raise InputError("max_uncertainty", "must be positive and finite", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
-    warn_of(note_above(u, max_uncertainty), stacklevel=3)
+    issue_warnings(note_above(u, max_uncertainty), stacklevel=3)
     return c, u
 
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .version import BIBTEX, VERSION
 from .messages import SENTENCES
-from .errors import InputError, Note, warn_of
+from .errors import InputError, Note, issue_warnings
 from .precision import widen
 from .inputs import FORM_CHECKS, Array, numbers, require_same_order
 from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample, refuse_idle_options
@@ -220,7 +220,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
                 advice="Call compute as the error asked, or reset to forget them.",
             )
         if self._has_failed and self._added:
-            warn_of(
+            issue_warnings(
                 [
                     Note(
                         "kept_after_error",
@@ -312,7 +312,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             references = np.concatenate([batch.references for batch in batches])
         self.row_shape = predictions.shape[1:]
         results = compute_results(prepare(batches[0].form, predictions, references, options))
-        warn_of(results.notes, stacklevel=3)
+        issue_warnings(results.notes, stacklevel=3)
         return results.flat()
 
     def _compute_of_all(

@@ -203,7 +203,7 @@ class Note:
         return f"{fact} {advice}".rstrip()
 
 
-def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
+def issue_warnings(notes: Iterable[Note], *, stacklevel: int) -> None:
     """Issue notes as warnings about a caller, counted as for `warnings.warn` in the function that calls this one.
 
     But that an interval is not known: its limits are nan.

@@ -58,8 +58,8 @@ def weighted_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
     return Rows(group, cost, weight, square, weight * square, np.square(square))
 
 
-def kinds_of(groups: Groups) -> Rows:
-    """Return the answers of groups as two kinds in each: those that cost nothing, and those that cost `event` each."""
+def split_kinds(groups: Groups) -> Rows:
+    """Return two kinds of answers for each group, first all that cost nothing, then all that cost `event`."""
     index = np.arange(len(groups.cost))
     costly = ratio(groups.cost, groups.event)
     square = np.append(groups.free, groups.costly)
@@ -122,7 +122,7 @@ class Number:
 
     def answers(self, *, one_by_one: bool = True) -> Rows:
         """Return the answers, one by one or as kinds."""
-        return self.rows() if one_by_one and self.rows else kinds_of(self.groups)
+        return self.rows() if one_by_one and self.rows else split_kinds(self.groups)
 
 
 def _negated(point: Point) -> Point:
@@ -198,7 +198,7 @@ class Moments:
 
     @property
     def recovered(self) -> Floats:
-        """The parts of strata (H,) in what the added answers move the number by, but for a factor.
+        """The contribution of each stratum (H,) to the shift by the added answers, up to a common factor.
 
         They are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         """
@@ -468,7 +468,7 @@ class Inference:
         return min(low, value), max(high, value)
 
     def tail(self, hypothesis: float = 0.0) -> float:
-        """Return the p-value of the hypothesis that the number lies on its other side; 1/2 if it is the value."""
+        """Return the one-sided p-value of a hypothetical number against the estimate; 1/2 if they are equal."""
         if self.value == hypothesis:
             return 0.5
         is_above = self.value > hypothesis
@@ -562,8 +562,8 @@ def unseen(
     index = int(np.argmax(influences))
     number = numbers[index]
     reach = side.reaches[index]
-    stratum = _stratum_of(side, design)
-    part = number.groups if stratum is None else _of_stratum(number, design, stratum)
+    stratum = _find_stratum(side, design)
+    part = number.groups if stratum is None else _select_stratum(number, design, stratum)
     worst, stretch = _unseen_places(number.matters, part, reach)
     low, high = part.rank[stretch[[0, -1]]].tolist()
     steepest = float(np.abs(reach.line.slope[stretch]).max())
@@ -580,14 +580,14 @@ def unseen(
     )
 
 
-def _stratum_of(side: Side, design: Design) -> int | None:
+def _find_stratum(side: Side, design: Design) -> int | None:
     """Return the stratum whose added answer moves the limit most, if there are strata."""
     if design.stratum is None or side.moments is None:
         return None
     return int(np.abs(side.moments.recovered).argmax())
 
 
-def _of_stratum(number: Number, design: Design, stratum: int) -> Groups:
+def _select_stratum(number: Number, design: Design, stratum: int) -> Groups:
     """Return the groups of a number with the answers of one stratum only."""
     rows = number.answers()
     inside = np.flatnonzero(design.stratum == stratum)

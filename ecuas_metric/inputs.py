@@ -48,7 +48,7 @@ def grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
 
 
 def picked(values: Floats | None, rows: Ints | Bools) -> Floats | None:
-    """Return the values (N,) of some rows, if there are any values."""
+    """Return `values[rows]`, and None for None."""
     return None if values is None else values[rows]
 
 
@@ -107,7 +107,7 @@ def _stacked_rows(values: Any, name: str) -> Array:
 
 
 def _unmasked(values: object) -> object:
-    """Return a masked array with nan where it is masked, which NumPy would unmask silently; other values unchanged."""
+    """Return a masked array with nan where it is masked, as NumPy drops the mask silently; anything else unchanged."""
     if "numpy.ma" not in sys.modules or not isinstance(values, np.ma.MaskedArray):
         return values
     return np.where(np.ma.getmaskarray(values), np.nan, widen(values.data))
@@ -126,7 +126,7 @@ def detach(values: object) -> object:
 
 
 def _dtype_of_dataset(values: Any) -> str | None:
-    """Return the type of a column of `datasets`, whose items are Python's floats; None of other values."""
+    """Return the type of a column of `datasets`, whose items are Python floats, and None for anything else."""
     features = getattr(getattr(values, "source", None), "features", None) or {}
     feature: Any = features.get(getattr(values, "column_name", None))
     while hasattr(feature, "feature"):  # of lists
@@ -136,7 +136,7 @@ def _dtype_of_dataset(values: Any) -> str | None:
 
 
 def _columns_of_frame(values: Any) -> list[object]:
-    """Return the columns of a data frame, each of which has a type; none of other values.
+    """Return the columns of a data frame, each of which has its own type, and nothing for anything else.
 
     None of pandas either where all have one type of NumPy's: it is an array already.
     """
@@ -166,7 +166,7 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     confidence = vector(predictions, "predictions").astype(np.float64, copy=False)
     correct = vector(references, "references")
     same_length(predictions=confidence, references=correct)
-    ok = np.isnan(confidence) | in_unit_interval(confidence)
+    ok = np.isnan(confidence) | lie_in_unit_interval(confidence)
     if not ok.all():
         advice = _scale_advice(confidence, correct)
         require(ok, confidence, "predictions", "out_of_unit_interval", advice)
@@ -287,7 +287,7 @@ def clip(values: Array) -> tuple[Array, _Notes]:
     if _all_within(values, 0.0, 1.0):
         return values, ()
     beyond = (values < 0) | (values > 1)
-    outside = beyond & in_unit_interval(values)
+    outside = beyond & lie_in_unit_interval(values)
     if not outside.any():
         return values, ()
     clipped = np.where(outside, np.clip(values, 0, 1), values)
@@ -325,12 +325,12 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
 
 def _check_probabilities(array: Array) -> _Notes:
     sums = array.sum(axis=1, dtype=np.float64)
-    if not all(in_unit_interval(block).all() for block in row_blocks(array)):
+    if not all(lie_in_unit_interval(block).all() for block in row_blocks(array)):
         _require_rows(array, lambda block: ~np.isnan(block), "is_nan")
         sum_to_100 = np.abs(sums / 100 - 1) <= ROUNDED_SUM_TOLERANCE
         are_percentages = array.min() >= 0 and sum_to_100.all()
         advice = "divide_by_100" if are_percentages else _advice_on_form(array)
-        _require_rows(array, in_unit_interval, "out_of_unit_interval", advice)
+        _require_rows(array, lie_in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
     advice = "Are classes missing? Each row needs the probability of every class."
     if rounded.all():
@@ -579,7 +579,7 @@ def _all_within(values: Array, low: float, high: float) -> bool:
     return bool(values.size and values.min() >= low and values.max() <= high)
 
 
-def in_unit_interval(block: Array) -> Bools:
+def lie_in_unit_interval(block: Array) -> Bools:
     """Return which numbers lie in [0, 1], up to the rounding of float32."""
     return np.asarray((block >= -RANGE_TOLERANCE) & (block <= 1 + RANGE_TOLERANCE))
 

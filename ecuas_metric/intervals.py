@@ -30,17 +30,17 @@ from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits, grouped
 from .metric import Data, Key, Metric, Point, at_parameter
 from .metrics import (
     Values,
-    cost_of,
-    line_of_mean,
-    line_of_value,
+    mean_line,
     naive_slopes,
     naive_values,
     ratio_keys,
     recalibrated_uncertainty,
     recalibrated_values,
+    sample_costs,
+    value_line,
 )
 from .options import Options
-from .sampling import SIMPLE, Design, design_of
+from .sampling import SIMPLE, Design, make_design
 
 NO_UNITS = Note("too_few_units")
 # equal groups or weights, below which their own variance says little: of ten groups of twenty answers whose error rates
@@ -113,7 +113,7 @@ class Answers:
 
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
-        return line_of_mean(key, self.uncertainty, self.form, self.options)
+        return mean_line(key, self.uncertainty, self.form, self.options)
 
     @property
     def largest(self) -> float:
@@ -127,20 +127,20 @@ class Answers:
         """
         next_cost = self.groups.next_cost
         dearest = float(next_cost.max(initial=0.0, where=matters))
-        if cost_matrix_of(self.form, self.options) is not None:
+        if used_cost_matrix(self.form, self.options) is not None:
             return dearest
         anywhere = float(next_cost.max())
         if self.options.cost == "log":
-            anywhere = max(anywhere, cost_of_floor(self.options))
+            anywhere = max(anywhere, floor_cost(self.options))
         return max(dearest, HALF * anywhere) or self.form.max_uncertainty
 
 
-def cost_of_floor(options: Options) -> float:
+def floor_cost(options: Options) -> float:
     """Return what a probability of 0 costs by its logarithm: the most."""
     return -math.log(options.epsilon)
 
 
-def cost_matrix_of(decisions: Decisions, options: Options) -> Floats | None:
+def used_cost_matrix(decisions: Decisions, options: Options) -> Floats | None:
     """Return the cost matrix by which decisions are made, if there is one."""
     if decisions.labels is None or isinstance(options.cost, str):
         return None
@@ -161,7 +161,7 @@ def next_costs(
     if decisions.confidence is not None:
         return np.ones(len(starts))
     cost = decisions.candidate_cost
-    matrix = cost_matrix_of(decisions, options)
+    matrix = used_cost_matrix(decisions, options)
     if matrix is not None:
         following = np.stack([_next_larger(column) for column in matrix.T], axis=1)
         cost = following[decisions.labels, decisions.decision]
@@ -175,14 +175,16 @@ def _next_larger(costs: Floats) -> Floats:
     return entries[np.minimum(place, len(entries) - 1)]
 
 
-def answers_of(decisions: Decisions, options: Options, recalibration: str | None = None) -> Answers:
-    """Return the answers of samples, none of weight 0; one by one as they are given."""
+def group_answers(
+    decisions: Decisions, options: Options, recalibration: str | None = None
+) -> Answers:
+    """Group samples by uncertainty; `Answers.rows` keeps them one by one. No weight may be 0."""
     order = decisions.order
     rank = decisions.ranks
     starts = run_starts(rank)
     cost = decisions.candidate_cost
     weight = options.sample_weight
-    design = design_of(len(cost), options)
+    design = make_design(len(cost), options)
 
     def add(values: Floats) -> Floats:
         return np.add.reduceat(values, starts) if len(starts) < len(cost) else values
@@ -205,11 +207,11 @@ def answers_of(decisions: Decisions, options: Options, recalibration: str | None
 # ---- numbers as functions of groups ----------------------------------------------------------------------------------
 
 
-def number_of(key: Key, answers: Answers, value: float) -> Number | None:
+def make_number(key: Key, answers: Answers, value: float) -> Number | None:
     """Return a number as the engine sees it; None where no interval is known."""
     metric = key.entry
     if metric.is_of_answers and answers.answered is not answers:
-        return _of_answered(number_of(key, answers.answered, value), answers)
+        return _of_answered(make_number(key, answers.answered, value), answers)
     if not math.isfinite(value) or why_no_inference(key, answers.recalibration):
         return None
     if key.variant == "normalized":
@@ -220,7 +222,9 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
         return _own_loss(key, answers, value)
     if (metric.of_samples and metric.line is None) or not _are_enough(answers.groups, metric):
         return None
-    return _of_answers(key, answers, value, _at(key, answers), _bias(key, answers, value))
+    return _number_from_answers(
+        key, answers, value, _point_function(key, answers), _bias(key, answers, value)
+    )
 
 
 def _of_answered(number: Number | None, answers: Answers) -> Number | None:
@@ -284,7 +288,7 @@ def _bias(key: Key, answers: Answers, value: float) -> float:
     return bias(answers.data(key, groups), value, groups.total / groups.unit)
 
 
-def _of_answers(
+def _number_from_answers(
     key: Key,
     answers: Answers,
     value: float,
@@ -294,7 +298,7 @@ def _of_answers(
     """Return a number of the groups of answers."""
     groups = answers.groups
     seen = at(groups)
-    least, most = range_of(key, answers)
+    least, most = possible_range(key, answers)
     number = Number(
         value, groups, at, seen, least, most, answers.cheapest, bias=bias, rows=answers.rows
     )
@@ -325,7 +329,7 @@ def _without_answers(number: Number) -> Number:
     return dataclasses.replace(
         number,
         groups=free,
-        at=_mean_at(line),
+        at=_mean_function(line),
         seen=Point(number.value, line),
         cheapest=ends[0],
         dearest=ends[1],
@@ -333,33 +337,33 @@ def _without_answers(number: Number) -> Number:
     )
 
 
-def _at(
+def _point_function(
     key: Key,
     answers: Answers,
 ) -> Callable[[Groups], Point]:
     """Return the value and the line of a number as a function of the groups."""
     metric = key.entry
     if key.variant == "recalibrated":
-        return _recalibrated_at(key, answers)
+        return _recalibrated_function(key, answers)
     if metric.ratio is not None:
         above, below = map(answers.line, ratio_keys(key))
-        return _quotient_at(above, below)
+        return _quotient_function(above, below)
     compute = metric.value
     if compute is None:
-        return _mean_at(answers.line(key))
+        return _mean_function(answers.line(key))
 
     def at(groups: Groups) -> Point:
         data = answers.data(key, groups)
-        return Point(float(compute(data)), line_of_value(metric, data))
+        return Point(float(compute(data)), value_line(metric, data))
 
     return at
 
 
-def _mean_at(line: Line) -> Callable[[Groups], Point]:
+def _mean_function(line: Line) -> Callable[[Groups], Point]:
     return lambda groups: Point(groups.mean(line), line)
 
 
-def _quotient_at(
+def _quotient_function(
     above: Line,
     below: Line,
 ) -> Callable[[Groups], Point]:
@@ -385,7 +389,7 @@ def _quotient(
     return Point(value, Line(intercept / divisor, slope / divisor))
 
 
-def _recalibrated_at(
+def _recalibrated_function(
     key: Key,
     answers: Answers,
 ) -> Callable[[Groups], Point]:
@@ -398,7 +402,7 @@ def _recalibrated_at(
         u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
         return Point(
             float(value),
-            line_of_mean(key, u, form, answers.options),
+            mean_line(key, u, form, answers.options),
         )
 
     return at
@@ -409,17 +413,17 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     groups = answers.own.get(key)
     rows = None
     if answers.rows is not None:
-        loss = cost_of(key, answers.form, answers.options)
+        loss = sample_costs(key, answers.form, answers.options)
         one_part = np.zeros(len(loss), np.int64)
-        groups = _groups_of_parts(loss, one_part, answers)
+        groups = _sum_parts(loss, one_part, answers)
         rows = functools.partial(weighted_rows, one_part, loss, answers.design.weight)
     if groups is None:
         return None
     line = _line_of_two_classes(key, answers)
     if line is not None:
-        return _of_answers(key, answers, value, _mean_at(line))
-    at = _mean_at(_line_of_costs(groups))
-    least, most = range_of(key, answers)
+        return _number_from_answers(key, answers, value, _mean_function(line))
+    at = _mean_function(_line_of_costs(groups))
+    least, most = possible_range(key, answers)
     dearest = _dearest_loss(groups, most, answers.options)
     seen = at(groups)
     return Number(value, groups, at, seen, least, most, dearest=dearest, rows=rows)
@@ -434,7 +438,7 @@ def _line_of_two_classes(key: Key, answers: Answers) -> Line | None:
     return answers.line(Key(name)).times(factor)
 
 
-def _groups_of_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:
+def _sum_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:
     """Return the sums of samples (N,) over parts."""
     none = np.zeros(part.max() + 1)
     weight = answers.options.weights(len(cost))
@@ -450,7 +454,7 @@ def _line_of_costs(groups: Groups) -> Line:
 def _dearest_loss(groups: Groups, most: float, options: Options) -> float:
     """Return what one more answer loses by a posterior: half of what it can, which is the root of a probability."""
     if math.isinf(most):
-        most = cost_of_floor(options)
+        most = floor_cost(options)
     return max(float(groups.event.max()), HALF * most)
 
 
@@ -505,9 +509,9 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
         return None
     plain = key.of("")
-    loss = cost_of(plain, answers.form, options)
+    loss = sample_costs(plain, answers.form, options)
     classes, part = np.unique(labels, return_inverse=True)
-    groups = _groups_of_parts(loss, part, answers)
+    groups = _sum_parts(loss, part, answers)
     naive = _Naive(plain, one_of_each_class(size, answers.form.max_uncertainty), options)
     line = _line_of_costs(groups)
 
@@ -523,7 +527,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
 
     if _has_kink(naive, shares(groups), groups):
         return None
-    _, most = range_of(plain, answers)
+    _, most = possible_range(plain, answers)
     dearest = _dearest_loss(groups, most, options)
     return Number(
         value,
@@ -560,7 +564,7 @@ def _has_kink(naive: _Naive, share: Floats, groups: Groups) -> bool:
     return bend(step / 2) > bend(step) / 3  # between a half and a quarter
 
 
-def range_of(key: Key, answers: Answers) -> Limits:
+def possible_range(key: Key, answers: Answers) -> Limits:
     """Return the smallest and largest possible value of a number."""
     metric = key.entry
     if isinstance(metric.range, tuple):
@@ -579,7 +583,7 @@ def range_of(key: Key, answers: Answers) -> Limits:
     answers_some = np.isfinite(u).any()
     least = 0.0 if answers_some else math.inf  # what rejects all rejects the next answer too
     uncertainties = np.maximum([0.0, most, above], least)
-    line = line_of_mean(key, uncertainties, answers.form, answers.options)
+    line = mean_line(key, uncertainties, answers.form, answers.options)
     ends = np.stack([line.intercept, line.at(largest)])
     return float(ends.min()), float(ends.max())
 
@@ -587,7 +591,7 @@ def range_of(key: Key, answers: Answers) -> Limits:
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-def in_few_groups(answers: Answers) -> Answers:
+def limit_groups(answers: Answers) -> Answers:
     """Return answers in no more groups than `_MOST_GROUPS`, of neighbours, where nothing asks for them one by one."""
     size = len(answers.groups.weight)
     if size <= _MOST_GROUPS or not answers.design.is_simple:
@@ -607,8 +611,8 @@ def analytic_intervals(answers: Answers, values: Values) -> Intervals:
     limits = dict.fromkeys(values, NO_LIMITS)
     if not answers.tells_errors:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
-    answers = in_few_groups(answers)
-    numbers = numbers_of(answers, values)
+    answers = limit_groups(answers)
+    numbers = make_numbers(answers, values)
     design = answers.design
     errors = {}
     if answers.rows is None:
@@ -632,7 +636,7 @@ def _limits(
     inference: Inference,
     answers: Answers,
 ) -> Limits:
-    """Return limits; those of what is divided by a function of the error rate contain its value at that one's limits.
+    """Return the limits of a number; a normalised one also covers its values at the limits of the error rate.
 
     Where its influences on both nearly cancel, only the second order remains. None where the rarer of wrong and right
     answers, or what is not of the most frequent class, are not known within a factor of two: the divisor is not known
@@ -670,7 +674,7 @@ def _rarer_classes(number: Number, answers: Answers) -> tuple[float, Limits]:
     groups = number.groups
     is_rarer = np.ones(len(groups.weight))
     is_rarer[groups.weight.argmax()] = 0.0
-    at = _mean_at(Line(is_rarer, 0 * is_rarer))
+    at = _mean_function(Line(is_rarer, 0 * is_rarer))
     seen = at(groups)
     share = Number(seen.value, groups, at, seen, 0.0, 1.0, rows=number.rows)
     return seen.value, _limits_at_level(_without_answers(share), answers)
@@ -684,11 +688,11 @@ def _limits_at_level(number: Number, answers: Answers) -> Limits:
     return inference.limits(answers.options.confidence_level or 0.0)
 
 
-def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
+def make_numbers(answers: Answers, values: Values) -> dict[Key, Number]:
     """Return the numbers of answers, as the engine sees them, of which errors are known."""
     numbers = {}
     for key, value in values.items():
-        number = number_of(key, answers, float(value))
+        number = make_number(key, answers, float(value))
         if number is not None:
             numbers[key] = number
     return numbers
@@ -700,7 +704,7 @@ def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
         return NO_LIMITS
     groups = answers.groups
     is_in = selected.astype(np.float64)
-    at = _quotient_at(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
+    at = _quotient_function(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
     seen = at(groups)
     number = Number(
         seen.value,
@@ -740,7 +744,7 @@ def _assumes_costs(key: Key) -> bool:
 
 
 def notes_without_interval(values: Values, recalibration: str | None) -> tuple[Note, ...]:
-    """Return why numbers have no interval, of those that are defined."""
+    """Return notes that say why numbers have no interval; undefined numbers need none."""
     defined = [key for key, value in values.items() if math.isfinite(float(value))]
     by_reason = grouped(
         defined, lambda key: why_no_inference(key, recalibration) or "no_interval_known"
@@ -753,7 +757,7 @@ def note_on(
     keys: Sequence[Key],
     **fields: object,
 ) -> tuple[Note, ...]:
-    """Return a note that names some numbers, if there are any."""
+    """Return a note that lists the keys, and nothing if there are none."""
     if not keys:
         return ()
     return (Note(identifier, fields | {"metrics": list(keys)}),)
@@ -767,7 +771,7 @@ def notes_unseen(
     sizes: dict[tuple[str, str, str], dict[Key, float]] = {}
     for key, kind in hidden.items():
         if kind is not None and kind.groups is answers.groups:
-            sizes.setdefault(_stretch_of(answers, kind), {})[key] = kind.size
+            sizes.setdefault(_describe_stretch(answers, kind), {})[key] = kind.size
     notes = []
     for (kind_of_answer, among, where), of_keys in sizes.items():
         stretch = {"kind": kind_of_answer, "among": among, "where": where}
@@ -776,7 +780,7 @@ def notes_unseen(
     return tuple(notes)
 
 
-def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
+def _describe_stretch(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
     """Return the kind of answers that was not seen, among how many answers, and where these lie."""
     ends = answers.form.uncertainty_at(np.array(hidden.ends))
     name = "uncertainty"

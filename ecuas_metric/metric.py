@@ -15,7 +15,7 @@ from .decisions import Decisions
 from .errors import InputError
 from .groups import Groups, Line
 from .inputs import Array, FloatOrFloats, Floats, Limits, scalar
-from .options import Options, one_of
+from .options import Options, check_choice
 
 OPTION_OF_VARIANT = {
     "": "",
@@ -264,7 +264,7 @@ class Metric:
 
 
 def checked_keys(keys: Iterable[Key]) -> list[Key]:
-    """Return the keys that are asked for; InputError for one of no metric, or whose parameter its metric has not."""
+    """Return keys, checked: InputError for an unknown metric, and for a parameter that is missing or not taken."""
     asked = [_with_widened_parameter(key) for key in keys]
     for key in asked:
         if not isinstance(key, Key):
@@ -373,9 +373,9 @@ def add_metric(metric: Metric) -> Metric:
     if sum(way is not None for way in ways) != 1:
         raise InputError("metric", "must have one of cost, value and ratio", value=metric.name)
     for name, choices in _CHOICES.items():
-        one_of(getattr(metric, name), choices, name)
+        check_choice(getattr(metric, name), choices, name)
     for part in metric.ratio or ():
-        one_of(part, tuple(METRICS), "ratio")
+        check_choice(part, tuple(METRICS), "ratio")
     METRICS[metric.name] = metric
     return metric
 

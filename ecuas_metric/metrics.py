@@ -33,7 +33,7 @@ register(sorted(_ENTRIES, key=lambda metric: metric.column))
 Values = Mapping[Key, float]
 
 
-def keys_of(
+def defined_keys(
     decisions: Decisions,
     options: Options,
     *,
@@ -60,7 +60,7 @@ def metric_values(
 ) -> dict[Key, float]:
     """Compute plain metrics with the weights of the options: those in `keys`, by default all."""
     if keys is None:
-        keys = keys_of(decisions, options)
+        keys = defined_keys(decisions, options)
     wanted = list(dict.fromkeys(keys))
     if decisions.has_abstentions:
         of_answers = [key for key in wanted if key.entry.is_of_answers]
@@ -107,7 +107,7 @@ def _with_parts(keys: Iterable[Key]) -> list[Key]:
     return [key for key in every if key.entry.cost is not None]
 
 
-def cost_of(
+def sample_costs(
     key: Key,
     decisions: Decisions,
     options: Options,
@@ -119,7 +119,7 @@ def cost_of(
     return np.asarray(cost(data), np.float64)  # a condition is a cost of 0 or 1
 
 
-def line_of_mean(
+def mean_line(
     key: Key,
     u: Floats,
     form: Decisions,
@@ -130,11 +130,11 @@ def line_of_mean(
     at_u = replace(form, uncertainty=u, confidence=confidence)
     free = replace(at_u, candidate_cost=np.zeros(len(u)))
     dear = replace(free, candidate_cost=np.ones(len(u)))
-    intercept = cost_of(key, free, options)
-    return Line(intercept, cost_of(key, dear, options) - intercept)
+    intercept = sample_costs(key, free, options)
+    return Line(intercept, sample_costs(key, dear, options) - intercept)
 
 
-def line_of_value(metric: Metric, data: Data) -> Line:
+def value_line(metric: Metric, data: Data) -> Line:
     """Return the influence of samples on a function of the tie groups: its own line, or a jackknife over them."""
     return metric.line(data) if metric.line is not None else _jackknife_line(metric, data)
 
@@ -182,7 +182,7 @@ def _mean_costs(
     for rows in blocks(size, row_size=NUMBERS_PER_SAMPLE // 2):
         part = select_rows(decisions, rows)
         for key in keys:
-            cost = cost_of(key, part, options)
+            cost = sample_costs(key, part, options)
             totals[key] += (cost if weight is None else weight[rows] * cost).sum()
     total_weight = size if weight is None else weight.sum()
     return {key: total / total_weight for key, total in totals.items()}
@@ -234,7 +234,7 @@ def _values_of_classes(
 def _naive_values(field: str, naive: Frequencies, form: Decisions) -> dict[Key, FloatOrFloats]:
     """Return the values (...) of the naive system for each metric of a form that has them in this field."""
     values = {}
-    for key in keys_of(form, naive.options):
+    for key in defined_keys(form, naive.options):
         value = getattr(key.entry, field)
         if value is not None:
             values[key] = value(at_parameter(naive, key))
@@ -265,7 +265,7 @@ def naive_slopes(
     return {key: (up - down) / width for key, (up, down) in slopes}
 
 
-def values_of_keys(
+def add_variants(
     keys: Sequence[Key],
     plain: Values,
     *,
@@ -274,7 +274,7 @@ def values_of_keys(
     form: Decisions,
     options: Options,
 ) -> dict[Key, float]:
-    """Return the values of those of some keys that there are: plain ones, and the variants that follow from these.
+    """Return the values of keys, variants computed from the plain values; keys that the system lacks are left out.
 
     `naive` gives the values of the naive system.
     """
@@ -310,9 +310,9 @@ def recalibrated_values(
     groups = Decisions(u, ties.mean_cost, form.max_uncertainty)
     return {
         key.of("recalibrated"): float(
-            np.average(cost_of(key, groups, options), weights=ties.weight)
+            np.average(sample_costs(key, groups, options), weights=ties.weight)
         )
-        for key in keys_of(form, options)
+        for key in defined_keys(form, options)
         if key.entry.has_recalibrated
     }
 

@@ -153,7 +153,7 @@ def _idle_options(options: Options) -> dict[str, str]:
 
 
 def per_sample(options: Mapping[str, object]) -> dict[str, object]:
-    """Return those of some options that have one value for each sample, as they are given."""
+    """Return the options with one value for each sample, unchecked."""
     names = (*PER_SAMPLE, "decisions")
     return {name: options[name] for name in names if options.get(name) is not None}
 
@@ -282,7 +282,7 @@ def check_number(
 ) -> float:
     """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
     array = numbers(value, name)
-    if array.ndim == 0 and _lies_in(float(array), low, high, inside=inside, whole=whole):
+    if array.ndim == 0 and _is_within(float(array), low, high, inside=inside, whole=whole):
         return int(array) if whole and np.isfinite(array) else float(array)
     rule = "must be a whole number in {interval}" if whole else "must be a number in {interval}"
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
@@ -324,7 +324,7 @@ def _refuse_complement(level: float, name: str, rule: str) -> NoReturn:
     )
 
 
-def _lies_in(
+def _is_within(
     number: float,
     low: float,
     high: float,
@@ -337,7 +337,7 @@ def _lies_in(
     return low < number < high if inside else low <= number <= high
 
 
-def one_of(
+def check_choice(
     value: object,
     choices: tuple[str, ...],
     name: str,
@@ -376,7 +376,7 @@ def _reject_costs(values: object, name: str) -> tuple[float, ...]:
 
 def _cost(value: object, name: str) -> str | Floats:
     if isinstance(value, str):
-        return one_of(value, COSTS, name)
+        return check_choice(value, COSTS, name)
     return numbers(value, name, are_costs=True).astype(np.float64, copy=False)
 
 
@@ -415,12 +415,12 @@ def _memberships(values: object, name: str) -> Ints:
     return codes
 
 
-def _in(low: float, high: float, **kind: bool) -> Check:
+def _number_check(low: float, high: float, **kind: bool) -> Check:
     return lambda value, name: check_number(value, name, low, high, **kind)
 
 
-def _among(*choices: str) -> Check:
-    return lambda value, name: one_of(value, choices, name)
+def _choice_check(*choices: str) -> Check:
+    return lambda value, name: check_choice(value, choices, name)
 
 
 DEFAULTS = Options()
@@ -430,12 +430,12 @@ _SHARES = ("confidences", "posteriors")
 OPTIONS = {
     "n": Option(_several, "Parameter n of ECUAS_n: one or several numbers >= 0 (inf allowed)"),
     "num_classes": Option(
-        _in(2, np.inf, whole=True),
+        _number_check(2, np.inf, whole=True),
         "Number K of possible answers, which sets u_M = 1 - 1/K; by default infinite, as for free text",
         _CONFIDENCES,
     ),
     "predictions_are": Option(
-        _among(*POSTERIOR_FORMS),
+        _choice_check(*POSTERIOR_FORMS),
         "Form of the posteriors: probabilities, log_probabilities or logits; or positive_probabilities of shape "
         "(N,), those of class 1 if references are 0 or 1",
         _POSTERIORS,
@@ -456,7 +456,7 @@ OPTIONS = {
         _POSTERIORS,
     ),
     "max_uncertainty": Option(
-        _in(0, np.inf, inside=True),
+        _number_check(0, np.inf, inside=True),
         "Uncertainty u_M of a system that knows nothing; required",
         ("costs",),
     ),
@@ -468,19 +468,19 @@ OPTIONS = {
         _flag, "Also compute values divided by those of a system that ignores its input", _SHARES
     ),
     "missing_confidence": Option(
-        _in(0, 1),
+        _number_check(0, 1),
         "Value that replaces missing confidences; by default they are an error",
         _CONFIDENCES,
     ),
-    "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", _SHARES),
+    "n_bins": Option(_number_check(1, 2**31, whole=True), "Number of bins of ECE", _SHARES),
     "epsilon": Option(
-        _in(0, 0.5, inside=True),
+        _number_check(0, 0.5, inside=True),
         "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix (the least of its columns' maxima) or of "
         "max_uncertainty, and of probabilities in logarithms",
     ),
     "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(
-        _among(*WEIGHTS),
+        _choice_check(*WEIGHTS),
         "Meaning of weights: importance, in any unit, or counts of samples, as if each row stood there so often; "
         "AURC and intervals depend on it",
     ),
@@ -492,13 +492,13 @@ OPTIONS = {
     ),
     "confidence_level": Option(check_level, "Also compute intervals at this level, e.g. 0.95"),
     "interval_method": Option(
-        _among(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile bootstrap"
+        _choice_check(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile bootstrap"
     ),
     "n_resamples": Option(
-        _in(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"
+        _number_check(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"
     ),
     "random_state": Option(
-        _in(0, 2**63, whole=True),
+        _number_check(0, 2**63, whole=True),
         "Seed of the resamples (folds of a recalibration have their own, 42); the same seed gives "
         "the same results",
     ),

@@ -113,7 +113,7 @@ def aurc_line(ties: Groups) -> Line:
         log_mean = relative / 24 - np.log(middle)  # L of a group
         rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
         wide = np.flatnonzero(relative > _FLAT**2)
-        _in_full(log_mean, rise, wide, w[wide], b[wide])
+        _fill_wide_groups(log_mean, rise, wide, w[wide], b[wide])
         # the sum of all less this is that over the groups after each
         passed = np.cumsum(c * rise) + passed[-1]
         mean_cost = ties.cost[rows] if ties.are_samples else c / or_1(w)
@@ -122,7 +122,7 @@ def aurc_line(ties: Groups) -> Line:
     return Line(intercept, slope)
 
 
-def _in_full(
+def _fill_wide_groups(
     slope: Floats,
     rise: Floats,
     wide: Ints,

@@ -14,19 +14,19 @@ from .classes import (
     OF_GIVEN_CONFIDENCES,
     OF_POSTERIORS,
     ClassCosts,
-    by_class,
     check_classes,
-    classes_in,
     classes_of_columns,
     costs_by_class,
     in_words,
     matrix_of_classes,
     note_order,
+    order_columns,
+    parse_classes,
     two_columns,
 )
 from .costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK, accepted
 from .decisions import Decisions
-from .errors import InputError, Note, warn_of
+from .errors import InputError, Note, issue_warnings
 from .inputs import Array, Bools, Floats, confidences, numbers, posteriors
 from .metric import Key
 from .options import LEVEL, Options, check_level, check_number, checked_options
@@ -135,7 +135,7 @@ def decide(
         )
     with in_words({**OF_POSTERIORS, **OF_REJECT_COST}):
         system = _system_of_rows(y_prob, labels, options)
-    warn_of(noted + system.notes, stacklevel=2)
+    issue_warnings(noted + system.notes, stacklevel=2)
     return decisions_on_rows(system, names or _names_of_classes(labels, options))
 
 
@@ -143,18 +143,18 @@ def _names_of_classes(labels: ArrayLike | None, options: Options) -> list[object
     """Return the names of the classes, if they are known and the decisions are these."""
     if labels is None:
         return None
-    names: list[object] = classes_in(labels, "labels").tolist()
+    names: list[object] = parse_classes(labels, "labels").tolist()
     are_decided = isinstance(options.cost, str) or options.cost.shape[1] == len(names)
     return names if are_decided else None
 
 
 def _system_of_rows(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:
     """Return the system of posteriors of rows without a truth, of which the first class takes the place."""
-    ordered = y_prob if labels is None else by_class(y_prob, labels, labels)
+    ordered = y_prob if labels is None else order_columns(y_prob, labels, labels)
     array = two_columns(numbers(ordered, "predictions"), options)
     array, truth = posteriors(array, np.zeros(array.shape[:1]))
     if labels is not None:
-        check_classes(classes_in(labels, "labels"), labels, array.shape[1])
+        check_classes(parse_classes(labels, "labels"), labels, array.shape[1])
     return prepare("posteriors", array, truth, options, rank=False)
 
 
@@ -164,14 +164,14 @@ def decisions_on_rows(system: System, names: Sequence[object] | None = None) -> 
     (reject_cost,) = system.options.reject_costs
     decision = decisions.decision
     if decision is not None:
-        decision = decision.astype(np.int64) if names is None else _array_of(names)[decision]
+        decision = decision.astype(np.int64) if names is None else _object_array(names)[decision]
     accepts = accepted(
         decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty
     )
     return RowDecisions(decision, decisions.uncertainty, accepts)
 
 
-def _array_of(names: Sequence[object]) -> Array:
+def _object_array(names: Sequence[object]) -> Array:
     """Return names (D,) as numbers or strings, or, where they are neither, as the objects that they are."""
     kinds = {type(name) for name in names}
     if len(kinds) == 1 and issubclass(kinds.pop(), (str, Real)):
@@ -229,7 +229,7 @@ def decide_confidences(
     with in_words({**OF_GIVEN_CONFIDENCES, **OF_REJECT_COST}):
         values, unknown = confidences(confidence, np.zeros(np.shape(confidence)))
         system = prepare("confidences", values, unknown, options, rank=False)
-    warn_of(system.notes, stacklevel=2)
+    issue_warnings(system.notes, stacklevel=2)
     return decisions_on_rows(system)
 
 

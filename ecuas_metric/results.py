@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .abstentions import answered_groups, answered_samples, note_abstentions
-from .basis import UNKNOWN, Basis, Origin, basis_of
+from .basis import UNKNOWN, Basis, Origin, make_basis
 from .calibration import ECE_DEBIASED, limits_of_gap
 from .costs import ECUAS_N, note_above
 from .decisions import (
@@ -36,7 +36,7 @@ from .intervals import (
     NO_UNITS,
     Answers,
     analytic_intervals,
-    answers_of,
+    group_answers,
     note_on,
     notes_without_interval,
     why_no_inference,
@@ -44,11 +44,11 @@ from .intervals import (
 from .metric import Data, Key, checked_keys
 from .metrics import (
     Values,
-    cost_of,
-    keys_of,
+    add_variants,
+    defined_keys,
     metric_values,
     naive_values,
-    values_of_keys,
+    sample_costs,
 )
 from .options import (
     PER_SAMPLE,
@@ -58,7 +58,7 @@ from .options import (
     with_costs_of_levels,
 )
 from .order import AUROC, auroc
-from .sampling import design_of, intervals
+from .sampling import intervals, make_design
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -89,7 +89,7 @@ class System:
     @cached_property
     def basis(self) -> Basis:
         """All that the numbers of this system depend on; its text is their signature."""
-        return basis_of(
+        return make_basis(
             self.decisions,
             self.options,
             ids=self.ids,
@@ -268,7 +268,7 @@ def ranked(
 
 
 def reordered(system: System, rows: Ints) -> System:
-    """Return a system as if its samples had been given in the order `rows`, some of them repeatedly or not at all."""
+    """Return a system of the samples `rows`, in this order; a row may occur several times or never."""
     return replace(
         system,
         decisions=select_rows(system.decisions, rows),
@@ -305,7 +305,7 @@ def compute_results(
 
 def value_keys(decisions: Decisions, options: Options) -> list[Key]:
     """Return the keys of `compute_results`, without computing any number."""
-    plain = keys_of(decisions, options)
+    plain = defined_keys(decisions, options)
     keys = list(plain)
     if options.normalize:
         keys += [key.of("normalized") for key in _divided(plain, decisions)]
@@ -314,7 +314,7 @@ def value_keys(decisions: Decisions, options: Options) -> list[Key]:
         variants = ("recalibrated", "calibration_loss")
         keys += [key.of(variant) for key in recalibrated for variant in variants]
     if options.calibration:
-        keys += keys_of(decisions, options, when=("calibration",))
+        keys += defined_keys(decisions, options, when=("calibration",))
     return keys
 
 
@@ -344,11 +344,11 @@ def _inferred(values: Values) -> dict[Key, float]:
 
 
 def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
-    """Return the values of those of some keys that the system has."""
+    """Return the values of keys; keys that the system lacks are left out."""
     decisions = system.decisions
     options = system.options
     applicable = [key.of("") for key in keys if key.entry.applies(decisions)]
-    return values_of_keys(
+    return add_variants(
         keys,
         metric_values(decisions, system.ties, options, keys=applicable),
         naive=lambda: naive_values(decisions, options, options.weights(system.num_samples)),
@@ -367,7 +367,7 @@ def _intervals(
     samples = _drawn(system)
     # Stable: which of tied samples are drawn must not depend on the machine.
     samples = reordered(samples, samples.decisions.order)
-    design = design_of(samples.num_samples, samples.options)
+    design = make_design(samples.num_samples, samples.options)
     if not design.tells_errors:
         return dict.fromkeys(values, NO_LIMITS), (NO_UNITS,)
     limits, notes = intervals(
@@ -404,7 +404,7 @@ def _resample(system: System, counts: Array) -> System:
 
 def _limits_of_gap(system: System) -> Limits:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
-    design = design_of(system.num_samples, system.options)
+    design = make_design(system.num_samples, system.options)
     if not design.tells_errors:
         return NO_LIMITS
     decisions, options = answered_samples(system.decisions, system.options)
@@ -414,11 +414,11 @@ def _limits_of_gap(system: System) -> Limits:
 def answers_drawn(system: System) -> Answers:
     """Return the answers of the samples that were drawn."""
     samples = _drawn(system)
-    return answers_of(samples.decisions, samples.options, samples.origin.recalibration)
+    return group_answers(samples.decisions, samples.options, samples.origin.recalibration)
 
 
 def _drawn(system: System) -> System:
-    """Return the samples that were drawn: none of weight 0, and each as often as its weight says if weights are counts.
+    """Return the samples without those of weight 0, and repeated as their weights say if weights are counts.
 
     Errors depend on them; values do not.
     """
@@ -482,7 +482,7 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
     if not len(rows):
         return ()
     weight = system.options.weights(system.num_samples)
-    cost = cost_of(key, select_rows(decisions, rows), system.options)
+    cost = sample_costs(key, select_rows(decisions, rows), system.options)
     share = inner(weight[rows], cost) / (value * float(weight.sum()))
     if share < MUCH:
         return ()
@@ -555,6 +555,6 @@ def _pick(
 
 
 def select_options(options: Options, rows: Ints) -> Options:
-    """Return options for some of the samples."""
+    """Return the options of the samples `rows`."""
     kept = {name: picked(getattr(options, name), rows) for name in PER_SAMPLE}
     return options.replace(**kept)

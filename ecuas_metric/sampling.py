@@ -37,7 +37,7 @@ class Clusters:
     units: Floats | float = math.inf  # and of all of it
 
     def scaled(self, factor: float) -> Clusters:
-        """Return those of so many times as many samples."""
+        """Return the clusters of a sample `factor` times as large."""
         return Clusters(self.factor, self.number * factor, self.units * factor)
 
 
@@ -98,7 +98,7 @@ class Design:
         return totals(self.stratum, values)
 
     def of_samples(self, values: Floats) -> Floats:
-        """Return values (H, ..) of strata as those of their samples (N, ..), or as one for all of one stratum."""
+        """Return values (H, ..) of strata for each of their samples (N, ..); without strata they stay (1, ..)."""
         return values if self.stratum is None else values[self.stratum]
 
     def centred(self, values: Floats) -> Floats:
@@ -108,7 +108,7 @@ class Design:
         return np.asarray(values - self.of_samples(mean))
 
     def _spread(self, weight: Floats) -> Floats:
-        """Return the variance of each unit (U,), but for a factor, from weights (N,).
+        """Return the variance of each unit (U,), up to a common factor, from weights (N,).
 
         That of a group is between those of answers that are independent, sum of w^2, and all alike, (sum of w)^2.
         """
@@ -183,7 +183,7 @@ def design_effect(together: Floats, alone: Floats, one_more: Floats, size: Float
     return ratio(together + size * one_more, alone + one_more, 1.0)
 
 
-def design_of(num_samples: int, options: Options) -> Design:
+def make_design(num_samples: int, options: Options) -> Design:
     """Return the design that the options describe; InputError if a group lies in two strata."""
     weight = options.weights(num_samples)
     stratum = None

@@ -18,16 +18,16 @@ from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
 from .groups import Groups, join_groups, ratio, run_starts, sum_samples
 from .inputs import Floats, Ints, Limits, hard_decisions, inner, note_hard
-from .intervals import Answers, Intervals, analytic_intervals, next_costs, range_of
+from .intervals import Answers, Intervals, analytic_intervals, next_costs, possible_range
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
-    cost_of,
-    keys_of,
+    add_variants,
+    defined_keys,
     metric_values,
     naive_values,
     ratio_keys,
     recalibrated_values,
-    values_of_keys,
+    sample_costs,
 )
 from .options import PER_SAMPLE, Options, checked_options
 from .order import auroc
@@ -179,7 +179,7 @@ def summary_of(
 
 
 def _lasting_notes(system: System) -> tuple[Note, ...]:
-    """Return the notes of a system, but for those that follow from the groups of all rows."""
+    """Return the notes of a system without those that only all rows together decide."""
     if system.basis.form != "confidences":
         return system.notes
     return tuple(note for note in system.notes if note.id not in _OF_NUMBERS)
@@ -227,9 +227,9 @@ def _own_sums(
     every = np.ones(len(decisions.uncertainty)) if weight is None else weight
     squares = squares_of_samples(every, options)
     sums = {}
-    for key in keys_of(decisions, options, when=("", "ratio")):
+    for key in defined_keys(decisions, options, when=("", "ratio")):
         if key.entry.is_own_loss:
-            x = cost_of(key, decisions, options)
+            x = sample_costs(key, decisions, options)
             of_squares = inner(squares, np.square(x))
             sums[key] = OwnSums(inner(every, x), inner(squares, x), of_squares)
     return sums
@@ -239,7 +239,7 @@ def _own_sums(
 
 
 def merge(summaries: Iterable[Summary]) -> Summary:
-    """Return the summary of all rows of some summaries; InputError, with the reasons, if they may not be merged."""
+    """Merge summaries into that of all their rows; InputError, with the reasons, if they may not be merged."""
     parts = list(summaries)
     if not parts:
         raise InputError("states", "empty")
@@ -247,10 +247,10 @@ def merge(summaries: Iterable[Summary]) -> Summary:
         reasons = why_not_comparable(parts[0].basis, part.basis, purpose=Purpose.MERGE)
         if reasons:
             raise InputError("states that are merged", "not_mergeable", reasons=reasons)
-    return parts[0] if len(parts) == 1 else _limited(_sum_of(parts))
+    return parts[0] if len(parts) == 1 else _limited(_add_summaries(parts))
 
 
-def _sum_of(parts: Sequence[Summary]) -> Summary:
+def _add_summaries(parts: Sequence[Summary]) -> Summary:
     """Return the summary of all rows, with as many groups as there are."""
     first = parts[0]
     rows = sum(part.rows for part in parts)
@@ -289,22 +289,22 @@ def _limited(summary: Summary) -> Summary:
     groups = summary.groups
     if len(groups.rank) <= MOST_GROUPS:
         return summary
-    places = bins_of(groups.rank, summary.none, summary.options)
+    places = assign_bins(groups.rank, summary.none, summary.options)
     return replace(summary, groups=groups.binned(run_starts(*places.T)))
 
 
-def bins_of(rank: Floats, none: Decisions, options: Options) -> Ints:
+def assign_bins(rank: Floats, none: Decisions, options: Options) -> Ints:
     """Return the bin of each rank, and how many thresholds are below and up to it, shape (N, 3).
 
     Bins are narrow everywhere and narrowest close to certainty, and for confidences close to 0 as well. They end where
     the bins of ECE and the reject costs do.
     """
-    thresholds = thresholds_of(none, options)
+    thresholds = bin_thresholds(none, options)
     places = [np.searchsorted(thresholds, rank, side=side) for side in ("left", "right")]
     return np.stack([_bin(rank, none), *places], axis=1)
 
 
-def thresholds_of(none: Decisions, options: Options) -> Floats:
+def bin_thresholds(none: Decisions, options: Options) -> Floats:
     """Return the ranks at which a bin must end, increasing."""
     thresholds = [none.rank_at(np.array(options.reject_costs))]
     if none.confidence is not None:
@@ -351,13 +351,13 @@ def _is_counted(note: Note) -> bool:
 
 
 def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
-    """Return whether all parts that have rows have such a note."""
+    """Return whether every part with rows has a note of this id."""
     ids = [[other.id for other in part.notes] for part in parts if part.rows]
     return all(note.id in of_part for of_part in ids)
 
 
 def _counted(note: Note, parts: Sequence[Summary]) -> Note:
-    """Return a note of some parts with the counts of all rows."""
+    """Return a note with its counts added up over all parts."""
     first = next(part for part in parts if note in part.notes)
     fields: dict[str, Any] = dict(note.fields)
     # What is counted may be values of which each row has several; rows that were dropped are no rows of a part.
@@ -375,7 +375,7 @@ def _counted(note: Note, parts: Sequence[Summary]) -> Note:
 
 
 def _fields_noted(rule: str, part: Summary, per_row: int) -> list[dict[str, Any]]:
-    """Return the fields of a part's notes of an id, or those of one that counts none of its rows."""
+    """Return the fields of a part's notes of an id; a part without one counts 0 of its rows."""
     noted = [dict(note.fields) for note in part.notes if note.id == rule]
     weight = part.groups.total
     none = {"count": 0, "total": per_row * part.rows, "weight": 0.0, "of_weight": weight}
@@ -521,7 +521,7 @@ def _alternating(first: Floats, second: Floats) -> Floats:
 
 
 def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
-    """Return the rank of the mean uncertainty of some samples of each group, that of all where they are tied."""
+    """Return the rank (G,) of the mean uncertainty, from sums of w u and of w over samples of each group."""
     groups = summary.groups
     rank = summary.none.rank_at(ratio(total, weight))
     mean = np.clip(rank, groups.rank, groups.high)
@@ -546,7 +546,7 @@ def _values(
     losses = {key: sums.value / total for key, sums in summary.own.items()}
     plain = [key.of("") for key in keys]
     of_groups = [key for key in plain if losses.keys().isdisjoint([key, *ratio_keys(key)])]
-    return values_of_keys(
+    return add_variants(
         keys,
         metric_values(system.decisions, system.ties, system.options, keys=of_groups) | losses,
         naive=partial(_naive_values, summary, system),
@@ -677,7 +677,7 @@ def _widened(
     """Return intervals that are as much wider as the bounds are apart, but not beyond what the numbers can be."""
     limits = dict(inference.limits)
     for key in limits.keys() & bounds.keys():
-        least, most = range_of(key, answers)
+        least, most = possible_range(key, answers)
         low = limits[key][0] - (values[key] - bounds[key][0])
         high = limits[key][1] + (bounds[key][1] - values[key])
         limits[key] = max(low, least), min(high, most)

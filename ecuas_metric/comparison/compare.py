@@ -27,10 +27,10 @@ from ..inference import Inference, Number, Unseen, infer, unseen
 from ..inputs import NO_LIMITS, Bools, Floats, Ints, Limits, count_up, grouped
 from ..intervals import (
     NO_UNITS,
+    make_numbers,
     note_few_units,
     note_on,
     notes_unseen,
-    numbers_of,
     why_no_inference,
 )
 from ..metric import Key
@@ -90,7 +90,7 @@ class Family:
         self.answers = {name: answers_drawn(system) for name, system in systems.items()}
         self.design = next(iter(self.answers.values())).design
         self.numbers = {
-            name: numbers_of(answers, values[name]) for name, answers in self.answers.items()
+            name: make_numbers(answers, values[name]) for name, answers in self.answers.items()
         }
         self.tests = [
             self._test(first, second, key)
@@ -254,7 +254,7 @@ class Family:
         return tests
 
     def _best_tests(self, rows: Sequence[int], level: float) -> dict[str, BestTest]:
-        """Return these tests by one metric, of all its differences: none of systems without any."""
+        """Return the test of each system to be the best by the metric of these rows; without systems that have none."""
         from scipy.special import ndtr, ndtri
 
         least_tail: dict[str, float] = {}
@@ -443,7 +443,7 @@ def compare_within(
     within = {}
     for stratum in strata:
         rows = np.flatnonzero(options.strata == stratum)
-        parts = {name: _of_rows(system, rows) for name, system in aligned.items()}
+        parts = {name: _select_samples(system, rows) for name, system in aligned.items()}
         compared = compare_systems(parts, only=asked)
         adjusted = [
             replace(row, p_adjusted=min(len(strata) * row.p_adjusted, 1.0)) for row in compared
@@ -452,7 +452,7 @@ def compare_within(
     return within
 
 
-def _of_rows(system: System, rows: Ints) -> System:
+def _select_samples(system: System, rows: Ints) -> System:
     """Return a system of these samples alone, given by their place in the input."""
     part = reordered(system, rows)
     options = part.options.replace(strata=None)
@@ -462,7 +462,7 @@ def _of_rows(system: System, rows: Ints) -> System:
 
 
 def basis_of_comparison(system: System) -> Basis:
-    """Return what the differences of a system to others depend on: draws that all metrics share."""
+    """Return the basis of the differences of a system to others: that of the system, and the shared draws."""
     return replace(
         basis_of_pairs(system),
         interval_method=None,
@@ -489,7 +489,7 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
                 what="sample ids",
             )
         if system.ids is not None and reference.ids is not None:
-            rows = order_of(name, system.ids, first, reference.ids)
+            rows = match_ids(name, system.ids, first, reference.ids)
             if (rows[1:] < rows[:-1]).any():
                 system = replace(reordered(replace(system, ids=None), rows), ids=reference.ids)
         _require_same_samples(f"{first} and {name}", reference, system)
@@ -497,14 +497,14 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
     return aligned
 
 
-def order_of(
+def match_ids(
     name: str,
     ids: Sequence[object],
     first: str,
     expected: Sequence[object],
 ) -> Ints:
     """Return the positions of the expected ids in `ids`; InputError if ids are repeated, or not the same."""
-    theirs, ours = _of_one_kind(ids, expected)
+    theirs, ours = _arrow_ids(ids, expected)
     for system, values in ((first, ours), (name, theirs)):
         if len(values.unique()) < len(values):
             repeated = next(
@@ -557,10 +557,10 @@ def _count_rows(ids: pa.Array) -> bool:
 
 
 def note_on_order(first: Submission, second: Submission) -> Note | None:
-    """Return a note if rows that are paired all the same have other ids, which do not only count them."""
+    """Return a note if rows paired by position have ids that differ and are more than row numbers."""
     if first.ids is None or second.ids is None or len(first.ids) != len(second.ids):
         return None
-    ours, theirs = _of_one_kind(first.ids, second.ids)
+    ours, theirs = _arrow_ids(first.ids, second.ids)
     if _count_rows(ours) and _count_rows(theirs):
         return None
     differ = pc.not_equal(ours, theirs)
@@ -578,9 +578,7 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
         raise InputError(
             "in_common", "needs a column of ids in every file", got=f"none for {without[0]}"
         )
-    ids = _of_one_kind(
-        *(submission.ids for submission in submissions if submission.ids is not None)
-    )
+    ids = _arrow_ids(*(submission.ids for submission in submissions if submission.ids is not None))
     shared = _shared_by_part(submissions, ids)
     are_kept = [
         positions_in(of_system, shared[submission.part]) >= 0
@@ -683,7 +681,7 @@ def _where_classes_differ(one: System, other: System) -> str:
     return f" of {np.count_nonzero(are_other)} of {one.num_samples} samples, the first {first}"
 
 
-def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
+def _arrow_ids(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
     """Return ids that can be joined: all whole numbers, or all text."""
     arrays = [
         values if isinstance(values, pa.Array) else from_values(list(values)) for values in ids

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..inference import Inference, Moments
 from ..inputs import Floats
 from ..metric import Key
-from ..metrics import line_of_mean
+from ..metrics import mean_line
 from ..options import ALPHA, DEFAULTS, check_alpha, check_number
 from ..results import System
 from .compare import Family, align
@@ -88,13 +88,13 @@ def plan_of_systems(
     for test in family.tests:
         if test.inference is not None:
             wanted = test.inference.value if difference is None else difference
-            spread = _spread_of(test.inference, len(family.design.weight), wanted)
-            plan = plan_of(test.key, wanted, spread, planned, power=power, alpha=alpha)
+            spread = _estimate_spread(test.inference, len(family.design.weight), wanted)
+            plan = make_plan(test.key, wanted, spread, planned, power=power, alpha=alpha)
             plans.append(replace(plan, comparable=family.may_rank(test)))
     return plans
 
 
-def _spread_of(inference: Inference, samples: int, difference: float) -> Spread:
+def _estimate_spread(inference: Inference, samples: int, difference: float) -> Spread:
     """Return the spread of a difference of this sign from what a pilot of so many samples tells."""
     side = inference.lower if difference > 0 else inference.upper
     assert inference.seen is not None
@@ -146,10 +146,10 @@ def plan_of_rates(
     )
     spread = Spread(deviation, moments)
     planned = SAMPLES if samples is None else samples
-    return plan_of(key, wanted, spread, planned, power=power, alpha=alpha)
+    return make_plan(key, wanted, spread, planned, power=power, alpha=alpha)
 
 
-def plan_of(
+def make_plan(
     key: Key,
     difference: float,
     spread: Spread,
@@ -227,7 +227,7 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
-    line = line_of_mean(key, 1 - confidence, right_and_wrong(1.0), DEFAULTS)
+    line = mean_line(key, 1 - confidence, right_and_wrong(1.0), DEFAULTS)
     right = line.intercept
     wrong = line.at(1.0)
     mean = float(np.mean(confidence * right + (1 - confidence) * wrong))

@@ -43,7 +43,7 @@ from ..files.submissions import Unlabelled
 from ..groups import tie_groups
 from ..inputs import Floats, Ints, Limits, require, same_length
 from ..metric import Data, Key, Unjudged, at_parameter
-from ..metrics import cost_of, keys_of
+from ..metrics import defined_keys, sample_costs
 from ..options import Options
 from ..results import System, select_options
 
@@ -106,11 +106,11 @@ def _bounds(
     decisions = completions[0].decisions
     weight = options.weights(len(correct))
     bounds = {}
-    keys = keys_of(decisions, options) if only is None else only
+    keys = defined_keys(decisions, options) if only is None else only
     for key in [key for key in keys if not key.variant and key.entry.applies(decisions)]:
         of_key = [at_parameter(one, key) for one in completions]
         unjudged = Unjudged(confidence, correct, weight, of_key[0], of_key[1])
-        limits = _bounds_of(key, unjudged, of_key)
+        limits = _bound_number(key, unjudged, of_key)
         if limits is not None:
             low, high = limits
             bounds[key] = ValueBounds(float(low), float(high))
@@ -148,7 +148,7 @@ def _completions(confidence: Floats, correct: Floats, options: Options) -> list[
     return completions
 
 
-def _bounds_of(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Limits | None:
+def _bound_number(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Limits | None:
     """Return the bounds of a number; None if none are known. Of a mean each answer has its least or its largest cost.
 
     What is missing is then 0 or 1, whichever costs an answer least or most.
@@ -158,7 +158,7 @@ def _bounds_of(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Lim
         return metric.unjudged(unjudged)
     if metric.cost is None:
         return None
-    costs = [cost_of(key, data.decisions, data.options) for data in completions]
+    costs = [sample_costs(key, data.decisions, data.options) for data in completions]
     low = np.minimum.reduce(costs)
     high = np.maximum.reduce(costs)
     weight = unjudged.weight

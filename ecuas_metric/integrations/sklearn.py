@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..api import posterior_system, value_of
-from ..classes import ClassCosts, check_classes, classes_in, costs_by_class, in_words
+from ..classes import ClassCosts, check_classes, costs_by_class, in_words, parse_classes
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import InputError, Note
 from ..inputs import Array, Floats, Ints, numbers, require_same_order
@@ -290,7 +290,7 @@ def _all_classes(
 ) -> Array:
     """Return the sorted classes that are given, those that a cost names, and those that were seen."""
     if labels is not None:
-        classes = classes_in(labels, "labels")
+        classes = parse_classes(labels, "labels")
         check_classes(classes, labels, len(classes))  # a matrix has their order
     table = costs_by_class(cost)
     named = list(table) if isinstance(table, Mapping) else []

@@ -13,7 +13,7 @@ from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, above, ecuas_cost
 from ..errors import InputError
 from ..groups import totals
 from ..inputs import Floats, Ints, Limits, numbers
-from ..intervals import analytic_intervals, in_few_groups, limits_of_selected
+from ..intervals import analytic_intervals, limit_groups, limits_of_selected
 from ..metric import Key, Metric
 from ..metrics import metric_values
 from ..results import System, answers_drawn
@@ -163,7 +163,7 @@ class Band:
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
-    answers = in_few_groups(answers_drawn(system))
+    answers = limit_groups(answers_drawn(system))
     coverage = numbers(coverage, "coverage")
     until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..classes import by_class, classes_of_columns, in_words
+from ..classes import classes_of_columns, in_words, order_columns
 from ..decisions import log_softmax
 from ..errors import InputError, missing_package
 from ..inputs import (
@@ -27,7 +27,7 @@ from ..inputs import (
     stacked,
     vector,
 )
-from ..options import DEFAULTS, one_of
+from ..options import DEFAULTS, check_choice
 from . import FOLDS, METHODS
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Recalibration:
         """Return the record of `to_json`; InputError if the text is no such record."""
         try:
             fields = json.loads(text)
-            method = one_of(fields.pop("method"), METHODS, "method")
+            method = check_choice(fields.pop("method"), METHODS, "method")
             floor = float(fields.pop("floor"))
             names = fields.pop("classes", None)
             classes = None if names is None else tuple(map(str, names))
@@ -169,9 +169,9 @@ def _is_map(fitted: Affine | Isotonic, method: str) -> bool:
 
 
 def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:
-    """Return posteriors (N, K) whose rows sum to 1, or confidences (N,), and the names of columns that have some."""
+    """Return posteriors (N, K) whose rows sum to 1, or confidences (N,), and the column names of a data frame."""
     classes = classes_of_columns(values, "probabilities")
-    ordered = values if classes is None else by_class(values, classes, classes)
+    ordered = values if classes is None else order_columns(values, classes, classes)
     array = finite(ordered, "probabilities")
     words = {"predictions": "probabilities", "name_form": "", "choose_form": ""}
     with in_words(words):
@@ -248,7 +248,7 @@ def fit_to_logs(
     """Fit a recalibration to log-posteriors (N, K), -inf where a probability is 0."""
     floor = floor_of(log_posteriors)
     scores = raised(log_posteriors, floor)
-    if one_of(method, METHODS, "method") not in OF_TWO:
+    if check_choice(method, METHODS, "method") not in OF_TWO:
         affine = fit_affine(
             scores, references, with_bias=method == "affine", sample_weight=sample_weight
         )
@@ -260,7 +260,7 @@ def fit_to_logs(
 
 
 def floor_of(log_posteriors: Array) -> float:
-    """Return what probabilities of 0 count as: epsilon, or the least other one if that is less."""
+    """Return what a probability of 0 counts as: epsilon, or the smallest positive probability if it is smaller."""
     least = np.min(log_posteriors, where=log_posteriors > -np.inf, initial=0.0)
     return min(DEFAULTS.epsilon, float(np.exp(least)))
 
@@ -732,11 +732,11 @@ def _cross_entropy_of_affine(
     scores: Floats, classes: Ints, share: Floats, with_bias: bool
 ) -> Callable[[Floats], tuple[float, Floats]]:
     # One row per class: NumPy reduces over the long axis at full speed, over few classes it does not.
-    by_class = np.ascontiguousarray(scores.T)
+    order_columns = np.ascontiguousarray(scores.T)
     columns = np.arange(len(scores))
 
     def objective(parameters: Floats) -> tuple[float, Floats]:
-        logits = parameters[0] * by_class
+        logits = parameters[0] * order_columns
         if with_bias:
             logits += parameters[1:, None]
         logits -= logits.max(axis=0)
@@ -746,7 +746,7 @@ def _cross_entropy_of_affine(
         q /= total
         q[classes, columns] -= 1
         q *= share
-        slope = np.einsum("kn,kn->", q, by_class)
+        slope = np.einsum("kn,kn->", q, order_columns)
         gradient = np.append(slope, q.sum(axis=1) if with_bias else ())
         return float(value), gradient
 

@@ -79,7 +79,7 @@ def states_of_batches(
         sheet = with_abstentions(sheet, recipe)
         for system, rows in _systems(sheet, recipe, name, prefix):
             counted = _counted(rows, recipe)
-            state = _state(counted, recipe, options, part=_part_of(rows, recipe))
+            state = _state(counted, recipe, options, part=_find_part(rows, recipe))
             start, end = rows.rows[[0, -1]].tolist()
             with fitting(
                 source,
@@ -89,8 +89,8 @@ def states_of_batches(
             ):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
-                values = numbers(_values_of(counted, recipe), "")
-                copies = _of_groups(counted, "count")
+                values = numbers(_read_predictions(counted, recipe), "")
+                copies = _group_column(counted, "count")
                 marks = scale_marks(values) * (1 if copies is None else copies)
                 on_scale[system] = on_scale.get(system, 0) + marks.sum(axis=1)
         first += len(table)
@@ -109,7 +109,7 @@ def collected(collect: Callable[[], Any], source: str) -> Any:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says, and of one of Java the last cause that Spark has a name for."""
+    """Return the first line of an error message; of a Java error, that of its last cause with a Spark error class."""
     said = str(error)
     cause = getattr(error, "java_exception", None)
     while cause is not None:
@@ -178,7 +178,7 @@ def _not_read(recipe: Recipe, names: Iterable[str]) -> str:
 
 
 def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
-    """Return which of the columns are read: also those of which a complement, a field, or several as one, is."""
+    """Return the stored columns that a recipe needs, resolving complements, fields of structs, and joined columns."""
     known = set(names)
     read = [
         *recipe.predictions,
@@ -233,7 +233,7 @@ def _systems(
 
 
 def _counted(sheet: Sheet, recipe: Recipe) -> Sheet:
-    """Return rows that are counted as groups, those that are right and those that are wrong; others as they are."""
+    """Return each row of counts as two groups, its right and its wrong answers; rows of other forms stay."""
     if recipe.form != "counts":
         return sheet
     count = numbers_in(sheet, recipe.of("count")[0])
@@ -260,7 +260,7 @@ def _counted(sheet: Sheet, recipe: Recipe) -> Sheet:
 
 def _state(sheet: Sheet, recipe: Recipe, options: Options, *, part: str | None) -> Summary:
     """Return the summary of the rows of a system."""
-    truth = _truth_of(sheet, recipe)
+    truth = _read_truth(sheet, recipe)
     is_open = np.isnan(truth)
     notes: tuple[Note, ...] = ()
     kept = sheet
@@ -277,7 +277,7 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options, *, part: str | None) 
     return replace(summary, basis=basis, notes=(*notes, *summary.notes))
 
 
-def _part_of(sheet: Sheet, recipe: Recipe) -> str | None:
+def _find_part(sheet: Sheet, recipe: Recipe) -> str | None:
     """Return the part of the data that the rows of a system are of, if columns name parts."""
     if not recipe.parts:
         return None
@@ -285,9 +285,9 @@ def _part_of(sheet: Sheet, recipe: Recipe) -> str | None:
     return part
 
 
-def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
+def _read_truth(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return correctness, classes or costs (N,), NaN where there is none."""
-    of_groups = _of_groups(sheet, "y")
+    of_groups = _group_column(sheet, "y")
     if of_groups is not None:
         return of_groups
     if recipe.form == "costs":
@@ -295,10 +295,10 @@ def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
     return truth_in(sheet, recipe)
 
 
-def _values_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
+def _read_predictions(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     """Return what is predicted (N,) or (N, K); of a group the end that is out of range if one is."""
-    low = _of_groups(sheet, "low")
-    high = _of_groups(sheet, "high")
+    low = _group_column(sheet, "low")
+    high = _group_column(sheet, "high")
     if low is None or high is None:
         return values_in(sheet, recipe)
     return np.where(on_unit_scale(high, recipe.scale) > 1, high, low)
@@ -306,7 +306,7 @@ def _values_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
 
 def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
     """Return the note on rows (N,) without a label; FileError if no rule says what they are."""
-    copies = _of_groups(sheet, "count")
+    copies = _group_column(sheet, "count")
     counts = np.ones(len(is_open)) if copies is None else copies
     count = int(counts[is_open].sum())
     total = int(counts.sum())
@@ -316,7 +316,7 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
         fields: dict[str, Any] = {"row": int(sheet.rows[is_open][0]), "count": count}
         advice = "count_as_wrong" if recipe.form == "confidences" else "label_or_drop"
         raise sheet.error(recipe.truth, "no_value", total=total, advice=advice, **fields)
-    weights = (_of_groups(sheet, "w"), _weight_of(sheet, recipe), counts)
+    weights = (_group_column(sheet, "w"), _read_weights(sheet, recipe), counts)
     weight = next(one for one in weights if one is not None)  # of all rows that each row stands for
     of_open = float(weight[is_open].sum())
     sums = {"weight": of_open, "of_weight": float(weight.sum())}
@@ -330,10 +330,10 @@ def _summarized(
     options: Options,
 ) -> Summary:
     """Return the summary of rows that count; where nothing says whether they are right, they are wrong."""
-    values = _values_of(sheet, recipe)
+    values = _read_predictions(sheet, recipe)
     references: Array = np.where(np.isnan(truth), 0.0, truth)
     predictions: Array | list[object] = values
-    copies = _of_groups(sheet, "count")
+    copies = _group_column(sheet, "count")
     try:
         if recipe.form != "costs":
             are = options.predictions_are
@@ -345,9 +345,9 @@ def _summarized(
             predictions,
             references,
             options.replace(abstained=abstained_in(sheet)),
-            sample_weight=_weight_of(sheet, recipe),
+            sample_weight=_read_weights(sheet, recipe),
             copies=copies,
-            origin=_origin_of(recipe),
+            origin=_describe_origin(recipe),
         )
     except InputError as error:
         found = located(error, recipe, sheet.source, sheet.rows)
@@ -387,19 +387,19 @@ def _repaired(cells: Floats, recipe: Recipe, options: Options) -> Floats:
 
 
 def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
-    """Return the summary of none of some rows."""
-    none = numbers(_values_of(sheet.head(1), recipe), "predictions")[:0]
+    """Return a summary without rows, of the form that the sheet has."""
+    none = numbers(_read_predictions(sheet.head(1), recipe), "predictions")[:0]
     if recipe.form == "positive":
         none = stacked(none)
     system = prepare(_form(recipe), none, np.empty(0, np.int64), options, rank=False)
     return summary_of(
-        replace(system, origin=_origin_of(recipe)),
+        replace(system, origin=_describe_origin(recipe)),
         sample_weight=np.empty(0) if recipe.of("weight") else None,
     )
 
 
-def _origin_of(recipe: Recipe) -> Origin:
-    """Return by which columns and rules rows are read: numbers of other ones are not theirs."""
+def _describe_origin(recipe: Recipe) -> Origin:
+    """Return the columns and rules by which rows are read, for the basis of their numbers."""
     return Origin(
         recipe=recipe.digest(),
         reading=recipe.rules(),
@@ -411,14 +411,14 @@ def _form(recipe: Recipe) -> str:
     return {"positive": "posteriors", "counts": "confidences"}.get(recipe.form, recipe.form)
 
 
-def _weight_of(sheet: Sheet, recipe: Recipe) -> Floats | None:
+def _read_weights(sheet: Sheet, recipe: Recipe) -> Floats | None:
     """Return weights (N,), of a group the lightest, if there are any."""
     if not recipe.of("weight"):
         return None
-    lightest = _of_groups(sheet, "lightest")
+    lightest = _group_column(sheet, "lightest")
     return numbers_in(sheet, recipe.of("weight")[0]) if lightest is None else lightest
 
 
-def _of_groups(sheet: Sheet, name: str) -> Floats | None:
+def _group_column(sheet: Sheet, name: str) -> Floats | None:
     """Return a column (N,) that rows have if they are groups of rows."""
     return numbers_in(sheet, GROUP + name) if GROUP + name in sheet.names else None

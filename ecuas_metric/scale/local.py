@@ -70,7 +70,7 @@ def score_files(
             for together in _files_of_frames(parts, engine):
                 with unchanged([part.path for part in together]):
                     recipe = _one_recipe(together, reading, read)
-                    new = _new_among(together, recipe, done, addresses)
+                    new = _find_new(together, recipe, done, addresses)
                     with_new = _with_parts(together, new, recipe, frame_of, options, done)
                 done = with_new
                 bar.update(sum(part.size for part in together))
@@ -137,7 +137,7 @@ def _with_parts(
     options: Options,
     done: Collection,
 ) -> Collection:
-    """Return states with the rows of the new ones among files; FileError if they do not fit to those before."""
+    """Return the states with the rows of new files added; FileError if these do not fit the states."""
     source = parts[0].source if len(parts) == 1 else "the files"
     with readable(source):
         if new:
@@ -160,7 +160,7 @@ def _with_parts(
     return merged if new else done
 
 
-def _new_among(
+def _find_new(
     parts: Iterable[Part], recipe: Recipe, done: Collection, addresses: Container[str]
 ) -> dict[str, str]:
     """Return address and content of files whose rows are not in states.

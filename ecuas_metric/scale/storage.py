@@ -27,7 +27,7 @@ from ..errors import FileError, InputError, Note
 from ..files.write import write_whole
 from ..groups import SUMS, Groups
 from ..metric import Key
-from ..metrics import keys_of
+from ..metrics import defined_keys
 from ..options import checked_options, is_set
 from ..results import require_same_keys
 from ..summary import OwnSums, Summary, merge
@@ -57,8 +57,8 @@ def to_bytes(collection: Collection) -> bytes:
     systems = []
     tables = [_SCHEMA.empty_table()]
     for name, state in sorted(collection.states.items()):
-        table = _table_of(name, state)
-        systems.append({"name": name, "groups": len(table), **_header_of(state)})
+        table = _group_table(name, state)
+        systems.append({"name": name, "groups": len(table), **_make_header(state)})
         tables.append(table)
     header = {"version": _VERSION, "systems": systems, "files": dict(collection.files)}
     table = pa.concat_tables(tables)
@@ -119,7 +119,7 @@ def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
         raise FileError(
             source, "is damaged: it cannot be read to its end", advice="score_rows_again"
         ) from error
-    return Collection(_states_of(table, header["systems"], source), header["files"])
+    return Collection(_read_states(table, header["systems"], source), header["files"])
 
 
 def read_collection(path: str | Path) -> Collection:
@@ -187,7 +187,7 @@ def merge_collections(
         files |= collection.files
         states = added_up(states, collection.states)
     require_same_keys(
-        {system: keys_of(state.none, state.options) for system, state in states.items()}
+        {system: defined_keys(state.none, state.options) for system, state in states.items()}
     )
     return Collection(states, files)
 
@@ -196,7 +196,7 @@ def added_up(
     states: Mapping[str, Summary],
     others: Mapping[str, Summary],
 ) -> dict[str, Summary]:
-    """Return the states of both, those of one system merged."""
+    """Return all states of two collections; states of one system are merged."""
     total = dict(states)
     for system, state in others.items():
         total[system] = merge([total[system], state]) if system in total else state
@@ -216,7 +216,7 @@ def fitting(source: str, rule: str, **fields: Any) -> Iterator[None]:
         raise FileError(source, rule, reason=reason, **fields) from None
 
 
-def _header_of(state: Summary) -> dict[str, object]:
+def _make_header(state: Summary) -> dict[str, object]:
     """Return all of a summary but its groups, as JSON has it."""
     set_options = [name for name in STATE_OPTIONS if is_set(state.options, name)]
     return {
@@ -234,7 +234,7 @@ def _json(header: Mapping[str, object]) -> str:
     return json.dumps(header, sort_keys=True, default=lambda value: value.tolist())
 
 
-def _table_of(name: str, state: Summary) -> pa.Table:
+def _group_table(name: str, state: Summary) -> pa.Table:
     """Return the groups of a state as rows of the file."""
     groups = state.groups
     indices = pa.array(np.zeros(len(groups.rank), np.int32))
@@ -247,7 +247,7 @@ def _table_of(name: str, state: Summary) -> pa.Table:
     return pa.table(columns, schema=_SCHEMA)
 
 
-def _states_of(
+def _read_states(
     table: pa.Table,
     systems: list[dict[str, Any]],
     source: str,
@@ -258,7 +258,7 @@ def _states_of(
         groups = table.slice(start, system["groups"])
         start += system["groups"]
         try:
-            states[system["name"]] = _state_of(system, groups)
+            states[system["name"]] = _read_state(system, groups)
         except TypeError as error:
             raise FileError(
                 source,
@@ -268,7 +268,7 @@ def _states_of(
     return states
 
 
-def _state_of(system: Mapping[str, Any], groups: pa.Table) -> Summary:
+def _read_state(system: Mapping[str, Any], groups: pa.Table) -> Summary:
     """Return the summary of a header, and of groups as rows of the file."""
     of_basis: dict[str, Any] = {name: _tuples(value) for name, value in system["basis"].items()}
     if "weights" in of_basis:  # the one digest that parts of rows have

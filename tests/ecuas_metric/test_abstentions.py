@@ -42,7 +42,7 @@ def abstaining(draw):
     return confidence, correct, abstained, weight
 
 
-def numbers_of(confidence, correct, abstained=None, **options):
+def make_numbers(confidence, correct, abstained=None, **options):
     system = confidence_system(correct, confidence, abstained=abstained, **options)
     return compute_results(system).flat()
 
@@ -51,11 +51,11 @@ def numbers_of(confidence, correct, abstained=None, **options):
 def test_an_abstention_costs_what_the_largest_uncertainty_costs(data, num_classes):
     confidence, correct, abstained, weight = data
     options = OPTIONS | {"num_classes": num_classes, "sample_weight": weight}
-    found = numbers_of(confidence, correct, abstained, **options)
+    found = make_numbers(confidence, correct, abstained, **options)
     least = 0.0 if num_classes is None else 1 / num_classes
     for label in (0, 1):
         unsure = np.where(abstained, least, confidence)
-        other = numbers_of(unsure, np.where(abstained, label, correct), **options)
+        other = make_numbers(unsure, np.where(abstained, label, correct), **options)
         for key, value in other.items():
             if key.startswith(("ecuas", "expected_cost")):
                 assert found[key] == pytest.approx(value, rel=1e-12, abs=1e-12), key
@@ -67,8 +67,8 @@ def test_nothing_depends_on_what_stands_where_a_system_abstains(data, other):
     blank = np.where(abstained, np.nan, confidence)
     unknown = np.where(abstained, np.nan, correct)
     options = OPTIONS | {"confidence_level": 0.9, "calibration": True}
-    found = numbers_of(blank, unknown, abstained, **options)
-    expected = numbers_of(np.where(abstained, other, confidence), correct, abstained, **options)
+    found = make_numbers(blank, unknown, abstained, **options)
+    expected = make_numbers(np.where(abstained, other, confidence), correct, abstained, **options)
     assert found == pytest.approx(expected, nan_ok=True, rel=0, abs=0)
 
 
@@ -76,7 +76,7 @@ def test_nothing_depends_on_what_stands_where_a_system_abstains(data, other):
 def test_each_number_is_that_of_its_definition(data):
     confidence, correct, abstained, weight = data
     share = np.average(abstained, weights=weight)
-    found = numbers_of(confidence, correct, abstained, sample_weight=weight, **OPTIONS)
+    found = make_numbers(confidence, correct, abstained, sample_weight=weight, **OPTIONS)
     right = np.where(abstained, 0, correct)
     assert found["error_rate"] == pytest.approx(1 - np.average(right, weights=weight), abs=1e-12)
     for cost in OPTIONS["reject_costs"]:
@@ -90,7 +90,7 @@ def test_each_number_is_that_of_its_definition(data):
         assert [found[f"ecuas_{n:g}"] for n in OPTIONS["n"]] == pytest.approx([1] * 4)
         return
     answered = ~abstained
-    alone = numbers_of(
+    alone = make_numbers(
         confidence[answered], correct[answered], sample_weight=weight[answered], **OPTIONS
     )
     for n in OPTIONS["n"]:
@@ -110,7 +110,7 @@ def test_states_have_the_numbers_of_memory(data):
     )
     options = {"normalize": True, "confidence_level": 0.9}
     found = results_of(summary_of(system), **options).flat()
-    expected = numbers_of(
+    expected = make_numbers(
         confidence, correct, abstained, sample_weight=weight, confidence_level=0.9, **OPTIONS
     )
     assert found.keys() >= expected.keys()

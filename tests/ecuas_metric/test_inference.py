@@ -15,16 +15,16 @@ from ecuas_metric.inference import (
     Side,
     average,
     infer,
-    kinds_of,
     pearson_quantile,
     pearson_tail,
+    split_kinds,
     unseen,
 )
-from ecuas_metric.intervals import next_costs, numbers_of
+from ecuas_metric.intervals import make_numbers, next_costs
 from ecuas_metric.metric import Key, Point
 from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import all_values, answers_drawn, prepare
-from ecuas_metric.sampling import SIMPLE, Design, design_of
+from ecuas_metric.sampling import SIMPLE, Design, make_design
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.systems import inferred, limits, reaches
 
@@ -64,7 +64,7 @@ def test_moments_of_a_share_are_those_of_the_beta_distributions_of_its_exact_lim
     correct = np.arange(right + wrong) < right
     system = confidence_system(correct.astype(int), np.full(len(correct), 0.7))
     values = all_values(system, only=[Key("error_rate")])
-    (number,) = numbers_of(answers_drawn(system), values).values()
+    (number,) = make_numbers(answers_drawn(system), values).values()
     inference = infer([number], SIMPLE)
     sides = (inference.upper, -1, (wrong + 1, right)), (inference.lower, 1, (wrong, right + 1))
     for side, sign, shapes in sides:
@@ -245,11 +245,11 @@ def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
 
 def test_groups_of_one_are_none_and_those_alike_count_once(rng):
     influence = rng.normal(size=60)
-    single = design_of(60, Options(groups=np.arange(60))).clusters(
+    single = make_design(60, Options(groups=np.arange(60))).clusters(
         influence, np.ones(60), np.zeros(60)
     )
     assert single.factor == pytest.approx([1], abs=0.05)
-    copies = design_of(300, Options(groups=np.repeat(np.arange(60), 5)))
+    copies = make_design(300, Options(groups=np.repeat(np.arange(60), 5)))
     together = copies.clusters(np.repeat(influence, 5), np.ones(300), np.zeros(300))
     assert together.factor == pytest.approx([5 * 60 / 59], rel=0.1)
     assert copies.added(together) == pytest.approx(together.factor)
@@ -257,7 +257,7 @@ def test_groups_of_one_are_none_and_those_alike_count_once(rng):
 
 
 def test_groups_do_nothing_to_a_number_that_nothing_varies():
-    design = design_of(60, Options(groups=np.arange(60) // 3))
+    design = make_design(60, Options(groups=np.arange(60) // 3))
     assert design.clusters(np.zeros(60), np.ones(60), np.zeros(60)).factor == 1
 
 
@@ -416,7 +416,7 @@ def test_a_limit_without_a_note_keeps_half_of_itself_without_the_added_answer(le
         q = np.repeat([0.999, 0.6], [certain, 20])
         system = confidence_system(np.arange(len(q)) < certain + 10, q, n=0)
         answers = answers_drawn(system)
-        (number,) = numbers_of(answers, all_values(system, only=[Key("ecuas", 0.0)])).values()
+        (number,) = make_numbers(answers, all_values(system, only=[Key("ecuas", 0.0)])).values()
         inference = infer([number], SIMPLE)
         low, high = inference.limits(level)
         still = inference.seen.side(number.value)
@@ -456,7 +456,7 @@ def test_one_answer_is_added_whatever_weights_and_costs():
     cost = np.array([1.0, 0.1, 0.0, 1.0])
     add = partial(np.add.reduceat, indices=[0, 2])
     groups = sum_samples(np.array([0.3, 0.6]), weight, cost, add)
-    assert kinds_of(groups).weight.min() < 0
+    assert split_kinds(groups).weight.min() < 0
     point = Point(groups.mean(COSTS), COSTS)
     number = Number(point.value, groups, lambda _: point, point)
     inference = infer([number], SIMPLE)

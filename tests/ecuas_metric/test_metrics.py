@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ecuas_metric import inputs
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
 from ecuas_metric.metric import METRICS, VARIANTS, Key
-from ecuas_metric.metrics import cost_of, keys_of, place
+from ecuas_metric.metrics import defined_keys, place, sample_costs
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
 from tests.conftest import read_only
@@ -304,9 +304,9 @@ def test_a_cost_is_affine_in_the_candidate_cost(system, between):
 
     def cost_at(key, candidate_cost):
         paid = np.full(len(confidence), candidate_cost)
-        return cost_of(key, dataclasses.replace(decisions, candidate_cost=paid), options)
+        return sample_costs(key, dataclasses.replace(decisions, candidate_cost=paid), options)
 
-    for key in keys_of(decisions, options, when=("", "ratio")):
+    for key in defined_keys(decisions, options, when=("", "ratio")):
         if key.entry.cost is None:
             continue
         right, wrong = cost_at(key, 0.0), cost_at(key, 1.0)

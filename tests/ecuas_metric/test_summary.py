@@ -14,7 +14,7 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import curves
 from ecuas_metric.results import compute_results
 from ecuas_metric.scale.rows import state_of
-from ecuas_metric.summary import bins_of, merge, results_of, summary_of, system_of
+from ecuas_metric.summary import assign_bins, merge, results_of, summary_of, system_of
 from tests.conftest import seeds
 from tests.ecuas_metric.registry import every_key, is_by_differences
 from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, packed
@@ -180,7 +180,7 @@ def test_bins_order_like_what_is_in_them(form, rng):
         [rng.random(300), rng.random(100) ** 50, 1 - rng.random(100) ** 50, [0.0, 1.0, 1e-300]]
     )
     rank = np.unique(-q if form == "confidences" else q * state.basis.max_uncertainty)
-    bins = bins_of(rank, state.none, state.options)
+    bins = assign_bins(rank, state.none, state.options)
     assert (np.diff(bins, axis=0) >= 0).all()
 
 
