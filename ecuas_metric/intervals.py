@@ -220,7 +220,7 @@ def make_number(key: Key, answers: Answers, value: float) -> Number | None:
         return normalized(key, answers, value)
     if metric.is_own_loss:
         return _own_loss(key, answers, value)
-    if (metric.of_samples and metric.line is None) or not _are_enough(answers.groups, metric):
+    if not _is_inferable(metric, answers.groups):
         return None
     return _number_from_answers(
         key, answers, value, _point_function(key, answers), _bias(key, answers, value)
@@ -256,8 +256,10 @@ def _of_answered(number: Number | None, answers: Answers) -> Number | None:
     )
 
 
-def _are_enough(groups: Groups, metric: Metric) -> bool:
-    """Return whether there are as many wrong, and right, answers of equal weights as a metric's interval needs."""
+def _is_inferable(metric: Metric, groups: Groups) -> bool:
+    """Return whether a metric has an influence, and as many wrong, and right, answers as its interval needs."""
+    if metric.of_samples and metric.line is None:
+        return False
     wrong = np.array([groups.cost.sum(), groups.weight2_cost.sum()])
     right = np.array([groups.total, groups.weight2.sum()]) - wrong
     weight, square = np.array([wrong, right]).T

@@ -62,33 +62,38 @@ def metric_values(
     if keys is None:
         keys = defined_keys(decisions, options)
     wanted = list(dict.fromkeys(keys))
+    values: dict[Key, float] = {}
     if decisions.has_abstentions:
         of_answers = [key for key in wanted if key.entry.is_of_answers]
-        if of_answers:
-            others = [key for key in wanted if not key.entry.is_of_answers]
-            both = metric_values(decisions, ties, options, keys=others)
-            both |= _values_of_answered(decisions, ties, options, of_answers)
-            return {key: both[key] for key in wanted}
-    values = _mean_costs(decisions, options, _with_parts(wanted))
+        values = _answered_values(decisions, ties, options, of_answers)
+    values |= _sample_values(decisions, ties, options, [key for key in wanted if key not in values])
+    return {key: values[key] for key in wanted}
+
+
+def _answered_values(
+    decisions: Decisions, ties: Groups, options: Options, keys: Sequence[Key]
+) -> dict[Key, float]:
+    """Return plain values of the samples that a system answers; nan if there are none."""
+    answered, their_options = answered_samples(decisions, options)
+    if not len(answered.uncertainty):
+        return dict.fromkeys(keys, math.nan)
+    return _sample_values(answered, answered_groups(ties), their_options, keys)
+
+
+def _sample_values(
+    decisions: Decisions, ties: Groups, options: Options, keys: Sequence[Key]
+) -> dict[Key, float]:
+    """Return plain values of all samples."""
+    values = _mean_costs(decisions, options, _with_parts(keys))
     data = Data(decisions, options, grouped=ties)
-    for key in wanted:
+    for key in keys:
         metric = key.entry
         if metric.value is not None:
             values[key] = metric.value(at_parameter(data, key))
         elif metric.ratio is not None:
             numerator, denominator = ratio_keys(key)
             values[key] = quotient(values[numerator], values[denominator])
-    return {key: values[key] for key in wanted}
-
-
-def _values_of_answered(
-    decisions: Decisions, ties: Groups, options: Options, keys: Sequence[Key]
-) -> dict[Key, float]:
-    """Return the values of the samples that a system answers; nan if there are none."""
-    answered, their_options = answered_samples(decisions, options)
-    if not len(answered.uncertainty):
-        return dict.fromkeys(keys, math.nan)
-    return metric_values(answered, answered_groups(ties), their_options, keys=keys)
+    return {key: values[key] for key in keys}
 
 
 def ratio_keys(key: Key) -> list[Key]:
