@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .costs import fixed_reject_cost as fixed_reject_cost
     from .costs import weighted_cost as weighted_cost
     from .errors import InputError as InputError
-    from .files.submissions import read_submissions as read_submissions
+    from .files.systems import read_submissions as read_submissions
     from .metrics import Metric as Metric
     from .metrics import add_metric as add_metric
     from .metrics import remove_metric as remove_metric
@@ -60,7 +60,7 @@ _NAMES = {
         "fit_recalibration Recalibration cross_validated "
         "fit_affine fit_temperature apply_affine fit_isotonic apply_isotonic"
     ),
-    "files.submissions": "read_submissions",
+    "files.systems": "read_submissions",
     "reporting.report": "prepare_submissions make_report",
     "comparison.compare": "compare_systems",
     "scale.frames": "score_frame",

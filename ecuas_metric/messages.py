@@ -100,12 +100,6 @@ ADVICE = {  # sentences of their own
     ),
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "leave_points_out": "Leave the points between thousands out.",
-    "near_role": "Is it {near}?",
-    "leave_scale_out": "Per cent signs are read as they are, without scale.",
-    "map_rating": (
-        "scale='LOW:HIGH' maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "
-        "lower or higher could be chosen."
-    ),
     "widen_classes": (
         "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
         "an answer of its own: columns={{'group': {other!r}}}."
@@ -139,7 +133,6 @@ ADVICE = {  # sentences of their own
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
     "fill_ids": "Give each row its id, or name another column: columns={{'id': NAME}}.",
-    "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_other_ids": "Other ids? Name their columns with columns={{'id': NAME}}.",
@@ -148,7 +141,6 @@ ADVICE = {  # sentences of their own
         "Out of core, files are Parquet: DuckDB, Polars and pandas make them of others."
     ),
     "name_list": "Which? columns={columns}.",
-    "name_lists": "One at a time: {arguments}.",
     "name_whole_id": (
         "Name all columns of the id with columns={{'id': 'A+B'}}, or those that tell systems apart with "
         "columns={{'system': 'A+B'}}; or leave rows out that are there twice."
@@ -328,7 +320,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "one_role_missing": "has {has}, but no {role}",
     "roles_do_not_fit": "has no form of input with {roles}",
     "roles_missing": "no columns are called confidence and correct, or label and posteriors",
-    "class_without_column": "has no column for {names}: each class in the labels needs its probability",
     "two_columns": "two columns may be {role}",
     "classes_unsure": "has columns of numbers for the classes in the labels, which do not sum to 1, and {others}, "
     "which may be of classes that are never true",
@@ -346,12 +337,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_value": "has no value",
     "no_value_at_all": "has no value at all",
     "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",
-    "value_in_other_row": "has no value, but another row of the same id has one,",
-    "no_value_in_any": "has no value, and no other column that is used has one",
-    "row_ends_before": "has no cell, not even an empty one behind a separator",
     "word_missing": "has no value {word!r}",
     "written_in_several_ways": "must hold numbers written in one way; most are {usual}",
-    "not_the_largest": "is not the largest of the probabilities in column {other!r}: by which formula is it?",
     "not_the_likeliest": "is not that of the likeliest class by {other}",
     "rows_are_copies": "repeats values, in {copies} of {all_rows} rows that are copies of others",
     "grade_apart": "has a few grades far from all others, and the lowest right one would count them as right or wrong",
@@ -363,7 +350,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "ids_of_other": "repeats values, which are unique together with column {other!r} ({values} values)",
     "never_below_half": "is 0.5 or higher in every row, as of the class that was chosen",
     "probability_of_one": "is lowest where the class {low!r} was chosen: the probability of {high!r}",
-    "rating": "holds ratings from {low:g} to {high:g}, and no probabilities",
     "beyond_scale": "must lie on the scale {scale}",
     "several_scales": "must lie on one scale; {within} of {size} lie in [0, 1]",
     "two_codes": "has two codes, {low} and {high}: one of them is right",

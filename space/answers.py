@@ -6,11 +6,12 @@ from functools import cache
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.read import sheet_of
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.submissions import Submission, submissions_of
+from ecuas_metric.files.values import Sheet
 from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.grading import grade
@@ -54,7 +55,8 @@ class Graded:
             unknown = f"{len(self.frame):,} unknown ones"
             raise InputError("Answers", "all_unknown", got=unknown, advice="say_correct_ones")
         columns = self.frame[list(_COLUMNS.values())]
-        sheet = sheet_of(columns, self.frame.index.to_numpy())
+        rows = pa.Table.from_pandas(columns, preserve_index=False)
+        sheet = Sheet(rows, self.frame.index.to_numpy(), format="data frame")
         try:
             (only,) = submissions_of(sheet, name, reading=Reading("bounds", columns=_COLUMNS))
         except InputError as error:

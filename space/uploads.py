@@ -12,14 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pyarrow import parquet
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.cells import truths_in
+from ecuas_metric.files.cells import parse_cells, truths_in
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
-from ecuas_metric.files.read import frame_of, read_sheet
+from ecuas_metric.files.read import read_sheet
 from ecuas_metric.files.recipe import Reading
-from ecuas_metric.files.submissions import Submission, read_run, submissions_of
+from ecuas_metric.files.runs.submissions import read_run
+from ecuas_metric.files.submissions import Submission, submissions_of
 from ecuas_metric.files.values import Sheet
 from ecuas_metric.inputs import Floats
 
@@ -236,7 +238,9 @@ def _with_different_names(submissions: list[Submission]) -> list[Submission]:
 def _answers_in(sheet: Sheet, path: Path) -> pd.DataFrame:
     if not len(sheet.rows):
         raise FileError(path.name, "no_rows")
-    columns = frame_of(sheet, text=TEXT)
+    cells = {name: sheet.column(name) for name in sheet.names}
+    parsed = {name: one if name in TEXT else parse_cells(one) for name, one in cells.items()}
+    columns = pa.table(parsed).to_pandas()
     if missing := [name for name in NEEDED if name not in columns]:
         names = list(columns)[:20]
         raise InputError(

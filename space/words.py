@@ -130,12 +130,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "label_or_bound": CHOOSE,
     "label_or_drop": f"Label them, or leave them out under Options, “{UNLABELLED}”.",
     "name_list": "The command “ecuas” can read one of them.",
-    "name_lists": "The command “ecuas” can read them: {flags}.",
     "widen_classes": (
         "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
         "an answer of its own, enter group={other} under Options, “Columns”."
     ),
-    "map_rating": "The command “ecuas” can map ratings to probabilities.",
     "invert_confidence": (
         "Is it the confidence that the answer is right, and does 1 mark right answers? Else enter confidence=1-NAME or "
         "correct=1-NAME under Options, “Columns”, whichever is the other way round."

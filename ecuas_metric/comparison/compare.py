@@ -535,11 +535,11 @@ def match_ids(
 
 def _advice_on_ids(ours: pa.Array, theirs: pa.Array, rows: Ints) -> str:
     """Return what to do about ids of two systems that are not the same; those in `rows` >= 0 are common."""
-    if len(ours) == len(theirs) and _count_rows(ours) and _count_rows(theirs):
-        return "pair_by_row"
     alike = set(map(_plain_id, ours.to_pylist())) & set(map(_plain_id, theirs.to_pylist()))
     if len(alike) > np.count_nonzero(rows >= 0):
         return "They are the same but for leading zeros, .0 or case: write them alike."
+    if len(ours) == len(theirs) and _count_rows(ours) and _count_rows(theirs):
+        return "pair_by_row"
     return "keep_common" if (rows >= 0).any() else "name_other_ids"
 
 

@@ -6,7 +6,7 @@ A role is filled in only if one column alone fits it by its type; nothing is tol
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, filterfalse
 from os.path import commonprefix
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import Way, in_one_line
-from ..inputs import LEAST_PER_CENT, Bools, Floats, count_up
+from ..inputs import LEAST_PER_CENT, ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, count_up
 from .cells import (
     are_known_pair,
     are_numbers,
@@ -95,7 +95,8 @@ def list_columns(table: pa.Table, most: int = COLUMNS_SHOWN) -> list[str]:
         for name, what, examples in rows
     ]
     count = len(all_names) - len(names)
-    return [*lines, f"and {count:,} others"] if count else lines
+    lines += [f"and {count:,} others"] if count else []
+    return [*lines, f"by the first {HEAD:,} rows"] if len(table) > HEAD else lines
 
 
 def _examples(table: pa.Table, name: str) -> str:
@@ -149,34 +150,50 @@ def _parts_of(value: object) -> Collection[tuple[object, object]]:
 
 
 class _Free:
-    """The first rows of a table, and what the columns are by type that have no role and that a flag can name."""
+    """The first rows of a table, and its columns by type that have no role and that a flag can name."""
 
     def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
         self.roles = {role: names[0] for role, names in roles.items() if names}
         self.sheet = with_leaves(sheet.head(_ROWS))
         objects = {name.partition(".")[0] for name in self.sheet.names if "." in name}
         taken = objects.union(map(column_in, chain.from_iterable(roles.values())))
-        free = filterfalse(taken.__contains__, self.sheet.names)
-        self.names = list(filterfalse(_NOT_IN_FLAGS.search, free))
-        self.numbers = {name: numbers_if_any(self.sheet, name) for name in self.names}
+        names = (name for name in self.sheet.names if name not in taken)
+        free = filterfalse(_NOT_IN_FLAGS.search, names)
+        self.numbers = {name: numbers_if_any(self.sheet, name) for name in free}
+        self.percentages = self._of_kind(_are_percentages)
+        self.shares = self._of_kind(are_shares) or self.percentages
+
+    def _of_kind(self, are_such: Callable[[Floats], bool]) -> list[str]:
+        return [name for name, values in self.numbers.items() if are_such(values)]
+
+    @property
+    def share(self) -> str:
+        """The column of confidences or probabilities, or the only one that may be."""
+        named = self.roles.get("confidence") or self.roles.get("positive")
+        return named or _only(self.shares)
+
+    @property
+    def words(self) -> str:
+        """The only column of two words, or that of labels if it has two."""
+        label = self.roles.get("label", "")
+        return _only(self.of_words(2) or [label] * (bool(label) and len(self.texts(label)) == 2))
 
     def texts(self, name: str) -> list[str]:
         """Return the distinct texts of a column, sorted."""
         return sorted(map(str, encode(texts_of_names(self.sheet.column(name), ()))[0]))
 
-    def shares(self) -> list[str]:
-        """Return the columns of numbers from 0 to 1, some of them fractions."""
-        return [name for name, values in self.numbers.items() if are_shares(values)]
-
-    def percentages(self) -> list[str]:
-        """Return the columns of numbers from 0 to 100, some of them high, that do not count the rows."""
-        return [name for name, values in self.numbers.items() if _are_percentages(values)]
-
-    def of_words(self, least: int, most: int) -> list[str]:
-        """Return the columns of so many distinct texts, or numbers without fractions, each in several rows."""
+    def of_words(self, most: int) -> list[str]:
+        """Return the columns of 2 or more distinct texts, or numbers without fractions, each in several rows."""
         most = min(most, len(self.sheet.rows) // 2)
-        names = [name for name in self.names if not has_fractions(self.numbers[name])]
-        return [name for name in names if least <= len(self.texts(name)) <= most]
+        names = [name for name, values in self.numbers.items() if not has_fractions(values)]
+        return [name for name in names if 2 <= len(self.texts(name)) <= most]
+
+    def way(self, meaning: str, options: Mapping[str, str | list[str]], **columns: str) -> Way:
+        """Return a way to read the table, with the columns of those roles that have none yet."""
+        lacking = {role: name for role, name in columns.items() if self.roles.get(role) != name}
+        parts = "+".join(lacking.values()).removeprefix("1-").split("+")
+        scale = {"scale": "100"} if set(parts) & set(self.percentages) else {}
+        return Way(meaning, lacking | scale, options)
 
 
 def ways_to_read(
@@ -187,10 +204,12 @@ def ways_to_read(
     One has verdicts on answers, the other true classes. Roles that were said are kept, and so is their form.
     """
     free = _Free(sheet, roles)
-    ways = [*_judged(free), *_of_classes(free)]
-    if "label" in free.roles:
-        ways.reverse()
-    possible = [way for way in ways if _may_be_beside(way, said)]
+    ways = [*_judged(free, free.roles.get("correct", free.words))]
+    if "correct" not in free.roles:
+        ways += [*_of_named_classes(free)] or [_of_two_classes(free)]
+    possible = [
+        way for way in ways[:: -1 if "label" in free.roles else 1] if _may_be_beside(way, said)
+    ]
     filled = [way for way in possible if _ANY not in way.columns.values()]
     return filled or possible
 
@@ -201,86 +220,54 @@ def _may_be_beside(way: Way, said: Collection[str]) -> bool:
     return bool(way.columns) and any(roles <= set(form) for form in FORMS.values())
 
 
-def _judged(free: _Free) -> Iterator[Way]:
+def _judged(free: _Free, correct: str) -> Iterator[Way]:
     """Yield the confidences of answers, and what says which are right; if that is known, of doubts too."""
-    confidence, scale = _share(free, "confidence")
-    correct = free.roles.get("correct") or _of_two_words(free)
     options = {}
+    confidence = free.share
     said = f"{correct}: was it right"
-    if correct != _ANY and "correct" not in free.roles:
+    if correct not in (_ANY, free.roles.get("correct")):
         wrong, right = free.texts(correct)
         if not are_known_pair(wrong, right):
             options["right"] = f"{right}/{wrong}"
             said += f" ({right}: right, {wrong}: wrong)"
-    roles = _lacking(free, confidence=confidence, correct=correct)
-    yield Way(f"{confidence}: how sure each answer was; {said}", {**roles, **scale}, options)
-    if "confidence" in roles and confidence != _ANY and "correct" in free.roles:
-        doubtful = {**roles, "confidence": f"1-{confidence}", **scale}
-        yield Way(f"{confidence}: how doubtful each answer was; {said}", doubtful)
+    sure = f"{confidence}: how sure each answer was; {said}"
+    yield free.way(sure, options, confidence=confidence, correct=correct)
+    if confidence not in (_ANY, free.roles.get("confidence")) and "correct" in free.roles:
+        doubtful = f"{confidence}: how doubtful each answer was; {said}"
+        yield free.way(doubtful, {}, confidence=f"1-{confidence}", correct=correct)
 
 
-def _of_classes(free: _Free) -> Iterator[Way]:
-    """Yield the probabilities of classes, and the true ones; or those that were chosen."""
-    if "correct" in free.roles:
-        return
-    ways = [*_of_named_classes(free)]
-    if ways:
-        yield from ways
-        return
-    positive, scale = _share(free, "positive")
-    label = free.roles.get("label") or _of_two_words(free)
-    if label == _ANY or positive == _ANY:
+def _of_two_classes(free: _Free) -> Way:
+    """Return the probability of the second of two classes, and the true ones; or those of any number, unnamed."""
+    positive = free.share
+    label = free.roles.get("label") or free.words
+    if _ANY in (label, positive):
         meaning = (
             "the true class, and the probability of each (of the second of two: positive=NAME)"
         )
-        yield Way(meaning, _lacking(free, label=label, posteriors="A+B"))
-        return
+        return Way(meaning, {"label": label, "posteriors": "A+B"})
     classes = free.texts(label)
     are_named = len(classes) == 2 and classes != ["0", "1"]
     high = classes[1] if are_named else "1"
     meaning = f"{positive}: the probability of the class {high}; {label}: the true class"
-    roles = _lacking(free, positive=positive, label=label)
-    yield Way(meaning, {**roles, **scale}, {"labels": classes} if are_named else {})
+    options = {"labels": classes} if are_named else {}
+    return free.way(meaning, options, positive=positive, label=label)
 
 
 def _of_named_classes(free: _Free) -> Iterator[Way]:
     """Yield columns of numbers whose names, but for a common beginning and end, are the classes in another column."""
-    for columns in (free.shares(), free.percentages()):
-        names = dict(zip(_differences(columns), columns, strict=True))
-        labels = [free.roles["label"]] if "label" in free.roles else free.of_words(2, _MOST_CLASSES)
-        fitting = [name for name in labels if set(free.texts(name)) <= names.keys()]
-        if len(fitting) == 1 and len(names) == len(columns) > 1:
-            scale = {} if columns == free.shares() else {"scale": "100"}
-            roles = _lacking(free, label=fitting[0], posteriors="+".join(columns))
-            meaning = f"{columns[0]}, ..: the probability of each class; {fitting[0]}: the true one"
-            yield Way(meaning, {**roles, **scale}, {"labels": [*names]})
-
-
-def _share(free: _Free, role: str) -> tuple[str, dict[str, str]]:
-    """Return the column of a role, or the only one of fractions, or else of percentages, and the scale of these."""
-    named = free.roles.get(role) or free.roles.get("confidence") or free.roles.get("positive")
-    shares = free.shares()
-    percentages = free.percentages()
-    if named or len(shares) == 1 or len(percentages) != 1 or shares:
-        return named or _only(shares), {}
-    return percentages[0], {"scale": "100"}
-
-
-def _of_two_words(free: _Free) -> str:
-    """Return the only column of two words without a role, or else that of labels if it has two."""
-    label = free.roles.get("label")
-    has_two = label is not None and len(free.texts(label)) == 2
-    names = free.of_words(2, 2) or [str(label)] * has_two
-    return _only(names)
+    columns = free.shares
+    names = dict(zip(_differences(columns), columns, strict=True))
+    labels = [free.roles["label"]] if "label" in free.roles else free.of_words(_MOST_CLASSES)
+    fitting = [name for name in labels if set(free.texts(name)) <= names.keys()]
+    if len(fitting) == 1 and len(names) == len(columns) > 1:
+        meaning = f"{columns[0]}, ..: the probability of each class; {fitting[0]}: the true one"
+        probabilities = {"label": fitting[0], "posteriors": "+".join(columns)}
+        yield free.way(meaning, {"labels": [*names]}, **probabilities)
 
 
 def _only(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else _ANY
-
-
-def _lacking(free: _Free, **columns: str) -> dict[str, str]:
-    """Return those of the roles that have no column yet."""
-    return {role: name for role, name in columns.items() if free.roles.get(role) != name}
 
 
 def _differences(texts: Sequence[str]) -> list[str]:
@@ -307,6 +294,11 @@ def _are_percentages(values: Floats) -> bool:
     known: Bools = ~np.isnan(values)
     is_high = bool(known.any() and np.nanmax(values) > LEAST_PER_CENT)
     return is_high and _are_within(values, 100) and not count_up(values[known])
+
+
+def are_near(sums: Array | float, whole: int = 1) -> bool:
+    """Return whether sums (N,), or one, are the whole, but for what rounding each term explains."""
+    return bool(np.all(np.abs(np.subtract(sums, whole)) <= whole * ROUNDED_SUM_TOLERANCE))
 
 
 def _are_within(values: Floats, highest: float) -> bool:

@@ -6,7 +6,7 @@ A column holds numbers in one way only: with decimal points, with decimal commas
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,23 +137,6 @@ def numbers_if_any(sheet: Sheet, name: str) -> Floats:
         return np.full(len(sheet.rows), np.nan)
 
 
-def columns_in(
-    sheet: Sheet,
-    names: Sequence[str],
-    *,
-    share: bool = False,
-    whole: float = 1,
-) -> Floats:
-    """Return columns as float64 (N, K), see `numbers_in`."""
-    if len(sheet.rows) and set(names).issubset(sheet.names):
-        table = sheet.table.select(names).combine_chunks()
-        if set(table.schema.types) == {pa.float64()}:  # at once, since there may be thousands
-            (batch,) = table.to_batches()
-            return np.asarray(batch.to_tensor(null_to_nan=True))
-    columns = [numbers_in(sheet, name, share=share, whole=whole) for name in names]
-    return np.stack(columns, axis=1)
-
-
 def truths_in(
     sheet: Sheet,
     name: str,
@@ -243,29 +226,25 @@ def _score_in(part: object) -> tuple[str, object] | None:
     """Return the name of a class and its number: of certain names, or the only text and the only number there are."""
     if not isinstance(part, dict):
         return None
-    for name in ("score", "prob", "probability"):
-        if {"label", name} <= part.keys():
-            return as_text(part["label"]), part[name]
-    values = part.values()
-    names = [value for value in values if isinstance(value, str)]
-    scores = [value for value in values if isinstance(value, float | int)]
-    if len(names) != 1 or len(scores) != 1:
-        return None
-    return as_text(names[0]), scores[0]
+    names = _parts_by(part, ("label",), str)
+    scores = _parts_by(part, ("score", "prob", "probability"), (float, int))
+    return (as_text(names[0]), scores[0]) if len(names) == len(scores) == 1 else None
+
+
+def _parts_by(part: Mapping[str, object], names: Iterable[str], kinds: Any) -> list[object]:
+    """Return the parts of an object with some names, or else all of some types."""
+    named = [part[name] for name in names if name in part]
+    return named or [value for value in part.values() if isinstance(value, kinds)]
 
 
 def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
     """Return the numbers of one list by the names in the other, if a cell has just these two; nothing of others."""
-    parts = list(map(parsed_json, value.values()))
-    lists = [part for part in parts if isinstance(part, list)]
-    sizes = set(map(len, lists))
-    if not len(lists) == len(parts) == 2 or len(sizes) > 1:
+    lists = [part for part in map(parsed_json, value.values()) if isinstance(part, list)]
+    if not len(lists) == len(value) == 2 or len(lists[0]) != len(lists[1]):
         return {}
     names, values = sorted(lists, key=are_numbers)
-    are_named = all(isinstance(name, str) for name in names)
-    if not are_named or not are_numbers(values):
-        return {}
-    return dict(zip(names, values, strict=True))
+    are_named = all(isinstance(name, str) for name in names) and are_numbers(values)
+    return dict(zip(names, values, strict=True)) if are_named else {}
 
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:
@@ -321,44 +300,36 @@ def _refuse_others(
     further = [word for word in words if word not in pair]
     if not further:
         return
-    numbers = [words.index(word) for word in further]
-    are_others = np.isin(codes, numbers)
+    are_others = np.isin(codes, [words.index(word) for word in further])
+    counts = dict(zip(words, np.bincount(codes[codes >= 0]).tolist(), strict=True))
     fields: dict[str, Any] = {"words": list(pair), "advice": "empty_if_not_judged"}
-    are_slips = np.bincount(codes[are_others])[numbers] < _OFTEN
-    is_known = all(_plain_word(word) in _NO_ANSWER for word in further)
-    if len(words) <= _WORDS_SHOWN and (is_known or not are_slips.any()):
-        right, wrong = ([word for word in words if pair.get(word) == one] for one in (1, 0))
-        ways = _ways_beside(right, wrong, further)
-        fields |= {"listed": _list_words(words, codes), "ways": ways}
+    are_slips = any(counts[word] < _OFTEN and not _is_no_answer(word) for word in further)
+    if len(words) <= _WORDS_SHOWN and not are_slips:
+        width = max(map(len, words))
+        listed = [f"{word.ljust(width)}   {number} rows" for word, number in counts.items()]
+        fields |= {"listed": listed, "ways": [*_ways_beside(words, pair, further)]}
     raise sheet.error_of_rows(column, "neither_word", are_others, **fields)
 
 
-def _plain_word(word: str) -> str:
-    return re.sub(r"[\s_-]+", " ", word.strip().lower())
+def _is_no_answer(word: str) -> bool:
+    return re.sub(r"[\s_-]+", " ", word) in _NO_ANSWER
 
 
-def _list_words(words: Sequence[str], codes: Ints) -> list[str]:
-    """Return a line for each word, with the number of rows (N,) that have it."""
-    width = max(map(len, words))
-    counts = np.bincount(codes[codes >= 0], minlength=len(words)).tolist()
-    return [f"{word.ljust(width)}   {n} rows" for word, n in zip(words, counts, strict=True)]
-
-
-def _ways_beside(right: Sequence[str], wrong: Sequence[str], further: Sequence[str]) -> list[Way]:
-    """Return the ways to count further words, as wrong or as right; none of words with signs that separate them."""
-    if not right or re.search("[/,]", "".join([*right, *wrong, *further])):
-        return []
-    said = (
-        ("wrong", f"{','.join(right)}/{','.join([*wrong, *further])}"),
-        ("right", f"{','.join([*right, *further])}/{','.join(wrong)}"),
-    )
+def _ways_beside(
+    words: Sequence[str], pair: Mapping[str, float], further: Sequence[str]
+) -> Iterator[Way]:
+    """Yield the ways to count further words, as wrong or right, or one as none; not with signs that separate them."""
+    if re.search("[/,]", "".join(words)):
+        return
     others = ", ".join(further)
-    ways = [
-        Way(f"{others}: {what}", {}, {"right": words}) for what, words in said if words[-1] != "/"
-    ]
+    for what, number in (("wrong", 0.0), ("right", 1.0)):
+        numbers = {**pair, **dict.fromkeys(further, number)}
+        known_first = sorted(words, key=further.__contains__)
+        sides = [[word for word in known_first if numbers[word] == side] for side in (1, 0)]
+        if all(sides):
+            yield Way(f"{others}: {what}", {}, {"right": "/".join(map(",".join, sides))})
     if len(further) == 1:
-        ways.append(Way(f"{others}: no answer was given", {}, {"abstained": others}))
-    return ways
+        yield Way(f"{others}: no answer was given", {}, {"abstained": others})
 
 
 def said_words(
@@ -483,10 +454,6 @@ def _no_number(
     if odd and "" not in ways:
         return sheet.error(column, "written_in_several_ways", wrong, usual=usual)
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
-    if not odd and usual == "per cent":
-        advice = "leave_scale_out"
-    elif len(odd) == len(texts) <= MOST_LEVELS:
-        advice = "number_words"
     return sheet.error_of_rows(column, "no_numbers", wrong, advice=advice)
 
 

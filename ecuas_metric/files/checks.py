@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, product
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note, Way
-from ..inputs import RANGE_TOLERANCE, ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, Ints, count_up
+from ..inputs import RANGE_TOLERANCE, Array, Bools, Floats, Ints, count_up, numbers
 from ..results import note_one_confidence, note_perfect
-from .asking import list_columns, with_leaves
+from .arrays import values_in
+from .asking import are_near, list_columns, with_leaves
 from .cells import (
     MOST_LEVELS,
     NOTHING,
-    are_numbers,
-    columns_in,
-    lists_of_numbers,
+    classes_of,
     numbers_if_any,
     parse_cells,
     row_of_numbers,
@@ -52,16 +52,18 @@ from .values import (
     count_distinct,
     count_distinct_rows,
     encode,
+    first_of,
     floats_in,
     from_numpy,
+    from_texts,
     is_in,
     join_texts,
     nulls_in,
+    positions_in,
     texts_in,
 )
 
 MAX_SYSTEMS = 1000  # more is a column of something else
-_SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
 _FOOTERS = 5  # rows below a table that may be sums and the like
 _OFTEN = 1.5  # rows of an id, on average, from which they are of several systems
@@ -69,8 +71,6 @@ _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even
 _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
 _MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
 _MOST_POOLED = 20  # systems of a file without ids
-_OF_COSINE = 2  # the range of similarities from -1 to 1, which are no margins
-_WITH_POSTERIORS = ("posteriors", "positive")  # forms
 _NAMES_OF_SUMS = (
     "total totals subtotal sum summe gesamt mean average avg mittelwert moyenne overall median "
     "min max count std"
@@ -86,96 +86,69 @@ _MAY_BE_SYSTEMS = _NAMES_NEAR_SYSTEM.split()
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows, all or the first ones, how they are read, and the roles whose columns the user named."""
+    """Rows, all that are in memory and the first ones, how they are read, and what the first ones predict (N, K)."""
 
+    whole: Sheet
     sheet: Sheet
     recipe: Recipe
     reading: Reading
+    values: Floats  # from 0 to 1; one column of confidences
 
     @property
-    def said(self) -> set[str]:
-        return set(self.reading.columns)
+    def columns(self) -> str:
+        """The columns of predictions, as the user says them."""
+        return "+".join(self.recipe.predictions)
 
-    @property
-    def is_whole(self) -> bool:
-        return len(self.sheet.rows) == self.recipe.rows
+    def unused(self, names: Iterable[str] = ()) -> list[str]:
+        """Return the columns that have no role, all or those with one of some names."""
+        known = set(names)
+        free = {name for name, _ in self.recipe.unused}
+        named = (name for name in self.sheet.names if name in free)
+        return [name for name in named if not known or name.strip().lower() in known]
 
-    @property
-    def unused(self) -> list[str]:
-        """The columns that have no role."""
-        names = {name for name, _ in self.recipe.unused}
-        return [name for name in self.sheet.names if name in names]
+    def texts(self, name: str) -> pa.Array:
+        """Return a column as texts (N,) in lower case, null where it is empty; truths are 1 and 0."""
+        cells = parse_cells(self.sheet.column(name))
+        return pc.utf8_lower(texts_in(cells.cast(pa.int8()) if cells.type == pa.bool_() else cells))
 
-    def named(self, role: str) -> list[str]:
-        """Return the columns without a role that have a name of one."""
-        return [name for name in self.unused if name.strip().lower() in NAMES[role]]
-
-    def texts(self, name: str) -> Array:
-        """Return a column as texts (N,) in lower case, nothing where it is empty; truths are 1 and 0."""
-        values, codes = encode(parse_cells(self.sheet.column(name)))
-        words = [
-            f"{value:g}" if isinstance(value, float | int) else as_text(value).lower()
-            for value in values
-        ]
-        return np.array([*words, ""])[codes]
-
-    def shares(self) -> Floats:
-        """Return the first column of predictions (N,) from 0 to 1; nan where it has others than numbers."""
-        values = numbers_if_any(self.sheet, self.recipe.predictions[0])
-        shares: Floats = on_unit_scale(values, self.recipe.scale)
-        return shares
-
-    def posteriors(self) -> Floats | None:
-        """Return the posteriors (N, K): in columns, in lists, or of two classes; None of mappings, and of others."""
-        names = self.recipe.predictions
-        if self.reading.predictions_are == "logits" and self.recipe.form == "positive":
-            return None
-        if self.recipe.form == "posteriors" and len(names) == 1:
-            return lists_of_numbers(self.sheet, names[0]) if self.recipe.classes is None else None
-        try:
-            columns = columns_in(self.sheet, names, share=self.recipe.scale == 1)
-        except FileError:
-            return None
-        values = on_unit_scale(columns, self.recipe.scale)
-        return values if len(names) > 1 else np.hstack([1 - values, values])
+    def words(self, name: str) -> set[object]:
+        return {*encode(self.texts(name))[0]}
 
 
 def check_rows(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ...]:
     """Raise FileError if rows, all or the first ones, are not what their columns are called; return notes on them."""
-    rows = _Rows(sheet, recipe, reading)
     if not len(sheet.rows):
         return ()
-    if rows.is_whole:
-        for check in _OF_ALL_ROWS:
+    if len(sheet.rows) == recipe.rows:
+        _refuse_sums(sheet, recipe)
+    head = sheet.head(HEAD)
+    rows = _Rows(sheet, head, recipe, reading, _probabilities(head, recipe, reading))
+    first, *further = recipe.predictions
+    is_named = bool(further) or classes_of(first_of(head.table[head.stored(first)])) is not None
+    are_classes_known = recipe.form == "posteriors" and is_named and recipe.classes is not None
+    for role, check in () if are_classes_known or not rows.values.size else _CHECKS[recipe.form]:
+        if role not in reading.columns:
             check(rows)
-    head = replace(rows, sheet=sheet.head(HEAD))
-    _refuse_row_per_class(head)
-    for form, role, check in _CHECKS:
-        if recipe.form == form and role not in rows.said:
-            check(head)
     return tuple(_check_systems(rows))
+
+
+def _probabilities(sheet: Sheet, recipe: Recipe, reading: Reading) -> Floats:
+    """Return predictions (N, K) from 0 to 1, of both of two classes, or confidences (N, 1); nothing of others."""
+    is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
+    if not is_margin and recipe.form in _CHECKS:
+        with suppress(InputError):
+            values = numbers(values_in(sheet, recipe), "predictions")
+            shares = on_unit_scale(values, recipe.scale).reshape(len(values), -1)
+            return np.hstack([1 - shares, shares]) if recipe.form == "positive" else shares
+    return np.zeros((0, 0))
 
 
 # ---- rows that are none of samples ----------------------------------------------------------------------------------
 
 
-def _refuse_short_rows(rows: _Rows) -> None:
-    """Refuse rows that end before a column that is used, which is not the same as an empty cell."""
-    sheet = rows.sheet
-    used = map(sheet.stored, chain.from_iterable(rows.recipe.columns.values()))
-    last = max(map(sheet.names.index, used)) if sheet.short else 0
-    short = [row for row, size in sheet.short.items() if size <= last]
-    are_short = np.isin(sheet.rows, short)
-    if are_short.any():
-        size = sheet.short[int(sheet.rows[are_short][0])]
-        got = f"{size} of {len(sheet.names)} cells"
-        raise sheet.error_of_rows(sheet.names[size], "row_ends_before", are_short, got=got)
-
-
-def _refuse_sums(rows: _Rows) -> None:
+def _refuse_sums(sheet: Sheet, recipe: Recipe) -> None:
     """Refuse last rows that are called as sums are, in the column of ids or in the first one."""
-    sheet = rows.sheet
-    for name in dict.fromkeys([*rows.recipe.of("id")[:1], sheet.names[0]]):
+    for name in dict.fromkeys([*recipe.of("id")[:1], sheet.names[0]]):
         cells = sheet.column(name)
         if cells.type == TEXT and as_text(cells[-1].as_py()).lower() in _SUMS:
             are_sums = is_in(pc.utf8_lower(texts_in(cells)), _SUMS)
@@ -183,18 +156,210 @@ def _refuse_sums(rows: _Rows) -> None:
                 raise sheet.error_of_rows(name, "footer", are_sums)
 
 
-def _refuse_empty_rows(rows: _Rows) -> None:
-    """Refuse rows without a value in any column that is used, if no column has one in all rows, as samples have."""
-    sheet = rows.sheet
-    if not all(column.null_count for column in sheet.table.columns):
+# ---- columns that are not what they are called ----------------------------------------------------------------------
+
+
+def _refuse_counts(rows: _Rows) -> None:
+    """Refuse rows that a column counts samples of: it is called so, and rows have no ids."""
+    is_told = rows.recipe.of("id") or rows.recipe.of("weight")
+    for name in () if is_told else rows.unused(_COUNTS)[:1]:
+        values = numbers_if_any(rows.sheet, name)
+        are_whole = bool(((values >= 0) & (values % 1 == 0)).all())
+        if are_whole and values.max() > 1 and not count_up(values):
+            options = {"weights_are": "counts"}
+            ways = [
+                Way("each row is of so many samples", {"weight": name}, options),
+                Way("each row is one sample", {"correct": rows.recipe.truth}),
+            ]
+            raise rows.sheet.error(name, "counts_of_rows", ways=ways)
+
+
+def _refuse_right_answers(rows: _Rows) -> None:
+    """Refuse verdicts in the words of another column, or in 0 and 1 as one of answers: they may be the right ones."""
+    truth = rows.recipe.truth
+    words = rows.words(truth)
+    if len(words) < 2 or rows.recipe.right is not None or rows.unused(NAMES["label"]):
         return
-    used = list(map(sheet.stored, chain.from_iterable(rows.recipe.columns.values())))
-    are_empty = np.all([nulls_in(sheet.column(name)) for name in used], axis=0)
-    if are_empty.any() and not are_empty.all():
-        raise sheet.error_of_rows(used[0], "no_value_in_any", are_empty)
+    for name in rows.unused(_ANSWERS if words == {"0", "1"} else ()):
+        if rows.words(name) == words:
+            meaning = f"{truth}: the right answers; {name}: those of the system"
+            ways = [
+                Way(meaning, {"label": truth, "predicted": name}),
+                Way(f"{truth}: whether the answers are right", {"correct": truth}),
+            ]
+            raise rows.sheet.error(truth, "words_of_other", other=name, ways=ways)
 
 
-def refuse_without_id(sheet: Sheet, name: str) -> None:
+def _refuse_other_decision(rows: _Rows) -> None:
+    """Refuse posteriors whose likeliest class is not the predicted one beside them, or right where a verdict says."""
+    values = rows.values
+    is_one = np.count_nonzero(values == values.max(axis=1, keepdims=True), axis=1) == 1
+    classes = rows.recipe.classes or map(str, range(values.shape[1]))
+    known = pc.utf8_lower(from_texts(classes))
+    likeliest = values.argmax(axis=1)
+    for name in rows.unused(NAMES["predicted"])[:1]:
+        differ = is_one & (positions_in(rows.texts(name), known) != likeliest)
+        _refuse_contradiction(rows, name, "predicted", differ)
+    for name in rows.unused(NAMES["correct"])[:1]:
+        is_right = positions_in(rows.texts(rows.recipe.truth), known) == likeliest
+        verdicts = np.full(len(values), np.nan)
+        with suppress(FileError):
+            verdicts = truths_in(rows.sheet, name)
+        differ = is_one & (np.abs(verdicts - is_right) == 1)
+        _refuse_contradiction(rows, name, "correct", differ)
+
+
+def _refuse_contradiction(rows: _Rows, name: str, role: str, differ: Bools) -> None:
+    """Refuse rows (N,) that differ from what a column says that no role has."""
+    ways = [Way(f"{name} does not count", {rows.recipe.form: rows.columns})]
+    if rows.recipe.form == "positive":
+        meaning = f"{rows.columns}: how sure it was of the class that was chosen, or of the answer"
+        ways.insert(0, Way(meaning, {"confidence": rows.columns, role: name}))
+    if differ.any():
+        other = name_of(rows.recipe.predictions)
+        raise rows.sheet.error(name, "not_the_likeliest", differ, other=other, ways=ways)
+
+
+def _refuse_never_below_half(rows: _Rows) -> None:
+    """Refuse probabilities of class 1 that are never below 1/2, as those of the likelier of two classes."""
+    is_high = len(rows.values) >= _ENOUGH and (rows.values[:, 0] <= 0.5).all()
+    if not is_high or len(rows.whole.rows) < rows.recipe.rows or rows.unused(NAMES["predicted"]):
+        return
+    if (_probabilities(rows.whole, rows.recipe, rows.reading)[:, 0] <= 0.5).all():
+        share, label = rows.columns, rows.recipe.truth
+        ways = [Way(f"{share}: the probability of class 1 all the same", {"positive": share})]
+        if rows.words(label) <= {"0", "1"}:
+            meaning = f"{share}: how sure each answer was; {label}: was it right"
+            ways.insert(0, Way(meaning, {"confidence": share, "correct": label}))
+        raise rows.sheet.error(share, "never_below_half", ways=ways)
+
+
+def _refuse_positive(rows: _Rows) -> None:
+    """Refuse confidences in one of two classes that are below 1/2 where the first was chosen, and else above."""
+    (chosen,) = rows.recipe.of("predicted")
+    classes, codes = encode(texts_in(rows.sheet.column(chosen)))
+    below, above = (
+        np.unique(codes[one]) for one in (rows.values[:, 0] < 0.5, rows.values[:, 0] > 0.5)
+    )
+    if len(classes) == 2 and len(below) == len(above) == 1 and below[0] != above[0]:
+        low, high = (str(classes[one[0]]) for one in (below, above))
+        columns = {"label": rows.recipe.truth, "positive": rows.columns}
+        meaning = f"{rows.columns}: the probability of {high}"
+        way = Way(meaning, columns, {"labels": [low, high]})
+        raise rows.sheet.error(rows.columns, "probability_of_one", low=low, high=high, ways=[way])
+
+
+def _refuse_row_per_class(rows: _Rows) -> None:
+    """Refuse rows of which several together have probabilities that sum to 1, and one that is true."""
+    is_true = is_in(rows.texts(rows.recipe.truth), ["1"])
+    if not is_true.any() or len(is_true) < _ENOUGH:
+        return
+    for name in [*rows.recipe.of("id"), *rows.unused()]:
+        samples, codes = encode(rows.sheet.column(name))
+        size = len(samples) - (len(codes) < rows.recipe.rows)  # of the last, rows may follow
+        if codes.min() < 0 or not 1 < size <= len(codes) / 2:
+            continue
+        sums, trues = (np.bincount(codes, one)[:size] for one in (rows.values[:, -1], is_true))
+        if are_near(sums) and (trues == 1).all():
+            ways = [Way("each row is an answer of its own", {"group": name})]
+            raise rows.sheet.error(
+                rows.columns, "row_per_class", advice="widen_classes", other=name, ways=ways
+            )
+
+
+def _refuse_lists_of_names(rows: _Rows) -> None:
+    """Refuse posteriors in lists beside lists of as many names: of the classes, whose order may differ between rows."""
+    for name in rows.unused():
+        names = row_of_numbers(first_of(rows.sheet.table[name]))
+        parts = names if isinstance(names, list) else []
+        if len(parts) == rows.values.shape[1] and {type(one) for one in parts} == {str}:
+            columns = {"posteriors": "+".join([name, rows.columns])}
+            way = Way(f"{name}: the classes of {rows.columns}", columns)
+            raise rows.sheet.error(name, "lists_of_classes", other=rows.columns, ways=[way])
+
+
+def _refuse_sorted(rows: _Rows) -> None:
+    """Refuse probabilities of numbered classes that are sorted in each row: of the likeliest, whichever it is."""
+    steps = np.diff(rows.values, axis=1)
+    are_sorted = len(steps) >= _ENOUGH and ((steps <= 0).all() or (steps >= 0).all())
+    if are_sorted and steps.shape[1] + 1 >= _FEW_CLASSES and np.diff(rows.values, axis=0).any():
+        way = Way("column k is class k in each row all the same", {"posteriors": rows.columns})
+        raise rows.sheet.error(rows.recipe.predictions[0], "sorted", ways=[way])
+
+
+# a form of input -> a role that the user has not named, and what is refused then
+_CHECKS: dict[str, Sequence[tuple[str, Callable[[_Rows], None]]]] = {
+    "confidences": (
+        ("group", _refuse_row_per_class),
+        ("correct", _refuse_counts),
+        ("correct", _refuse_right_answers),
+    ),
+    "posteriors": (
+        ("", _refuse_lists_of_names),
+        ("posteriors", _refuse_sorted),
+        ("posteriors", _refuse_other_decision),
+    ),
+    "positive": (
+        ("group", _refuse_row_per_class),
+        ("positive", _refuse_never_below_half),
+        ("positive", _refuse_other_decision),
+    ),
+    "predicted": (("", _refuse_positive),),
+}
+
+
+# ---- systems that are taken for one ---------------------------------------------------------------------------------
+
+
+def _check_systems(rows: _Rows) -> Iterator[Note]:
+    """Yield notes on ids that repeat, and on columns of a few values that are called as those of systems may be.
+
+    FileError if rows are copies of others, or of several systems.
+    """
+    if rows.recipe.of("id"):
+        yield from _check_ids(rows)
+    if rows.recipe.systems:
+        return
+    is_small = len(rows.whole.rows) <= _MOST_CROSSED
+    if is_small and not rows.recipe.of("group") and _count_rows(rows):
+        _refuse_pooled(rows, {})
+    for name in rows.unused(_MAY_BE_SYSTEMS):
+        count = count_distinct(rows.sheet.column(name).drop_null())
+        if 2 <= count <= _MOST_POOLED:
+            fields = {"column": name, "values": count, "columns": {"system": name}}
+            yield Note("like_systems", fields | {"pairs": f"system={name}"}, "name_system")
+
+
+def _count_rows(rows: _Rows) -> bool:
+    """Return whether ids, if there are any, count the rows, and nobody named them."""
+    ids = [numbers_if_any(rows.whole, name) for name in rows.recipe.of("id")]
+    return "id" not in rows.reading.columns and all(map(count_up, ids))
+
+
+def _check_ids(rows: _Rows) -> Iterator[Note]:
+    """Yield a note on ids that occur more than once in a system; FileError if these are of copies, or of systems."""
+    names = rows.recipe.of("id")
+    for name in names:
+        _refuse_without_id(rows.whole, name)
+    systems = [rows.whole.column(name) for name in rows.recipe.systems]
+    keys = [one for one in systems if count_distinct(one) > 1]
+    keys += [rows.whole.column(name) for name in names]
+    total = len(rows.whole.rows)
+    repeated = total - count_distinct_rows(keys)
+    if not repeated:
+        return
+    is_grouped = bool(rows.recipe.of("group"))
+    if not is_grouped:
+        _refuse_copies(rows, repeated)
+        if total >= _OFTEN * (
+            total - repeated
+        ):  # of few repeated ids, nearly any column tells them apart
+            _refuse_pooled(rows, {"+".join(names): join_texts(keys, "\0")})
+    fields = {"count": repeated, "total": total, "column": "+".join(names)}
+    yield Note("repeated_ids", fields, "" if is_grouped else "group_repeated_ids")
+
+
+def _refuse_without_id(sheet: Sheet, name: str) -> None:
     """Refuse rows without an id, which would be paired with each other.
 
     A word for nothing, such as N/A, is an id only among others that are words.
@@ -204,330 +369,71 @@ def refuse_without_id(sheet: Sheet, name: str) -> None:
     are_empty = np.isnan(floats_in(cells)) if is_floating else nulls_in(cells)
     if cells.type == TEXT:
         texts = texts_in(cells)
-        are_short = floats_in(pc.binary_length(texts)) <= _LONGEST_NO_ID
-        of_nothing = are_short.copy()  # of many ids few are as short
-        of_nothing[are_short] = is_in(pc.utf8_lower(texts.filter(from_numpy(are_short))), _NO_IDS)
+        of_nothing = floats_in(pc.binary_length(texts)) <= _LONGEST_NO_ID  # few of many ids
+        short = pc.utf8_lower(texts.filter(from_numpy(of_nothing)))
+        of_nothing[of_nothing] = is_in(short, _NO_IDS)
         are_words = of_nothing.any() and pc.all(pc.utf8_is_alpha(texts)).as_py()
         are_empty |= of_nothing & (not are_words)
     if are_empty.any():
         raise sheet.error(name, "no_value", are_empty, advice="fill_ids")
 
 
-# ---- columns that are not what they are called ----------------------------------------------------------------------
-
-
-def _refuse_counts(rows: _Rows) -> None:
-    """Refuse rows that a column counts samples of: it is called so, and without it no two rows are the same."""
-    sheet = rows.sheet
-    used = [sheet.column(one) for one in chain.from_iterable(rows.recipe.columns.values())]
-    named = [name for name in rows.unused if name.strip().lower() in _COUNTS]
-    if rows.recipe.of("id") or rows.recipe.of("weight") or not named or not are_unique(used):
-        return
-    if _are_counts(numbers_if_any(sheet, named[0])):
-        options = {"weights_are": "counts"}
-        ways = [
-            Way("each row is of so many samples", {"weight": named[0]}, options),
-            Way("each row is one sample", {"correct": rows.recipe.truth}),
-        ]
-        raise sheet.error(named[0], "counts_of_rows", ways=ways)
-
-
-def _are_counts(values: Floats) -> bool:
-    """Return whether numbers (N,) are whole, some above 1, and do not count the rows."""
-    are_whole = bool(((values >= 0) & (values % 1 == 0)).all())
-    return are_whole and values.max() > 1 and not count_up(values)
-
-
-def _refuse_right_answers(rows: _Rows) -> None:
-    """Refuse verdicts in the words of another column, or in 0 and 1 as one of answers: they may be the right ones."""
-    truth = rows.recipe.truth
-    words = set(rows.texts(truth)) - {""}
-    if len(words) < 2 or rows.recipe.right is not None or rows.named("label"):
-        return
-    are_codes = words == {"0", "1"}
-    for name in rows.unused:
-        may_be_answers = not are_codes or name.strip().lower() in _ANSWERS
-        if may_be_answers and set(rows.texts(name)) - {""} == words:
-            ways = [
-                Way(
-                    f"{truth}: the right answers; {name}: those of the system",
-                    {"label": truth, "predicted": name},
-                ),
-                Way(f"{truth}: whether the answers are right", {"correct": truth}),
-            ]
-            raise rows.sheet.error(truth, "words_of_other", other=name, ways=ways)
-
-
-def _refuse_other_confidence(rows: _Rows) -> None:
-    """Refuse a confidence beside the probabilities of all options that is not the largest of these."""
-    confidence = rows.recipe.predictions[0]
-    for name in rows.named("posteriors"):
-        largest = np.array([_largest_in(cell) for cell in rows.sheet.column(name).to_pylist()])
-        differ = np.abs(largest - rows.shares()) > ROUNDED_SUM_TOLERANCE
-        if differ.any():
-            ways = [Way(f"{confidence}: how sure each answer was", {"confidence": confidence})]
-            fields: dict[str, Any] = {"other": name, "ways": ways}
-            raise rows.sheet.error(confidence, "not_the_largest", differ, **fields)
-
-
-def _largest_in(cell: object) -> float:
-    """Return the largest of the probabilities in a cell, nan of anything else."""
-    row = row_of_numbers(cell)
-    if not isinstance(row, list) or not row or not are_numbers(row) or not are_near(sum(row)):
-        return math.nan
-    return float(max(row))
-
-
-def _refuse_other_decision(rows: _Rows) -> None:
-    """Refuse posteriors whose likeliest class is not the predicted one beside them, or right where a verdict says."""
-    values = rows.posteriors()
-    if values is None or rows.recipe.scale in LOGARITHMS:
-        return
-    is_one = np.count_nonzero(values.max(axis=1) == values.T, axis=0) == 1
-    likeliest = values.argmax(axis=1)
-    names = rows.recipe.classes or map(str, range(values.shape[1]))
-    places = {name.lower(): place for place, name in enumerate(names)}
-    right = _places_of(rows, rows.recipe.truth, places) == likeliest
-    for name in rows.named("predicted")[:1]:
-        differ = is_one & (_places_of(rows, name, places) != likeliest)
-        if differ.any():
-            raise _contradicted(rows, name, "predicted", differ)
-    for name in rows.named("correct")[:1]:
-        differ = is_one & (np.abs(_verdicts_of(rows, name) - right) == 1)
-        if differ.any():
-            raise _contradicted(rows, name, "correct", differ)
-
-
-def _places_of(rows: _Rows, name: str, places: dict[str, int]) -> Ints:
-    """Return the places (N,) of the classes in a column, -1 where it has none of them."""
-    return np.array([places.get(word, -1) for word in rows.texts(name).tolist()])
-
-
-def _verdicts_of(rows: _Rows, name: str) -> Floats:
-    """Return what a column says of answers (N,): 1, 0, or nan, also where that is refused."""
-    try:
-        return truths_in(rows.sheet, name, rows.reading.right)
-    except FileError:
-        return np.full(len(rows.sheet.rows), np.nan)
-
-
-def _contradicted(rows: _Rows, name: str, role: str, differ: Bools) -> FileError:
-    form = rows.recipe.form
-    share = rows.recipe.predictions
-    ways = [Way(f"{name} does not count", {form: "+".join(share)})]
-    if form == "positive":
-        meaning = f"{share[0]}: how sure it was of the class that was chosen, or of the answer"
-        ways.insert(0, Way(meaning, {"confidence": share[0], role: name}))
-    return rows.sheet.error(name, "not_the_likeliest", differ, other=name_of(share), ways=ways)
-
-
-def _refuse_never_below_half(rows: _Rows) -> None:
-    """Refuse probabilities of class 1 that are never below 1/2, as those of the likelier of two classes."""
-    values = rows.shares()
-    is_margin = rows.reading.predictions_are == "logits"
-    is_high = len(values) >= _ENOUGH and bool((values >= 0.5).all() and (values <= 1).all())
-    is_open = rows.recipe.form == "positive" and "positive" not in rows.said
-    if is_open and is_high and not is_margin and not rows.named("predicted"):
-        share = rows.recipe.predictions[0]
-        label = rows.recipe.truth
-        ways = [Way(f"{share}: the probability of class 1 all the same", {"positive": share})]
-        if set(rows.texts(label)) <= {"0", "1", ""}:
-            meaning = f"{share}: how sure each answer was; {label}: was it right"
-            ways.insert(0, Way(meaning, {"confidence": share, "correct": label}))
-        raise rows.sheet.error(share, "never_below_half", ways=ways)
-
-
-def _refuse_row_per_class(rows: _Rows) -> None:
-    """Refuse rows of which several together have probabilities that sum to 1, and one that is true."""
-    recipe = rows.recipe
-    is_true = rows.texts(recipe.truth) == "1"
-    is_open = recipe.form in ("confidences", "positive") and "group" not in rows.said
-    if not is_open or not is_true.any() or len(is_true) < _ENOUGH:
-        return
-    shares = rows.shares()
-    for name in [*recipe.of("id"), *rows.unused]:
-        samples, codes = encode(rows.sheet.column(name))
-        size = len(samples) - (not rows.is_whole)  # of the last, rows may follow
-        if _are_classes(codes, size, shares, is_true):
-            ways = [Way("each row is an answer of its own", {"group": name})]
-            fields: dict[str, Any] = {"advice": "widen_classes", "other": name, "ways": ways}
-            raise rows.sheet.error(recipe.predictions[0], "row_per_class", **fields)
-
-
-def _are_classes(codes: Ints, size: int, shares: Floats, is_true: Bools) -> bool:
-    """Return whether rows (N,) of each of so many samples, by their codes, sum to 1, and one of them is true."""
-    if codes.min() < 0 or not 1 < size <= len(codes) / 2:
-        return False
-    sums, trues = (np.bincount(codes, one)[:size] for one in (shares, is_true))
-    return are_near(sums) and bool((trues == 1).all())
-
-
-def _refuse_sorted(rows: _Rows) -> None:
-    """Refuse probabilities of numbered classes that are sorted in each row: of the likeliest, whichever it is."""
-    columns = rows.recipe.predictions
-    values = None if rows.recipe.classes else rows.posteriors()
-    if values is None or len(values) < _ENOUGH or values.shape[1] < _FEW_CLASSES:
-        return
-    steps = np.diff(values, axis=1)
-    if ((steps <= 0).all() or (steps >= 0).all()) and np.diff(values, axis=0).any():
-        way = Way("column k is class k in each row all the same", {"posteriors": "+".join(columns)})
-        raise rows.sheet.error(columns[0], "sorted", ways=[way])
-
-
-# ---- systems that are taken for one ---------------------------------------------------------------------------------
-
-
-def _check_systems(rows: _Rows) -> Iterator[Note]:
-    """Yield notes on ids that repeat, and on columns that are called as those of systems may be.
-
-    FileError if rows are copies of others, or of several systems.
-    """
-    ids = [rows.sheet.column(name) for name in rows.recipe.of("id")]
-    if ids and not any(column.null_count for column in ids):
-        yield from _check_ids(rows, ids)
-    if not rows.recipe.systems:
-        is_small = len(rows.sheet.rows) <= _MOST_CROSSED
-        if is_small and not rows.recipe.of("group") and _count_rows(rows):
-            _refuse_crossed(rows)
-        yield from _note_systems(rows)
-
-
-def _note_systems(rows: _Rows) -> Iterator[Note]:
-    """Yield notes on columns of a few values that are called as those of systems may be."""
-    for name in (name for name in rows.unused if name.strip().lower() in _MAY_BE_SYSTEMS):
-        count = len(encode(rows.sheet.head(MAX_SYSTEMS).column(name))[0])
-        if 2 <= count <= _MOST_POOLED:
-            fields = {"column": name, "values": count, "columns": {"system": name}}
-            yield Note("like_systems", fields | {"pairs": f"system={name}"}, "name_system")
-
-
-def _count_rows(rows: _Rows) -> bool:
-    """Return whether ids, if there are any, count the rows, and nobody named them."""
-    ids = [numbers_if_any(rows.sheet, name) for name in rows.recipe.of("id")]
-    return "id" not in rows.said and all(map(count_up, ids))
-
-
-def _check_ids(rows: _Rows, ids: Sequence[pa.Array]) -> Iterator[Note]:
-    """Yield a note on ids that occur more than once in a system; FileError if these are of copies, or of systems."""
-    systems = [rows.sheet.column(name) for name in rows.recipe.systems]
-    columns = [*(column for column in systems if count_distinct(column) > 1), *ids]
-    total = len(rows.sheet.rows)
-    repeated = total - count_distinct_rows(columns)
-    if not repeated:
-        return
-    is_grouped = bool(rows.recipe.of("group"))
-    if not is_grouped:
-        _refuse_copies(rows, repeated)
-        _refuse_pooled(rows, join_texts(columns, "\0"))
-    fields = {"count": repeated, "total": total, "column": "+".join(rows.recipe.of("id"))}
-    yield Note("repeated_ids", fields, "" if is_grouped else "group_repeated_ids")
-
-
 def _refuse_copies(rows: _Rows, repeated: int) -> None:
     """Refuse ids whose rows are the same in all columns: of a merge, a padded batch, or a file appended twice."""
-    columns = [rows.sheet.column(name) for name in rows.sheet.names]
-    kept = len(rows.sheet.rows) - repeated
-    if "weight" in rows.said or count_distinct_rows(columns) != kept:
+    columns = [rows.whole.column(name) for name in rows.whole.names]
+    total = len(rows.whole.rows)
+    if "weight" in rows.reading.columns or count_distinct_rows(columns) != total - repeated:
         return
-    ids = rows.recipe.of("id")
-    skip = "+".join(filter(None, [rows.sheet.skipped, "copies"]))
+    ids = "+".join(rows.recipe.of("id"))
+    skip = "+".join(filter(None, [rows.whole.skipped, "copies"]))
     ways = [
         Way("a merge, a padded batch, a file appended twice: leave the copies out", {"skip": skip}),
-        Way("answers to one question that are the same", {"group": "+".join(ids)}),
+        Way("answers to one question that are the same", {"group": ids}),
     ]
-    fields: dict[str, Any] = {"copies": repeated, "all_rows": len(rows.sheet.rows), "ways": ways}
-    raise rows.sheet.error("+".join(ids), "rows_are_copies", **fields)
+    raise rows.whole.error(ids, "rows_are_copies", copies=repeated, all_rows=total, ways=ways)
 
 
-def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
-    """Refuse ids (N,) that stand in several rows, which a column tells apart: it names systems, or answers of a group.
+def _refuse_pooled(rows: _Rows, ids: dict[str, pa.Array]) -> None:
+    """Refuse several rows of each id (N,) that a column tells apart: it names systems, or answers of a group.
 
-    Of few repeated ids, nearly any column does. Also rows without prediction and truth, if each of their ids stands in
-    another row too.
+    Without ids, those whose values stand once beside each value of another column, as questions of systems do; numbers
+    may count rows within another thing, unless these have one truth each.
     """
-    num_ids = count_distinct(keys)
-    if len(keys) < _OFTEN * num_ids:
-        return
-    used = (rows.recipe.truth, *rows.recipe.predictions)
-    are_empty = np.all([nulls_in(rows.sheet.column(name)) for name in used], axis=0)
-    if are_empty.any() and count_distinct(keys.filter(from_numpy(~are_empty))) == num_ids:
-        raise rows.sheet.error_of_rows(used[0], "value_in_other_row", are_empty)
-    sheet = with_leaves(rows.sheet)
-    for name in [*rows.unused, *sheet.names[len(rows.sheet.names) :]]:
-        texts = texts_in(sheet.column(name))
-        count = count_distinct(texts)
-        if 2 <= count <= min(MAX_SYSTEMS, num_ids, len(texts) - 1) and are_unique([keys, texts]):
-            _refuse_row_per_class(rows)
-            raise _told_apart(rows, "+".join(rows.recipe.of("id")), name, count)
+    sheet = with_leaves(rows.whole)
+    free = [*rows.unused(), *sheet.names[len(rows.whole.names) :]]
+    texts = {name: texts_in(sheet.column(name)) for name in free}
+    questions = ids or texts
+    sizes = {name: count_distinct(one) for name, one in (texts | questions).items()}
+    for name, question in product(texts, questions):
+        count, most = sizes[name], sizes[question]
+        pair = [texts[name], questions[question]]
+        may_be = ids or (count * most == len(pair[0]) and _may_be_systems(rows, *pair))
+        if 2 <= count <= min(MAX_SYSTEMS, most) and may_be and are_unique(pair):
+            systems = "+".join([*rows.recipe.of("system"), name])
+            several = "several answers of one system to each question"
+            ways = [
+                Way(f"{name}: {count} systems to compare", {"system": systems}),
+                Way(several, {"id": "+".join([question, name])}),
+            ]
+            listed = list_columns(rows.whole.table)
+            raise rows.whole.error(
+                question, "ids_of_other", other=name, values=count, listed=listed, ways=ways
+            )
 
 
-def _refuse_crossed(rows: _Rows) -> None:
-    """Refuse rows if each value of a column stands once beside each of another, as questions of systems do.
-
-    Numbers may count rows within another thing, unless these have one truth each.
-    """
-    sheet = rows.sheet
-    total = len(sheet.rows)
-    columns = {name: texts_in(sheet.column(name)) for name in rows.unused}
-    sizes = {name: count_distinct(texts) for name, texts in columns.items()}
-    few = [name for name, size in sizes.items() if 2 <= size <= _MOST_POOLED]
-    for name, question in product(few, sizes):
-        is_larger = sizes[question] > max(sizes[name], _ENOUGH)
-        is_grid = is_larger and sizes[name] * sizes[question] == total
-        pair = [columns[name], columns[question]]
-        if is_grid and are_unique(pair) and _may_be_systems(rows, name, columns[question]):
-            raise _told_apart(rows, question, name, sizes[name])
-
-
-def _may_be_systems(rows: _Rows, name: str, questions: pa.Array) -> bool:
-    """Return whether a column has words, or numbers beside questions (N,) that have one truth each."""
-    truths = [questions, rows.sheet.column(rows.recipe.truth)]
-    is_word = parse_cells(rows.sheet.column(name)).type == TEXT
-    return is_word or count_distinct_rows(truths) == count_distinct(questions)
-
-
-def _told_apart(rows: _Rows, ids: str, name: str, count: int) -> FileError:
-    """Return what says that a column tells the rows of one id apart."""
-    systems = "+".join([*rows.recipe.of("system"), name])
-    ways = [
-        Way(f"{name}: {count} systems to compare", {"system": systems}),
-        Way("several answers of one system to each question", {"id": "+".join([ids, name])}),
-    ]
-    listed = list_columns(rows.sheet.table)
-    fields: dict[str, Any] = {"other": name, "values": count, "listed": listed, "ways": ways}
-    return rows.sheet.error(ids, "ids_of_other", **fields)
-
-
-def require_ids(recipes: Iterable[Recipe]) -> None:
-    """Raise InputError, since systems whose rows may be in different orders have no ids, with the unused columns."""
-    unused = [{name for name, _ in recipe.unused} for recipe in recipes]
-    names = ", ".join(sorted(set.intersection(*unused)))
-    got = f"columns that are not used: {names}" if names else ""
-    raise InputError("systems", "no_ids", got=got, advice="name_ids")
-
-
-_OF_ALL_ROWS: tuple[Callable[[_Rows], None], ...] = (
-    _refuse_short_rows,
-    _refuse_sums,
-    _refuse_empty_rows,
-    _refuse_never_below_half,
-)
-_CHECKS: tuple[tuple[str, str, Callable[[_Rows], None]], ...] = (
-    # a form of input, a role that the user has not named, and the check
-    ("confidences", "correct", _refuse_counts),
-    ("confidences", "correct", _refuse_right_answers),
-    ("confidences", "confidence", _refuse_other_confidence),
-    ("posteriors", "posteriors", _refuse_sorted),
-    ("posteriors", "posteriors", _refuse_other_decision),
-    ("positive", "positive", _refuse_other_decision),
-)
+def _may_be_systems(rows: _Rows, names: pa.Array, questions: pa.Array) -> bool:
+    """Return whether a column (N,) has words, or numbers beside questions (N,) that have one truth each."""
+    most = count_distinct(questions)
+    truths = [questions, rows.whole.column(rows.recipe.truth)]
+    is_word = parse_cells(names).type == TEXT
+    return most > _ENOUGH and (is_word or count_distinct_rows(truths) == most)
 
 
 # ---- values, wherever they are read ---------------------------------------------------------------------------------
 
 
 def check_confidences(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
-    """Refuse confidences (N,), as the file has them, that are ratings, codes, on two scales, or beyond theirs."""
+    """Refuse confidences (N,), as the file has them, that are codes, beyond their scale, or on two."""
     low, high = limits_of(recipe.scale)
     name = recipe.predictions[0]
     tolerance = RANGE_TOLERANCE * (high - low)
@@ -536,35 +442,16 @@ def check_confidences(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
         return
     code = code_for_missing(values)
     if code is not None:
-        fields: dict[str, Any] = {"advice": "empty_if_missing", "code": code}
-        raise sheet.error(name, "out_of_unit_interval", is_off, **fields)
+        raise sheet.error(
+            name, "out_of_unit_interval", is_off, advice="empty_if_missing", code=code
+        )
     if recipe.scale != 1:
         raise sheet.error(name, "beyond_scale", is_off, scale=as_text(recipe.scale))
-    _refuse_rating(sheet, recipe, values)
-    _refuse_mixed(sheet, recipe, values, is_off)
-
-
-def _refuse_mixed(sheet: Sheet, recipe: Recipe, values: Floats, is_off: Bools) -> None:
-    """Refuse confidences (N,) of which many are in [0, 1], and others are not, or of both signs, as margins are."""
-    name = recipe.predictions[0]
-    least, largest = float(np.nanmin(values)), float(np.nanmax(values))
+    largest = float(np.nanmax(values))
     marks = scale_marks(values).sum(axis=1)
-    if least >= 0 and largest <= 100 and are_mixed(marks, largest):
+    if np.nanmin(values) >= 0 and largest <= 100 and _are_mixed(marks, largest):
         fields = {"within": marks[1], "size": marks[0], "advice": "write_in_unit_interval"}
         raise sheet.error(name, "several_scales", is_off, **fields)
-    if recipe.form == "positive" and least < 0 < largest and largest - least > _OF_COSINE:
-        raise sheet.error(name, "out_of_unit_interval", is_off, advice="margins_are_logits")
-
-
-def _refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
-    """Refuse confidences (N,) that are a few whole or half numbers, as from 1 to 5."""
-    levels = np.unique(values[~np.isnan(values)])
-    is_small = len(levels) <= MOST_LEVELS and np.abs(levels).max() < MOST_LEVELS
-    step = 0.5 if len(levels) > 2 else 1
-    if levels[-1] > 1 and is_small and (levels % step == 0).all():
-        limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
-        name = recipe.predictions[0]
-        raise sheet.error(name, "rating", values > 1, advice="map_rating", **limits)
 
 
 def scale_marks(values: Array) -> Bools:
@@ -577,18 +464,16 @@ def scale_marks(values: Array) -> Bools:
     )
 
 
-def are_mixed(counts: Ints, scale: float | str) -> bool:
+def _are_mixed(counts: Ints, scale: float | str) -> bool:
     """Return whether more numbers, by the sums of `scale_marks`, are below 1 than expected on a scale above it."""
     low, high = limits_of(scale)
-    if low != 0 or high <= 1:
-        return False
-    usual = min(0.5, _MIXED + 2 / high)
+    usual = min(0.5, _MIXED + 2 / high) if low == 0 and high > 1 else 1.0
     return bool(counts[0] > 1 and counts[2] > usual * counts[3])
 
 
 def refuse_two_scales(counts: Ints, recipe: Recipe, source: str) -> None:
     """Refuse confidences of a scale above 1, by the sums of `scale_marks`, some of which look divided already."""
-    if recipe.scale != 1 and are_mixed(counts, recipe.scale):
+    if recipe.scale != 1 and _are_mixed(counts, recipe.scale):
         raise FileError(
             source,
             "several_scales",
@@ -618,30 +503,14 @@ def check_grades(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
             is_code = grades == code
             raise sheet.error(recipe.truth, "grade_apart", is_code, advice="empty_if_not_judged")
         return
-    wrong = ~np.isnan(grades) & (grades != 0) & (grades != 1)
-    if not wrong.any():
-        return
     levels = np.unique(known)
-    if len(levels) == 2:
+    if len(levels) == 2 and levels.tolist() != [0, 1]:
         raise two_codes(sheet, recipe.truth, f"{levels[0]:g}", f"{levels[1]:g}", known == levels[1])
-    is_code = len(levels) == 3 and abs(levels[levels * (levels - 1) != 0][0]) > 2
-    advice = "empty_if_not_judged" if is_code else "grade_or_empty"
-    raise sheet.error_of_rows(
-        recipe.truth, "not_0_or_1", wrong, value=grades[wrong][0], advice=advice
-    )
-
-
-def refuse_positive(sheet: Sheet, name: str, chosen: pa.Array, values: Floats, label: str) -> None:
-    """Refuse confidences (N,) in one of two classes that are below 1/2 where the first was chosen, and else above."""
-    classes, codes = encode(chosen)
-    below = np.unique(codes[values < 0.5])
-    above = np.unique(codes[values > 0.5])
-    if len(below) != 1 or len(above) != 1 or below[0] == above[0]:
-        return
-    low, high = (as_text(classes[one[0]]) for one in (below, above))
-    labels = {} if (low, high) == ("0", "1") else {"labels": [low, high]}
-    way = Way(f"{name}: the probability of {high}", {"label": label, "positive": name}, labels)
-    raise sheet.error(name, "probability_of_one", low=low, high=high, ways=[way])
+    wrong = ~np.isnan(grades) & (grades != 0) & (grades != 1)
+    if wrong.any():
+        raise sheet.error_of_rows(
+            recipe.truth, "not_0_or_1", wrong, value=grades[wrong][0], advice="grade_or_empty"
+        )
 
 
 # ---- notes on what is read ------------------------------------------------------------------------------------------
@@ -684,14 +553,3 @@ def _of_classes_swapped(recipe: Recipe) -> dict[str, str]:
     if recipe.form == "posteriors" and len(recipe.predictions) == 2 and recipe.are_by_place:
         return {"posteriors": "+".join(reversed(recipe.predictions))}
     return {}
-
-
-def do_recur(num_classes: int, num_samples: int) -> bool:
-    """Return whether so many different texts are classes, which recur, and not answers."""
-    return 2 <= num_classes <= num_samples / _SAMPLES_PER_CLASS
-
-
-def are_near(sums: Array | float, whole: int = 1) -> bool:
-    """Return whether sums (N,), or one, are the whole, but for what rounding each term explains."""
-    errors = np.abs(np.subtract(sums, whole))
-    return bool(np.all(errors <= whole * ROUNDED_SUM_TOLERANCE))

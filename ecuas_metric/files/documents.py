@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeGuard, TypeVar
 
-from ..errors import InputError, quoted
+from ..errors import InputError
 from .recipe import FORMS, NAMES
 from .values import value_at
 
@@ -52,7 +52,7 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         return _table_of(whole)
     tables = _tables_in(whole)
     if len(tables) > 1:
-        raise several_lists({name: _size_of(table) for name, table in tables.items()})
+        raise several_lists({name: len(_table_of(part).objects) for name, part in tables.items()})
     if not tables:
         return _table_of(whole)
     ((name, table),) = tables.items()
@@ -82,27 +82,12 @@ def _is_of_lists(part: object) -> bool:
     return bool(columns) and all(isinstance(column, list) and column for column in columns)
 
 
-def _size_of(table: object) -> int:
-    """Return the number of rows of a list of them, or of the longest of lists."""
-    lists = table.values() if isinstance(table, dict) else [table]
-    return max(map(len, lists))
-
-
 def several_lists(sizes: Mapping[str, int]) -> InputError:
-    """Return the error about several lists or tables, by their numbers of rows; where these agree, all may be read."""
+    """Return the error about several lists or tables, by their numbers of rows."""
+    got = ", ".join(f"{name} ({size} rows)" for name, size in sizes.items())
     longest = max(sizes, key=lambda name: sizes[name])
-    are_alike = len(set(sizes.values())) == 1
-    files = [quoted(f"{name}=FILE") for name in sizes]
-    flags = [f"--columns {quoted(f'{name}:rows={name}')}" for name in sizes]
-    return InputError(
-        "rows",
-        "several_lists",
-        got=", ".join(f"{name} ({size} rows)" for name, size in sizes.items()),
-        advice="name_lists" if are_alike else "name_list",
-        columns={"rows": longest},
-        flags=" ".join([*files, *flags]),
-        arguments=f"columns={{'rows': {longest!r}}}",
-    )
+    columns = {"rows": longest}
+    return InputError("rows", "several_lists", got=got, advice="name_list", columns=columns)
 
 
 def _parts_in(document: object, path: str = "") -> dict[str, object]:

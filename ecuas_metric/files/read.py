@@ -12,41 +12,32 @@ import sys
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
 from ..inputs import Array, Bools, Ints
-from .cells import parse_cells
 from .recipe import holds_numbers
 from .values import (
     TEXT,
     UNNAMED,
     Sheet,
     as_text,
-    constant,
     encode,
     fields_of_objects,
     from_numpy,
     from_texts,
     from_values,
-    is_in,
     join_texts,
     nulls_in,
     plain,
-    texts_in,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STANDARD_INPUT = "-"
 COPIES = "copies"  # rows to skip
@@ -77,12 +68,10 @@ _MARKUP = re.compile(
 _POINTER = b"version https://git-lfs.github.com"
 _NAMES_SHOWN = 5
 _SECONDS_FRESH = 1.0
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _LONGEST_NAME = 100_000  # of a column
 _TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
-# below the first, such as questions and ids of Qualtrics, or types and roles of Orange
 _CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
 _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d*,\d+ ?%?"?[;\r\n]')  # a cell with one
 
@@ -94,27 +83,6 @@ class Header:
     names: list[str]
     before: int
     separator: str
-    comments: int  # lines among those before
-
-
-def frame_of(
-    sheet: Sheet,
-    *,
-    text: Collection[str] = (),
-) -> pd.DataFrame:
-    """Return the rows of a sheet as a data frame; columns of numbers are numbers, but for those that are text."""
-    cells = [sheet.column(name) for name in sheet.names]
-    parsed = [
-        one if name in text else parse_cells(one)
-        for name, one in zip(sheet.names, cells, strict=True)
-    ]
-    return pa.table(parsed, sheet.names).to_pandas()
-
-
-def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
-    """Return the rows of a data frame as a sheet, numbered from 1 if they are not."""
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    return replace(_sheet(table, rows), format="data frame")
 
 
 def read_sheet(
@@ -127,7 +95,7 @@ def read_sheet(
 
     It may be compressed by gzip, zstd or zip. The path may be an address that fsspec knows, "-" for standard input, or
     a folder with the parts of one table; `rows` is the dotted path to the list of rows in a JSON document that has
-    several, `skip` has the numbers of rows that are none of samples, or what these have as COLUMN=VALUE, joined by +.
+    several, `skip` has the numbers of rows that are none of samples, or "copies", joined by +.
     """
     place = Path(path)
     try:
@@ -147,34 +115,21 @@ def read_sheet(
 
 
 def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
-    """Return a sheet without some rows, by their numbers or values; FileError if it has not all of them.
+    """Return a sheet without some rows, by their numbers, or copies; FileError if it has not all of them.
 
-    Without the row of names, such as a title, the first row that is left has them, also those that values are of.
+    Without the row of names, such as a title, the first row that is left has them.
     """
     parts = [part.strip() for part in skip.split("+")]
     header = str(sheet.header or "")
-    numbers = [part for part in parts if part.isdecimal() and part != header]
-    left = _without_each(sheet, numbers, path)
-    if header in parts and len(left.rows):
-        left = _named_by_first_row(left)
-    values = [part for part in parts if not part.isdecimal()]
-    return replace(_without_each(left, values, path), skipped=skip)
-
-
-def _without_each(sheet: Sheet, parts: Iterable[str], path: str | Path) -> Sheet:
-    """Return a sheet without the rows of numbers, or of a COLUMN=VALUE; FileError if it has none of one of them."""
-    are_skipped = np.zeros(len(sheet.rows), np.bool_)
-    for part in parts:
-        name, equals, value = part.partition("=")
-        wanted = np.equal(sheet.rows, int(part) if part.isdecimal() else -1)
-        if part == COPIES:
-            wanted = _are_copies(sheet)
-        elif equals and name in sheet.names:
-            wanted = is_in(texts_in(sheet.column(name)), [value])
-        if not wanted.any():
-            raise FileError(path, "no_such_rows", value=part)
-        are_skipped |= wanted
-    return sheet.select(~are_skipped)
+    known = {header, *map(str, sheet.rows.tolist())} - {""}
+    are_copies = _are_copies(sheet) & (COPIES in parts)
+    known |= {COPIES} if are_copies.any() else set()
+    for part in sorted({*parts} - known):
+        raise FileError(path, "no_such_rows", value=part)
+    are_skipped = are_copies | np.isin(sheet.rows, list(map(int, {*parts} - {COPIES})))
+    left = sheet.select(~are_skipped)
+    is_named_below = header in parts and len(left.rows)
+    return replace(_named_by_first_row(left) if is_named_below else left, skipped=skip)
 
 
 def _are_copies(sheet: Sheet) -> Bools:
@@ -268,12 +223,6 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
     if name.suffix.lower() in _COMPRESSED:
         name = name.with_suffix("")
     return content, _format_of(content, name.suffix.lower())
-
-
-def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
-    """Return the columns in the names of folders, e.g. model=a, as Hive and Spark write them."""
-    named = (name.partition("=") for name in folders if "=" in name)
-    return {key: None if value == _NO_VALUE else unquote(value) for key, _, value in named if key}
 
 
 def _unreadable(path: str | Path, error: Exception) -> FileError:
@@ -399,72 +348,28 @@ def _sheet(table: pa.Table, rows: Ints | None = None) -> Sheet:
 
 def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
-    sheets = {part: read_sheet(folder / part) for part in parts_in(folder)}
-    tables = {
-        part: _with_columns_of_folders(sheet.table, part)
-        for part, sheet in sheets.items()
-        if len(sheet.rows)
-    }
-    filled = list(tables.values())
-    for part, table in tables.items():
-        if table.column_names != filled[0].column_names:
-            raise FileError(folder, "parts_differ", part=part.name)
-    joined = _sheet(_concatenate(filled) if filled else pa.table({}))
-    are_other = any(_READ_AS_OTHER in sheet.beside for sheet in sheets.values())
+    parts = {name: read_sheet(folder / name) for name in parts_in(folder)}
+    tables = {name: part.table for name, part in parts.items() if len(part.rows)}
+    first, *others = tables.values() or [pa.table({})]
+    for name, table in tables.items():
+        if table.column_names != first.column_names:
+            raise FileError(folder, "parts_differ", part=name)
+    are_other = any(_READ_AS_OTHER in part.beside for part in parts.values())
     return replace(
-        joined,
-        decimal_comma=any(sheet.decimal_comma for sheet in sheets.values()),
-        format=f"{len(sheets)} parts",
-        short=_short_rows_of_parts(sheets.values()),
+        _sheet(pa.concat_tables([first, *others], promote_options="permissive")),
+        decimal_comma=any(part.decimal_comma for part in parts.values()),
+        format=f"{len(parts)} parts",
         beside=(_READ_AS_OTHER,) if are_other else (),
     )
 
 
-def _short_rows_of_parts(sheets: Iterable[Sheet]) -> dict[int, int]:
-    """Return how many cells rows have that end early, by their numbers through all parts."""
-    short = {}
-    first = 1
-    for sheet in sheets:
-        are_short = np.isin(sheet.rows, list(sheet.short))
-        for place in np.flatnonzero(are_short).tolist():
-            short[first + place] = sheet.short[int(sheet.rows[place])]
-        first += len(sheet.rows)
-    return short
-
-
-def _with_columns_of_folders(table: pa.Table, part: Path) -> pa.Table:
-    for name, value in named_by_folders(part.parts[:-1]).items():
-        if name not in table.column_names:
-            table = table.append_column(name, constant(value, len(table)))
-    return table
-
-
-def parts_in(folder: Path) -> list[Path]:
-    """Return the files in a folder that are one table: numbered, or in folders as Hive names them."""
-    inside = sorted(path.relative_to(folder) for path in folder.rglob("*"))
-    matches = {path: _PART.fullmatch(path.name) for path in inside if path.parent == Path()}
-    numbered = {path: match[1] for path, match in matches.items() if match}
-    parts = list(numbered) or list(filter(_is_of_hive, inside))
-    if not parts or len(set(numbered.values())) > 1:
+def parts_in(folder: Path) -> list[str]:
+    """Return the names of the numbered files in a folder that are one table; FileError if there is none."""
+    matches = {path.name: _PART.fullmatch(path.name) for path in sorted(folder.iterdir())}
+    beginnings = {name: match[1] for name, match in matches.items() if match}
+    if len(set(beginnings.values())) != 1:
         raise FileError(folder, "folder_of_no_table", advice="name_its_files")
-    return parts
-
-
-def _is_of_hive(path: Path) -> bool:
-    """Return whether a file is in folders as model=a/part.csv."""
-    folders = path.parts[:-1]
-    is_hidden = path.name.startswith(("_", "."))
-    is_data = path.suffix.lower() in _READERS and not is_hidden
-    return is_data and bool(folders) and all("=" in name for name in folders)
-
-
-def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
-    try:
-        return pa.concat_tables(tables, promote_options="permissive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers in one part, words in another
-        names = tables[0].column_names
-        texts = pa.schema([(name, TEXT) for name in names])
-        return pa.concat_tables([table.cast(texts) for table in tables])
+    return list(beginnings)
 
 
 # ---- CSV ---------------------------------------------------------------------------------------------------------
@@ -484,16 +389,13 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     if not header.names:
         return _sheet(pa.table({}))
     table = _regular_csv(content, header)
-    short: dict[int, int] = {}
     if table is None:
-        table, short = _irregular_csv(content, header)
+        table = _irregular_csv(content, header)
     if np.count_nonzero(np.frombuffer(content, np.uint8) == ord("\n")) > len(table) + header.before:
         _refuse_open_quote(content, header)
     has_comma = header.separator == ";" and _DECIMAL_COMMA.search(content[:_BLOCK]) is not None
     rows = np.arange(len(table)) + header.before + 1
-    sheet = Sheet(table, rows, has_comma, header=header.before, short=short)
-    if header.comments:
-        sheet = replace(sheet, beside=(("#", f"{header.comments} lines above the header"),))
+    sheet = Sheet(table, rows, has_comma, header=header.before)
     return _without_blank_rows(sheet)
 
 
@@ -524,8 +426,8 @@ def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
     return None
 
 
-def _irregular_csv(content: pa.Buffer, header: Header) -> tuple[pa.Table, dict[int, int]]:
-    """Return the cells, and of rows that have fewer than the header by their numbers how many they have."""
+def _irregular_csv(content: pa.Buffer, header: Header) -> pa.Table:
+    """Return the cells, empty ones where rows end early; ValueError if one has more than the header."""
     lines = io.StringIO(str(content, "utf-8"), newline="")
     for _ in range(header.before):
         lines.readline()
@@ -534,12 +436,11 @@ def _irregular_csv(content: pa.Buffer, header: Header) -> tuple[pa.Table, dict[i
     if len(names) == 1:  # a title above the table
         widest = max(rows, key=len, default=names)
         names = names + [_column_name("", k) for k in range(1, len(widest))]
-    _refuse_cut(content, rows, len(names))
-    short = _short_rows(rows, header.before + 1, len(names))
+    _refuse_ragged(content, header.before + 1, [*map(len, rows)], len(names))
     columns = []
     for _, *cells in zip_longest(names, *rows):
         columns.append(from_texts(cell or None for cell in cells))
-    return pa.table(columns, names), short
+    return pa.table(columns, names)
 
 
 def _refuse_open_quote(content: pa.Buffer, header: Header) -> None:
@@ -564,38 +465,20 @@ def _refuse_open_quote(content: pa.Buffer, header: Header) -> None:
             ) from None
 
 
-def _refuse_cut(
-    content: pa.Buffer,
-    rows: Sequence[Sequence[str]],
-    width: int,
-) -> None:
-    """Raise ValueError if nothing ends the last row, and it has fewer cells than the header and than others."""
+def _refuse_ragged(content: pa.Buffer, first: int, sizes: Sequence[int], width: int) -> None:
+    """Raise ValueError if a row has more cells than the header, or the last one fewer than others and no end."""
     has_end = content[-1:].to_pybytes() in (b"\n", b"\r")
-    last = rows[-1] if rows else []
-    widest = max(map(len, rows), default=0)
-    if any(last) and not has_end and len(last) < min(width, widest):
+    if sizes and not has_end and 0 < sizes[-1] < min(width, max(sizes)):
         raise ValueError(
             "the file ends within its last row, which has fewer cells than others; write it whole, or leave it out"
         )
-
-
-def _short_rows(
-    rows: Iterable[Sequence[str]],
-    first: int,
-    width: int,
-) -> dict[int, int]:
-    """Return how many cells rows have, by their numbers, that have fewer than the header; ValueError if more."""
-    short = {}
-    for number, row in enumerate(rows, first):
-        if len(row) > width:
+    for number, size in enumerate(sizes, first):
+        if size > width:
             raise ValueError(
                 f"row {number} has more cells than the header has names; put texts with separators in quotes, or "
                 "end the header in a separator if all rows do, or begin it with one if they begin with names, as R "
                 "writes them"
             )
-        if any(row) and len(row) < width:
-            short[number] = len(row)
-    return short
 
 
 def _without_blank_rows(sheet: Sheet) -> Sheet:
@@ -610,30 +493,24 @@ def _without_blank_rows(sheet: Sheet) -> Sheet:
 def _header(content: pa.Buffer) -> Header:
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
     before = 1
-    comments = 0
     separator = ""
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
     line, *below = (lines.readline() for _ in range(1 + _TITLES))
-    while line and _is_above_names(line, below):
+    while line and _is_above_names(line):
         separator = line[4] if line.startswith("sep=") and len(line) > 4 else separator
-        comments += line.startswith("#")
         line, *below = (*below, lines.readline())
         before += 1
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
     separator = separator or _separator_in(line) or _separator_in("".join(below)) or ","
-    return Header(_names_in(line, below, separator), before, separator, comments)
+    return Header(_names_in(line, below, separator), before, separator)
 
 
-def _is_above_names(line: str, below: Sequence[str]) -> bool:
+def _is_above_names(line: str) -> bool:
     """Return whether a line is empty, a comment, or Excel's separator, and not names, the first of which is #."""
-    if not line.startswith("#"):
-        return not line.strip() or line.startswith("sep=")
-    if line[1:2] not in tuple(_SEPARATORS):
-        return True
-    names, *rows = _cells_of([line, *below], line[1])
-    are_named = any(map(str.strip, names[1:])) and not below[0].startswith("#")
-    return not are_named or len(names) != max(map(len, rows), default=0)
+    if line.startswith("#"):
+        return line[1:2] not in tuple(_SEPARATORS)
+    return not line.strip() or line.startswith("sep=")
 
 
 def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:
@@ -730,23 +607,22 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
     from .documents import several_lists
 
     filled = _filled_sheets(content)
+    wanted = [name for name in filled if title in ("", name)]
     sizes = {name: len(rows) - 1 for name, rows in filled.items()}
-    wanted = [title] if title else list(filled)
-    if not wanted:
-        return _sheet(pa.table({}))
+    if title and not wanted:
+        raise ValueError(f"it has no sheet {title!r}")
     if len(wanted) > 1:
         raise several_lists(sizes)
-    if wanted[0] not in filled:
-        raise ValueError(f"it has no sheet {title!r}")
+    if not wanted:
+        return _sheet(pa.table({}))
+    sizes.pop(wanted[0])
+    beside = tuple((name, f"{size} rows") for name, size in sizes.items())
     rows = filled[wanted[0]]
     header, *numbers = rows
-    names = []
-    arrays = []
-    for place, (name, *cells) in enumerate(zip_longest(*rows.values())):
-        names.append(_column_name(name, place))
-        arrays.append(from_values(cells))
-    beside = tuple((name, f"{size} rows") for name, size in sizes.items() if name not in wanted)
-    sheet = _sheet(pa.table(arrays, names), np.array(numbers))
+    cells = list(zip_longest(*rows.values()))
+    names = list(map(_column_name, next(zip(*cells, strict=True)), count()))
+    table = pa.table([from_values(column[1:]) for column in cells], names)
+    sheet = _sheet(table, np.array(numbers))
     return replace(sheet, path=title, beside=beside, header=header)
 
 

@@ -140,21 +140,8 @@ class Reading:
 
     def changed(self, said: Reading) -> Reading:
         """Return it with what was said instead of what was before."""
-        plain = Reading()
-        names = (
-            "unlabelled",
-            "labels",
-            "correct_from",
-            "scale",
-            "predictions_are",
-            "right",
-            "abstained",
-        )
-        changes = {
-            name: getattr(said, name)
-            for name in names
-            if getattr(said, name) != getattr(plain, name)
-        }
+        values = {one.name: (getattr(said, one.name), one.default) for one in fields(self)[:-2]}
+        changes = {name: value for name, (value, default) in values.items() if value != default}
         columns: dict[str, Any] = {
             **self.columns,
             **self.systems,
@@ -354,16 +341,9 @@ class Recipe:
 
 
 def require_role(role: str, advice: str = "") -> None:
-    """Raise InputError if there is no such role, which names one that has nearly this name, or is known by it."""
-    if role in NAMES:
-        return
-    from difflib import get_close_matches
-
-    known = {name: one for one, names in NAMES.items() for name in (*names, one)}
-    near = [known[name] for name in get_close_matches(role, known, 1)]
-    advice = "near_role" if near else advice
-    fields: dict[str, Any] = {"roles": list(NAMES), "near": near}
-    raise InputError("columns", "unknown_role", value=role, advice=advice, **fields)
+    """Raise InputError if there is no such role."""
+    if role not in NAMES:
+        raise InputError("columns", "unknown_role", value=role, advice=advice, roles=list(NAMES))
 
 
 def pairs_in(text: str, argument: str) -> Iterator[tuple[str, str, str]]:

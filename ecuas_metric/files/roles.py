@@ -13,8 +13,15 @@ import pyarrow as pa
 
 from ..errors import FileError, InputError, Way
 from ..inputs import Array, grouped
-from .abstentions import OF_FORMS
-from .asking import DIFFERENT, contents, has_fractions, list_columns, ways_to_read, with_leaves
+from .arrays import OF_FORMS
+from .asking import (
+    are_near,
+    contents,
+    has_fractions,
+    list_columns,
+    ways_to_read,
+    with_leaves,
+)
 from .cells import (
     classes_of,
     lists_of_numbers,
@@ -24,7 +31,6 @@ from .cells import (
     texts_of_names,
     truths_in,
 )
-from .checks import are_near
 from .recipe import (
     COLUMNS_SHOWN,
     FORMS,
@@ -46,7 +52,6 @@ from .values import (
     as_text,
     encode,
     first_of,
-    floats_in,
     is_numeric,
     plain,
     texts_in,
@@ -58,10 +63,7 @@ _WITH_NAMES = {role for role in _OF_FORMS if NAMES[role]}  # that need not be sa
 _KNOWN = {name for names in NAMES.values() for name in names if not NUMBERED.fullmatch(name)}
 _NO_NAME = re.compile(rf"-?[\d.,]+|{UNNAMED}.*|[{{\[].*")  # but a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # before the name of a class
-_ROWS_OF_LISTS = 100  # that tell whether mappings have one class each
 _EXAMPLES = 3  # names of a header
-# roles that two columns may have by their names, of which the user chooses where they differ
-_OF_ONE = ("confidence", "correct", "label", "predicted", "posteriors", "positive", "system")
 
 
 def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
@@ -83,7 +85,6 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     classes = labels if form in ("posteriors", "positive") else None
     if form == "posteriors":
         matching.require_all_classes()
-        matching.refuse_lists_of_classes()
         classes = matching.classes(used[form]) if labels is None else labels
     return Recipe(
         source=sheet.source,
@@ -151,7 +152,6 @@ class _Matching:
         self.labels = labels
         self.said: list[str] = []
         self.doubtful: list[str] = []  # columns that may be of classes that are never true
-        self.columnless: Collection[str] = ()  # classes of labels, beside others that have columns
         self.roles: dict[str, list[str]] = {}
         self.alike: dict[str, list[str]] = {}  # roles -> all columns with one of their names
         self.by_name = grouped(sheet.names, lambda name: name.strip().lower())
@@ -168,7 +168,6 @@ class _Matching:
     def find(self) -> None:
         """Give each other role the column with the first of its names that is there, and is nothing else."""
         finders = {
-            "label": self._label,
             "predicted": self._predicted,
             "posteriors": self._posteriors,
             "positive": self._positive,
@@ -177,10 +176,9 @@ class _Matching:
         for role in NAMES:
             if role not in self.roles:
                 self.alike[role] = finders.get(role, lambda role=role: self._named(role))()
-                several = self.alike[role] if role in _OF_ONE else ()
                 self.roles[role] = self.alike[role][:1]
-                if role == "posteriors" and not several:
-                    self.roles[role] = self._numbered(NUMBERED) or self._named_by_class()
+                if role == "posteriors" and not self.alike[role]:
+                    self.roles[role] = self._numbered() or self._named_by_class()
 
     def form(self, said: set[str]) -> str:
         """Return the form of input that the columns make up and that uses all that was said.
@@ -212,7 +210,7 @@ class _Matching:
         """Raise FileError if two columns have names of one role that is used, and differ."""
         for role in (*FORMS[form], "system"):
             first, *others = self.alike.get(role, [])[:COLUMNS_SHOWN] or [""]
-            for other in others if role in _OF_ONE else ():
+            for other in others:
                 values = [self._values(role, name) for name in (first, other)]
                 count = int(np.count_nonzero(values[0] != values[1]))
                 if count:
@@ -232,14 +230,15 @@ class _Matching:
             ways.append(Way("", {role: "+".join(names)}))
         listed = list_columns(self.sheet.table.select(names))
         got = f"{names[0]} and {names[1]}, which differ in {count} of {len(self.sheet.rows)} rows"
-        fields: dict[str, Any] = {"role": role, "got": got, "listed": listed, "ways": ways}
-        return FileError(self.sheet.source, "two_columns", **fields)
+        return FileError(
+            self.sheet.source, "two_columns", role=role, got=got, listed=listed, ways=ways
+        )
 
     def used(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of all that stand beside each form."""
-        beside = [role for role in self.roles if role not in _OF_FORMS and self.roles[role]]
-        if form not in OF_FORMS and "abstained" not in self.said:
-            beside = [role for role in beside if role != "abstained"]
+        idle = set() if form in OF_FORMS else {"abstained"} - set(self.said)
+        others = self.roles.keys() - _OF_FORMS - idle
+        beside = [role for role in self.roles if role in others and self.roles[role]]
         roles = (*FORMS[form], *beside)
         used = {role: tuple(self.roles[role]) for role in roles}
         ids = used.get("id", ())
@@ -262,30 +261,13 @@ class _Matching:
             got = f"{len(self.labels)} labels and {name_of(columns)}"
             raise FileError(self.sheet.source, "labels_do_not_fit", got=got)
         if self.doubtful and not self.labels:
-            fields: dict[str, Any] = {
-                "got": ", ".join(columns),
-                "others": ", ".join(sorted(self.doubtful)),
-            }
-            raise FileError(self.sheet.source, "classes_unsure", advice="list_labels", **fields)
-
-    def refuse_lists_of_classes(self) -> None:
-        """Raise FileError if a column has a list of texts where posteriors have one of numbers: of which classes."""
-        posteriors = self.roles["posteriors"][0]
-        size = len(self._list_in(posteriors))
-        if size < 2 or classes_of(first_of(self.sheet.table[posteriors])) is not None:
-            return
-        for name in (name for name in self.sheet.names if name != posteriors):
-            row = self._list_in(name)
-            if len(row) == size and {type(one) for one in row} == {str}:
-                label = {"label": "NAME"} if name in self.roles["label"] else {}
-                columns = {"posteriors": "+".join([name, posteriors]), **label}
-                way = Way(f"{name}: the classes of {posteriors}", columns)
-                raise self.sheet.error(name, "lists_of_classes", other=posteriors, ways=[way])
-
-    def _list_in(self, name: str) -> list[object]:
-        """Return the parts of the first cell of a column, if it has several."""
-        row = row_of_numbers(first_of(self.sheet.table[name]))
-        return row if isinstance(row, list) else []
+            raise FileError(
+                self.sheet.source,
+                "classes_unsure",
+                advice="list_labels",
+                got=", ".join(columns),
+                others=", ".join(sorted(self.doubtful)),
+            )
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
@@ -311,17 +293,10 @@ class _Matching:
         columns |= {name.partition(".")[0] for name in columns}  # of fields
         names = [name for name in self.sheet.names if name not in columns]
         shown = {name: contents(self.sheet.table, name) for name in names[:COLUMNS_SHOWN]}
-        for name in filter(self._is_unique, shown if self._systems() else ()):
-            shown[name] = shown[name].removesuffix(DIFFERENT) + DIFFERENT
         return tuple((name, shown.get(name, "")) for name in names)
 
     def _said(self, role: str, text: str) -> list[str]:
         is_name = text.lower() in self.by_name
-        if role == "posteriors" and not is_name:
-            prefix = re.escape(text.rstrip("_").lower())
-            numbered = self._numbered(re.compile(rf"({prefix})_?(\d+)"))
-            if numbered:
-                return numbered
         parts = text.split("+") if role in SEVERAL and not is_name else [text]
         return [self._find(part.strip()) for part in parts]
 
@@ -346,31 +321,25 @@ class _Matching:
         names = [self._only(known) for known in NAMES[role] if known in self.by_name]
         return [name for name in names if self._is_free(name)]
 
-    def _label(self) -> list[str]:
-        """Return the columns of true classes, no fractions that differ from row to row."""
-        return [name for name in self._named("label") if not self._are_shares(name)]
-
-    def _are_shares(self, name: str) -> bool:
-        cells = self._cells(name)
-        return self._has_fractions(name) and len(encode(cells)[0]) > len(cells) / 2
-
     def _predicted(self) -> list[str]:
-        """Return the columns of predicted classes, no fractions and no fields, as probabilities by that name are."""
+        """Return the columns of predicted classes, no fields and no posteriors."""
         named = self._named("predicted")
         classes = [name for name in named if classes_of(first_of(self.sheet.table[name])) is None]
-        return [name for name in classes if not self._has_fractions(name)]
+        return [name for name in classes if not self._have_fractions(name)]
 
-    def _has_fractions(self, name: str) -> bool:
-        """Return whether cells are numbers with fractions, or lists of such that sum to 1."""
-        cells = self._cells(name)
-        if is_numeric(cells.type):
-            return has_fractions(floats_in(cells))
-        values = lists_of_numbers(self.sheet, name) if self._may_be_lists(name) else None
-        return values is not None and has_fractions(values) and are_near(values.sum(axis=1))
+    def _have_fractions(self, name: str) -> bool:
+        """Return whether cells are numbers with fractions, or lists of such."""
+        if not self._may_be_lists(name):
+            return has_fractions(numbers_if_any(self.sheet, name))
+        values = lists_of_numbers(self.sheet, name)
+        return values is not None and has_fractions(values)
 
     def _posteriors(self) -> list[str]:
         """Return the columns of lists or mappings."""
-        lists = [*self._named("posteriors"), *filter(self._has_fractions, self._named("predicted"))]
+        lists = [
+            *self._named("posteriors"),
+            *filter(self._have_fractions, self._named("predicted")),
+        ]
         return [*filter(self._may_be_lists, lists)]
 
     def _positive(self) -> list[str]:
@@ -390,17 +359,17 @@ class _Matching:
         filled = [name for name in named if len(encode(self._cells(name))[0]) > 1]
         return sorted(filled, key=lambda name: not self._is_unique(name))
 
-    def _numbered(self, pattern: re.Pattern[str]) -> list[str]:
-        """Return the columns of a pattern's prefix, at least two, that are numbered from 0 without a gap."""
+    def _numbered(self) -> list[str]:
+        """Return the columns of one prefix, at least two, that are numbered from 0 without a gap."""
         groups: dict[str, dict[int, str]] = {}
         for known, (name, *_) in self.by_name.items():
-            match = pattern.fullmatch(known)
+            match = NUMBERED.fullmatch(known)
             if match and self._is_free(name):
                 groups.setdefault(match[1], {})[int(match[2])] = name
         whole = [
-            [group[number] for number in sorted(group)]
+            [name for _, name in sorted(group.items())]
             for group in groups.values()
-            if sorted(group) == list(range(max(2, len(group))))
+            if 0 < max(group) == len(group) - 1
         ]
         if len(whole) > 1:
             ways = [Way("", {"posteriors": "+".join(names)}) for names in whole]
@@ -411,19 +380,22 @@ class _Matching:
         """Return the columns that are named by the classes in the column of labels, exactly or after a prefix."""
         texts = map(self._texts, self.roles["label"])
         classes = set(self.labels).union(*texts)
-        if len(classes) < 2:
-            return []
         for prefix in _PREFIXES:
             names = self._after(prefix, classes)
-            there = {known for known in classes & names.keys() if self._holds_numbers(names[known])}
-            if there == classes:
+            if classes <= names.keys() and len(classes) > 1:
                 return self._of_classes(names, classes)
-            if len(there) > 1:
-                self.columnless = classes - there
         return []
 
+    def _of_classes(self, names: Mapping[str, str], classes: Collection[str]) -> list[str]:
+        """Return the columns of the classes; if these do not sum to 1, others of fractions are doubtful."""
+        true = [name for known, name in names.items() if known in classes]
+        values = {name: numbers_if_any(self.sheet, name) for name in names.values()}
+        if not are_near(np.sum([values.pop(name) for name in true], axis=0)):
+            self.doubtful = [name for name in values if has_fractions(values[name])]
+        return true
+
     def _after(self, prefix: str, classes: Collection[str]) -> dict[str, str]:
-        """Return the columns that have no role by what stands after a prefix in their names.
+        """Return the columns of numbers that have no role by what stands after a prefix in their names.
 
         A role's name is that of a class only if there is such a class: positive, beside negative.
         """
@@ -431,25 +403,10 @@ class _Matching:
         for lower, (name, *_) in self.by_name.items():
             known = name.strip().removeprefix(prefix)
             may_be_class = known in classes or lower not in _KNOWN
-            if name.strip().startswith(prefix) and may_be_class and self._is_free(name):
+            may_be_class &= name.strip().startswith(prefix) and self._is_free(name)
+            if may_be_class and not np.isnan(numbers_if_any(self.sheet, name)).all():
                 names[known] = name
         return names
-
-    def _of_classes(
-        self,
-        names: Mapping[str, str],
-        classes: Collection[str],
-    ) -> list[str]:
-        """Return the columns of the classes; if only so they sum to 1, also those of numbers of others, never true."""
-        columns = filter(self._holds_numbers, names.values())
-        numbers = {name: numbers_if_any(self.sheet, name) for name in columns}
-        true = {name: numbers[name] for known, name in names.items() if known in classes}
-        for chosen in (true, numbers):
-            if are_near(np.sum(list(chosen.values()), axis=0)):
-                return list(chosen)
-        further = numbers.keys() - true.keys()
-        self.doubtful = [name for name in further if has_fractions(numbers[name])]
-        return list(true)
 
     def _no_form(self, said: set[str]) -> FileError:
         """Return the error about columns that make up no form: what is there, and what is not."""
@@ -471,8 +428,7 @@ class _Matching:
         got = ", ".join(self.sheet.names[:_EXAMPLES])
         row = self.sheet.header
         ways = [Way(f"row {row} is a title", {"skip": str(row)})] if row else []
-        fields: dict[str, Any] = {"got": got, "advice": "name_header", "ways": ways}
-        return FileError(self.sheet.source, "no_header", **fields)
+        return FileError(self.sheet.source, "no_header", got=got, advice="name_header", ways=ways)
 
     def _strange_header(self) -> bool:
         """Return whether the names of the columns are numbers and the like, or a title above the table."""
@@ -483,9 +439,6 @@ class _Matching:
         return not named or (is_title and unnamed != header[:1])  # which pandas' index has
 
     def _lacking(self, roles: set[str], present: Sequence[str]) -> FileError:
-        if roles == {"posteriors"} and self.columnless:
-            names = sorted(self.columnless)[:COLUMNS_SHOWN]
-            return self._error("class_without_column", names=names)
         ways = ways_to_read(self.sheet, self._plausible(), self.said)
         nested = [name for name in self.sheet.names if self._holds_rows(name)]
         if len(roles) > 1 and nested:
@@ -529,18 +482,7 @@ class _Matching:
         row = row_of_numbers(first_of(self.sheet.table[name]))
         if not isinstance(row, list) or any(isinstance(part, dict) for part in row):
             return False
-        if len(row) == 1 and not self._have_several(name):
-            return False
         return not is_numeric(self._cells(name).type)
-
-    def _have_several(self, name: str) -> bool:
-        """Return whether some of the first lists or mappings in a column have several parts."""
-        cells = self.sheet.head(_ROWS_OF_LISTS).column(name).to_pylist()
-        rows = map(row_of_numbers, cells)
-        return any(len(row) > 1 for row in rows if isinstance(row, list))
-
-    def _holds_numbers(self, name: str) -> bool:
-        return not np.isnan(numbers_if_any(self.sheet, name)).all()
 
     def _holds_rows(self, name: str) -> bool:
         """Return whether cells are lists of objects in a document of JSON, of which these may be the rows."""

@@ -1,22 +1,16 @@
-"""A file of confidences or posteriors -> submissions, one per system, by the recipe of its columns."""
+"""A sheet of confidences or posteriors -> submissions, one per system, by the recipe of its columns."""
 
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..basis import numbers_of_texts
-from ..errors import UNLABELLED, FileError, InputError, Note, Way, fields_of_unlabelled
+from ..errors import UNLABELLED, FileError, InputError, Note, fields_of_unlabelled
 from ..inputs import (
     Array,
     Bools,
@@ -31,16 +25,10 @@ from ..inputs import (
 )
 from ..options import check_number
 from ..results import note_first_class
-from .abstentions import abstained_in, with_abstentions
-from .asking import list_columns
+from .arrays import abstained_in, class_numbers, hits_in, values_in, with_abstentions
 from .cells import (
-    classes_of,
-    columns_in,
     numbers_in,
-    parse_cells,
-    row_of_numbers,
     said_words,
-    texts_of_names,
     truths_in,
 )
 from .checks import (
@@ -48,47 +36,29 @@ from .checks import (
     check_confidences,
     check_grades,
     check_rows,
-    do_recur,
     note_other_class,
     note_separated,
-    refuse_positive,
     refuse_two_scales,
-    refuse_without_id,
     scale_marks,
 )
-from .read import read_sheet, stem
+from .read import stem
 from .recipe import (
-    LOGARITHMS,
-    OF_FILES,
-    ColumnNames,
     Reading,
     Recipe,
-    complement_of,
     limits_of,
     name_of,
     on_unit_scale,
 )
 from .roles import resolve, with_nested
-from .runs import RUN_FIELDS, RunOptions, may_be_run
 from .values import (
     Sheet,
     as_ids,
     encode,
-    first_of,
-    floats_in,
-    from_texts,
-    from_values,
     is_in,
-    is_numeric,
     join_texts,
-    lists_in,
     nulls_in,
-    positions_in,
     texts_in,
 )
-
-if TYPE_CHECKING:
-    from .runs.parts import RunPart
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
 _PARTLY = {  # what reading a file can do
@@ -98,14 +68,7 @@ _PARTLY = {  # what reading a file can do
     "name_scale": "set_scale",
     "exponentiate": "set_scale_log",
 }
-_RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
 _JOINT = " | "  # between the parts of an id
-_CLASSES_SHOWN = 5
-_WHOLE_NUMBER = re.compile(r"[$€£]? ?(\d{1,3}(?:,\d{3})+|\d+)(?:\.0*)?")
-_MOST_CLASSES_SHOWN = 20
-_TRIED = 1000  # rows that a way to read a file is tried on, before it is printed
-_TO_BE_TRIED = ("roles_missing", "one_role_missing")  # rules of errors with ways by types alone
-_ASKED_NEXT = ("two_codes", "neither_word")  # rules of errors that have ways of their own
 MEANING = {  # the rule for unlabelled answers -> the advice on what it does to the numbers
     "bounds": "unlabelled_bounded",
     "wrong": "unlabelled_are_wrong",
@@ -167,7 +130,16 @@ class Submission:
         per_sample = {
             option: [values[row] for row in rows] for option, values in self.per_sample.items()
         }
-        part = replace(
+        notes = self.notes
+        unlabelled = self.unlabelled
+        if unlabelled is not None and unlabelled.rule != "drop":  # these are counted in the file
+            is_open = unlabelled.rows[rows]
+            weight = np.array(per_sample.get("sample_weight", np.ones(len(rows))), np.float64)
+            unlabelled = unlabelled_among(is_open, weight, unlabelled.rule)
+            notes = tuple(note for note in notes if note.id != UNLABELLED)
+            if unlabelled is not None:
+                notes += (unlabelled.note(int(np.count_nonzero(is_open)), len(rows)),)
+        return replace(
             self,
             predictions=self.predictions[rows],
             references=self.references[rows],
@@ -175,19 +147,9 @@ class Submission:
             per_sample=per_sample,
             rows=self.rows[rows],
             truth=picked(self.truth, rows),
+            unlabelled=unlabelled,
+            notes=notes,
         )
-        if (
-            self.unlabelled is None or self.unlabelled.rule == "drop"
-        ):  # these are counted in the file
-            return part
-        each = np.ones(len(rows))
-        weight = np.array(per_sample.get("sample_weight", each), dtype=np.float64)
-        is_open = self.unlabelled.rows[rows]
-        unlabelled = unlabelled_among(is_open, weight, self.unlabelled.rule)
-        notes = [note for note in self.notes if note.id != UNLABELLED]
-        if unlabelled is not None:
-            notes.append(unlabelled.note(int(np.count_nonzero(is_open)), len(rows)))
-        return replace(part, unlabelled=unlabelled, notes=tuple(notes))
 
     @property
     def form(self) -> str:
@@ -221,255 +183,6 @@ def located(
     vars(file_error).update(vars(error))
     file_error.advice = _PARTLY.get(error.advice, error.advice)
     return file_error
-
-
-def read_submissions(
-    path: str | Path,
-    *,
-    columns: ColumnNames | None = None,
-    unlabelled: str | None = None,
-    labels: Sequence[str] | None = None,
-    run: RunOptions | None = None,
-    correct_from: float | None = None,
-    scale: float | str = 1,
-    right: str | None = None,
-    abstained: str | None = None,
-    predictions_are: str | None = None,
-    recipe: Recipe | None = None,
-) -> list[Submission]:
-    """Read the systems of a file, or of a run of lm-eval, lighteval or Inspect.
-
-    Parameters
-    ----------
-    path : path
-        CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz or Excel;
-        also compressed by gzip, zstd or zip, at an address that fsspec knows, or ``-`` for standard input. A run is a
-        file or a folder, and recognised by its content.
-    columns : mapping, optional
-        The role of a column (a key of `NAMES`) to its name in the file, where that is not one of the role's own: a
-        dotted name for what is nested, ``1-NAME`` for the complement. Several are joined by ``+``: parts of an id or
-        of the name of a system, or the posteriors of all classes. Of systems side by side in the columns of one table,
-        the name of each to its own columns by role: ``{"a": {"confidence": "conf_a", "correct": "ok_a"}, "b": ..}``.
-    unlabelled : {"bounds", "wrong", "drop"}, optional
-        How to treat answers whose correctness is missing, instead of raising an error: `make_report` bounds what
-        depends on them, they count as wrong, or they are left out, which flatters nearly every system.
-    labels : sequence of str, optional
-        The names of all classes, in the order of the posteriors; of two, the second is that of a column ``prob``.
-    run : RunOptions, optional
-        What a run leaves open: tasks, filter, the lengths that log-likelihoods are divided by.
-    correct_from : float, optional
-        Answers with this grade or a higher one are correct, others not; by default only 0 and 1 are taken.
-    scale : float or str
-        What confidences or probabilities of 1 are in the file, e.g. 100 for percentages without a sign; "1:5" for a
-        rating that is 1 for 0 and 5 for 1; "log" for log-probabilities.
-    right : str, optional
-        The word or number for a correct answer, or that and those for wrong ones: "1/2" or "A/B,C".
-    abstained : str, optional
-        The word that stands in place of an answer, in the column of correctness or of the predicted class, where it may
-        be empty: such a row costs what rejecting costs.
-    predictions_are : str, optional
-        As for `compute`: "logits" in one column are margins, as of a `decision_function`.
-    recipe : Recipe, optional
-        How another file was read, instead of all of these but what is given beside it.
-
-    Returns
-    -------
-    list of Submission
-        One for each model and task of a run; of another file one, named after it, or one for each value of the column
-        of systems.
-
-    Raises
-    ------
-    InputError
-        If `columns` has an unknown role, or `unlabelled` is no rule.
-    FileError
-        Names file, row and column of what cannot be read.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.json")
-    >>> _ = path.write_text('[{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]')
-    >>> [submission] = read_submissions(path)
-    >>> submission.name, submission.form, submission.predictions.tolist()
-    ('model', 'confidences', [0.9, 0.4])
-    """
-    if not isinstance(path, str | Path):
-        raise InputError("path", "not_one_file", value=path, advice="read_each")
-    said = Reading(
-        unlabelled, labels, correct_from, scale, predictions_are, right, abstained
-    ).with_columns(columns or {})
-    reading = said if recipe is None else recipe.reading().changed(said)
-    of_run = read_run(path, reading, run)
-    return read_tables(path, reading) if of_run is None else of_run
-
-
-def read_tables(path: str | Path, reading: Reading) -> list[Submission]:
-    """Return the systems of a file that is no run."""
-    sheet = read_sheet(path, **reading.of_file())
-    try:
-        return submissions_of(sheet, path, reading=reading)
-    except FileError as error:
-        if error.rule in _TO_BE_TRIED:
-            error.ways = tuple(way for way in error.ways if _is_read_so(sheet, way, reading))
-        raise
-
-
-def _is_read_so(sheet: Sheet, way: Way, reading: Reading) -> bool:
-    """Return whether the first rows are not refused if they are read in a way, as far as it says that."""
-    names = {part for name in way.columns.values() for part in name.split("+")}
-    if reading.systems or names & {"NAME", "A"} or way.columns.keys() & set(OF_FILES):
-        return True
-    said = replace(Reading(), **dict[str, Any](way.options)).with_columns(way.columns)
-    whole = reading.changed(replace(said, columns={**reading.columns, **said.columns}))
-    try:
-        submissions_of(sheet.head(_TRIED), sheet.source or "head", reading=whole)
-    except FileError as error:
-        return error.rule in _ASKED_NEXT
-    except InputError:
-        return False
-    return True
-
-
-def read_new_rows(
-    path: str | Path,
-    *,
-    reading: Reading,
-) -> list[Submission]:
-    """Return the systems of a file whose rows have no truth, which stands in their place: 1, or each class in turn.
-
-    Nothing may be computed of the references. Labels that all rows have say what the classes are.
-    """
-    sheet = read_sheet(path, **reading.of_file())
-    said = replace(reading, correct_from=None, right=None)  # rules for what is not there
-    errors: list[FileError] = []
-    stand_ins: dict[str, Sequence[object]] = {
-        "correct": [1],
-        "label": reading.labels or [0, 1],
-    }
-    for role, values in stand_ins.items():
-        try:
-            return _with_stand_in(sheet, path, role, values, said)
-        except FileError as error:
-            if error.rule not in ("one_role_missing", "roles_missing"):
-                errors.append(error)
-    listed = list_columns(sheet.table)
-    ways = [
-        Way("how sure each answer is", {"confidence": "NAME"}),
-        Way("the probability of each class", {"posteriors": "A+B"}, {"labels": ["A", "B"]}),
-        Way("columns that are named after the classes", {}, {"labels": ["A", "B"]}),
-    ]
-    errors.append(FileError(path, "no_predictions", listed=listed, ways=ways))
-    raise errors[0]
-
-
-def _with_stand_in(
-    sheet: Sheet, path: str | Path, role: str, values: Sequence[object], reading: Reading
-) -> list[Submission]:
-    """Return the systems of rows, the truth of which is values, in turn; labels that all rows have are kept."""
-    name = reading.columns.get(role, role)
-    is_there = name in sheet.names
-    if role == "label" and is_there and not sheet.table[name].null_count:
-        return submissions_of(sheet, path, reading=reading)
-    in_turn = from_values(list(islice(cycle(values), len(sheet.rows))))
-    kept = [column for column in sheet.names if column != name]
-    table = sheet.table.select(kept).append_column(name, in_turn)
-    replaced = ((name, "the truth"),) if is_there else ()
-    systems = []
-    for one in submissions_of(replace(sheet, table=table), path, reading=reading):
-        unused = (*replaced, *one.recipe.without([name]).unused)
-        systems.append(replace(one, recipe=replace(one.recipe, unused=unused)))
-    return systems
-
-
-def read_run(
-    path: str | Path, reading: Reading, run: RunOptions | None = None
-) -> list[Submission] | None:
-    """Return the systems of a run, or None if it is none; see `read_submissions`."""
-    if not may_be_run(path):
-        return None
-    from .runs.tools import read_parts
-
-    own = {"id": "id", "group": "group"}  # what a recipe of a run has
-    fields = {
-        role: name
-        for role, name in reading.columns.items()
-        if role in RUN_FIELDS and own.get(role) != name
-    }
-    options = replace(run or RunOptions(), fields=fields)
-    parts = read_parts(path, options)
-    if parts is None:
-        return None
-    for system in reading.systems:
-        raise FileError(path, "run_has_no_columns", value=system)
-    for role, choices in _RUN_PARTS.items():
-        name = reading.columns.get(role, choices[0])
-        if name not in choices:
-            raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
-    return _systems_of_run(parts, reading, options)
-
-
-def _systems_of_run(
-    parts: Sequence[RunPart], reading: Reading, options: RunOptions
-) -> list[Submission]:
-    """Return the system of each part, or of the parts of each model if its tasks are pooled."""
-    from .runs.parts import names_of, pool_tasks, tell_apart
-
-    has_strata = "stratum" in reading.columns
-    is_pooled = has_strata or reading.columns.get("part") == "model"
-    parts = pool_tasks(parts, as_strata=has_strata) if is_pooled else tell_apart(parts)
-    systems = [
-        submission_of(part, name, reading, options)
-        for part, name in zip(parts, names_of(parts), strict=True)
-    ]
-    _require_roles(systems, reading.columns)
-    is_whole = is_pooled and len({one.of for one in systems}) == len(systems)
-    return [replace(one, part="") for one in systems] if is_whole else systems
-
-
-def _require_roles(systems: Sequence[Submission], said: Mapping[str, str]) -> None:
-    """Raise FileError if a role was said to be of another column than those of the run, or fields that were named."""
-    for role in said.keys() - _RUN_PARTS.keys():
-        columns = {"+".join(one.recipe.of(role)) for one in systems} - {""}
-        if columns != {said[role]}:
-            raise FileError(systems[0].file, "run_has_other_roles", role=role)
-
-
-def submission_of(
-    part: RunPart, name: str, reading: Reading, run: RunOptions | None = None
-) -> Submission:
-    """Return the system of a part of a run."""
-    table, columns = part.table()
-    reading = replace(reading, labels=None, columns=columns)
-    if "correct" not in columns:
-        reading = replace(reading, correct_from=None, right=None, scale=1)
-    sheet = Sheet(table, part.rows, format="run")
-    (submission,) = submissions_of(sheet, part.file, reading=reading)
-    is_of_choices = submission.form == "posteriors"
-    choices = "" if part.num_classes is None else f"{part.num_classes} choices"
-    options = run or RunOptions()
-    named = {role: (name,) for role, name in options.fields.items() if role in columns}
-    recipe = replace(
-        submission.recipe,
-        columns={**submission.recipe.columns, **named},
-        unused=part.unused,
-        head=0,
-        tasks=part.task,
-        filter=options.filter or "",
-        length="" if options.length == "none" else options.length,
-    )
-    return replace(
-        submission,
-        name=name,
-        notes=(*part.notes, *submission.notes),
-        predictions_are=part.predictions_are if is_of_choices else None,
-        num_classes=None if is_of_choices else part.num_classes,
-        cost=part.cost,
-        of=part.model,
-        # several tasks that were pooled have no name
-        part=", ".join(filter(None, (part.task, choices))),
-        recipe=recipe,
-    )
 
 
 def submissions_of(
@@ -536,12 +249,7 @@ def _submissions(sheet: Sheet, recipe: Recipe, reading: Reading) -> Iterator[Sub
     for name, rows in _split(sheet, columns):
         of = " ".join(filter(None, [recipe.system, name])) or stem(sheet.source)
         for part, rows_of_part in _split(rows, recipe.parts):
-            try:
-                submission = _submission(rows_of_part, recipe, reading)
-            except FileError as error:
-                if error.column == recipe.truth and recipe.form == "confidences":
-                    truth_in(sheet, recipe)  # of all systems, if their verdicts are refused too
-                raise
+            submission = _submission(rows_of_part, recipe, reading)
             yield replace(
                 submission,
                 name=f"{of} {part}" if part else of,
@@ -571,10 +279,8 @@ def systems_in(
             raise sheet.error(name, "no_name_of_system", blank)
     systems, codes = encode(join_texts([sheet.column(name) for name in names], " "))
     if len(systems) > MAX_SYSTEMS:
-        count = len(systems)
-        raise sheet.error(
-            "+".join(names), "too_many_systems", value=count, got=f"{count:,}", most=MAX_SYSTEMS
-        )
+        got = f"{len(systems):,}"
+        raise sheet.error("+".join(names), "too_many_systems", got=got, most=MAX_SYSTEMS)
     return list(map(str, systems)), codes
 
 
@@ -597,7 +303,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
     true_classes = None
     notes: tuple[Note, ...] = ()
     if recipe.form == "predicted":
-        truth, num_classes, true_classes = _hits(sheet, recipe)
+        truth, num_classes, true_classes = hits_in(sheet, recipe)
     else:
         truth = truth_in(sheet, recipe)
     is_open = np.isnan(truth)
@@ -669,10 +375,8 @@ def _notes_on(
 
 
 def _ids_in(sheet: Sheet, recipe: Recipe) -> pa.Array | None:
-    """Return the ids (N,) of rows, or None if no column has them; FileError about rows without one."""
+    """Return the ids (N,) of rows, or None if no column has them; see `check_rows`."""
     names = recipe.of("id")
-    for name in names:
-        refuse_without_id(sheet, name)
     return as_ids(_joined(sheet, names)) if names else None
 
 
@@ -699,52 +403,6 @@ def _per_sample(
     if abstained is not None:
         columns["abstained"] = abstained.tolist()
     return columns
-
-
-def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
-    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
-    names = recipe.predictions
-    if recipe.form == "posteriors" and len(names) == 1:
-        return _lists_of(sheet, names[0], recipe.classes or ())
-    if recipe.scale in LOGARITHMS and any(map(complement_of, names)):
-        raise sheet.error(names[0], "complement_of_logarithms")
-    whole = sum(limits_of(recipe.scale))
-    columns = columns_in(sheet, names, share=recipe.scale == 1, whole=whole)
-    return columns if len(names) > 1 else columns.ravel()
-
-
-def _lists_of(sheet: Sheet, name: str, classes: Sequence[str]) -> Array | list[object]:
-    """Return the lists of numbers in the cells of a column, or those of mappings in the order of the classes."""
-    cells = sheet.column(name)
-    missing = nulls_in(cells)
-    if missing.any():
-        raise sheet.error(name, "no_value", missing)
-    lists = lists_in(cells)
-    if lists is not None:
-        return lists
-    values = cells.to_pylist()
-    if classes_of(values[0]) is None:
-        return list(map(row_of_numbers, values))
-    return _numbers_by_class(sheet, name, values, classes)
-
-
-def _numbers_by_class(
-    sheet: Sheet, name: str, cells: Sequence[object], classes: Sequence[str]
-) -> list[object]:
-    """Return the numbers of mappings (N,) in the order of the classes."""
-    known = set(classes)
-    rows: list[object] = []
-    for number, cell in zip(sheet.rows.tolist(), cells, strict=True):
-        by_class = classes_of(cell) or {}
-        others = by_class.keys() ^ known
-        if others:
-            fields: dict[str, Any] = {
-                "classes": list(classes[:_MOST_CLASSES_SHOWN]),
-                "others": sorted(others)[:_CLASSES_SHOWN],
-            }
-            raise sheet.error(name, "classes_differ_between_rows", row=number, **fields)
-        rows.append(row_of_numbers([by_class[one] for one in classes]))
-    return rows
 
 
 def checked(
@@ -776,95 +434,12 @@ def checked(
 def truth_in(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return correctness or the numbers of the true classes (N,), NaN where there is none."""
     if recipe.form in ("posteriors", "positive"):
-        return _labels_in(sheet, recipe)
+        return class_numbers(sheet, recipe)
     grades = truths_in(sheet, recipe.truth, recipe.right)
     check_grades(sheet, recipe, grades)
     if recipe.correct_from is None:
         return grades
     return np.where(np.isnan(grades), np.nan, grades >= recipe.correct_from)
-
-
-def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
-    """Return the numbers of the true classes (N,), NaN where missing."""
-    name = recipe.truth
-    if recipe.classes is None:
-        labels = parse_cells(sheet.column(name))
-        if not is_numeric(labels.type):
-            raise _unnumbered(sheet, recipe, _classes_in(texts_in(labels)))
-        return numbers_in(sheet, name)
-    texts = texts_of_names(sheet.column(name), recipe.classes)
-    numbers_of_classes = positions_in(texts, from_texts(recipe.classes))
-    missing = nulls_in(texts)
-    wrong = (numbers_of_classes < 0) & ~missing
-    if wrong.any():
-        are_lists = recipe.form == "posteriors" and len(recipe.predictions) == 1
-        advice = "" if are_lists else "pass_labels"
-        classes = list(recipe.classes[:20])
-        raise sheet.error(name, "not_among_classes", wrong, advice=advice, classes=classes)
-    return np.where(missing, np.nan, numbers_of_classes)
-
-
-def _unnumbered(sheet: Sheet, recipe: Recipe, classes: Sequence[str]) -> FileError:
-    """Return the error about labels that are names of classes; of two, one column has the probability of either."""
-    got = ", ".join(classes[:_CLASSES_SHOWN])
-    ways = []
-    if recipe.form == "positive" and len(classes) == 2:
-        share = recipe.predictions[0]
-        ways = [
-            Way(f"{share}: the probability of {high}", {}, {"labels": [low, high]})
-            for low, high in (sorted(classes), sorted(classes, reverse=True))
-        ]
-    advice = "" if ways else "pass_labels"
-    return sheet.error(recipe.truth, "labels_are_text", got=got, advice=advice, ways=ways)
-
-
-def _hits(
-    sheet: Sheet,
-    recipe: Recipe,
-) -> tuple[Floats, int | None, Floats | None]:
-    """Return 1 where the predicted class is the true one, else 0, nan without a true one.
-
-    Of classes that recur also how many there are, and numbers for the true ones (N,).
-    """
-    label = recipe.truth
-    (name,) = recipe.of("predicted")
-    predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
-    true = texts_of_names(sheet.column(label), _classes_in(texts_in(sheet.column(name))))
-    if predicted.null_count:
-        raise sheet.error_of_rows(name, "no_value", nulls_in(predicted), advice="say_abstained")
-    known = _classes_in(predicted)
-    classes = {*known, *_classes_in(true)}
-    if len(set(map(_plain_name, classes))) < len(classes):
-        raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
-    if not is_in(true, known).any():
-        first = first_of(sheet.table[label])
-        some = known[:_CLASSES_SHOWN]
-        raise sheet.error(label, "no_common_class", value=first, other=name, classes=some)
-    if recipe.scale == 1 and len(classes) == 2:
-        confidence = recipe.predictions[0]
-        values = numbers_in(sheet, confidence, share=True)
-        refuse_positive(sheet, confidence, predicted, values, label)
-    hits = floats_in(pc.equal(predicted, true))
-    if not do_recur(len(classes), len(hits)):
-        return hits, None, None
-    names, codes = encode(true)
-    numbers_of_names = numbers_of_texts([*map(_plain_name, map(str, names)), ""])
-    return hits, len(classes), numbers_of_names[codes]
-
-
-def _classes_in(texts: pa.Array) -> list[str]:
-    return list(map(str, encode(texts)[0]))
-
-
-def _plain_name(text: str) -> str:
-    """Return a class without what a reader does not see: case, kinds of spaces and quotes, forms of letters.
-
-    A whole number is without a currency, commas between thousands, and zeros after the point.
-    """
-    name = unicodedata.normalize("NFKC", text).casefold()
-    name = " ".join(name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())
-    number = _WHOLE_NUMBER.fullmatch(name)
-    return name if number is None else number[1].replace(",", "")
 
 
 def _unlabelled_in(sheet: Sheet, rows: Bools, recipe: Recipe) -> Unlabelled | None:

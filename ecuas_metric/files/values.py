@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -41,8 +41,6 @@ class Sheet:
     path: str = ""  # of the list of rows in a JSON document
     header: int = 0  # the number of the row of names, if it is one
     skipped: str = ""  # the numbers of rows that were left out, or COLUMN=VALUE, joined by +
-    # rows of text that end early, by their numbers, and how many cells they have
-    short: Mapping[int, int] = field(default_factory=dict)
     # what else the file has, and is not read: names, and what they hold
     beside: tuple[tuple[str, str], ...] = ()
 
@@ -111,8 +109,7 @@ def from_numpy(values: Array, valid: Bools | None = None) -> pa.Array:
     """Return an array (N,) of numbers, truths or text as Arrow's; null where it is not `valid`."""
     dtype = values.dtype
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
-        texts = np.char.decode(values, "utf-8") if dtype.kind == "S" else values
-        return from_texts(map(as_text, texts.tolist()))
+        return from_texts(map(as_text, values.astype(str).tolist()))
     is_truth = dtype.kind == "b"
     stored = np.ascontiguousarray(values, np.uint8 if is_truth else dtype.newbyteorder("="))
     bits = None
@@ -177,7 +174,7 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
         return from_texts(
             None if value is None else value.decode("utf-8", "replace") for value in values
         )
-    return _widened(array) if "float" in str(kind) else array
+    return _widened(array)
 
 
 def _widened(array: pa.Array) -> pa.Array:
@@ -202,7 +199,6 @@ def _widened(array: pa.Array) -> pa.Array:
 
 def is_numeric(kind: pa.DataType) -> bool:
     """Return whether a type is one of numbers, truths included."""
-    kind = kind.value_type if types.is_dictionary(kind) else kind
     return any(
         is_kind(kind)
         for is_kind in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)

@@ -30,7 +30,7 @@ from ..files.recipe import Reading
 from ..files.runs import RunOptions
 from ..files.runs.inspect_ai import Log, part_of_scorer
 from ..files.runs.parts import without_nan
-from ..files.submissions import submission_of
+from ..files.runs.submissions import submission_of
 from ..results import compute_results
 
 # What sets a number off from the answer, and the number; a comma between digits belongs to these.

@@ -46,13 +46,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_drop": "Label them, or leave them out with --unlabelled drop.",
     "name_list": "Which? --columns {pairs}.",
-    "name_lists": "Are they systems? {flags}; one alone: --columns {pairs}.",
     "reject_missing": "Missing confidences? --missing-confidence 0 rejects these answers at reject costs below 1.",
-    "leave_scale_out": "Per cent signs are read as they are, without --scale.",
-    "map_rating": (
-        "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "
-        "lower or higher could be chosen."
-    ),
     "widen_classes": (
         "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
         "an answer of its own: --columns group={other}."

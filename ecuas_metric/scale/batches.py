@@ -12,13 +12,12 @@ import pyarrow as pa
 
 from ..basis import Origin
 from ..errors import FileError, InputError, Note
-from ..files.abstentions import abstained_in, with_abstentions
+from ..files.arrays import abstained_in, values_in, with_abstentions
 from ..files.cells import numbers_in
 from ..files.checks import (
     check_confidences,
     note_other_class,
     refuse_two_scales,
-    refuse_without_id,
     scale_marks,
 )
 from ..files.recipe import HEAD, Reading, Recipe, column_in, on_unit_scale
@@ -31,7 +30,6 @@ from ..files.submissions import (
     recipe_of,
     systems_in,
     truth_in,
-    values_in,
 )
 from ..files.values import Sheet, from_numpy
 from ..groups import SUMS, Groups
@@ -154,8 +152,6 @@ def recipe_of_rows(
     sheet = Sheet(head, np.arange(1, 1 + len(head)), source=source, format="parquet")
     recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
     sheet = with_abstentions(sheet, recipe)
-    for name in recipe.of("id"):
-        refuse_without_id(sheet, name)
     what = _not_read(recipe, head.column_names)
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")

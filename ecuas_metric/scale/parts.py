@@ -10,16 +10,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from urllib.parse import unquote
 
 import fsspec
 import pyarrow as pa
 from pyarrow import dataset
 
 from ..errors import FileError, InputError
-from ..files.read import distinct_names, named_by_folders, stem
+from ..files.read import distinct_names, stem
 from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import constant
 from .batches import columns_read, first_line, recipe_of_rows
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,11 @@ class Part:
     @property
     def folders(self) -> dict[str, str | None]:
         """The columns in the names of its folders, as model=a, and their values."""
-        return named_by_folders(self.path.split("/")[:-1])
+        named = (name.partition("=") for name in self.path.split("/")[:-1])
+        pairs = {name: value for name, equals, value in named if name and equals}
+        return {
+            name: None if value == _NO_VALUE else unquote(value) for name, value in pairs.items()
+        }
 
     def columns_in_path(self) -> dict[str, str | None]:
         """Return the columns in the path that are not also in the file, whose own columns win."""

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import __version__, score_confidences
+from ecuas_metric import __version__, read_submissions, score_confidences
 from ecuas_metric.basis import basis_of_options
-from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import (
     DEFAULTS,

@@ -144,9 +144,7 @@ def test_confidences_that_no_link_can_hold_leave_none_and_are_refused_or_scored_
         assert score_submissions([graded.submission("mine")], {}).report.sizes == {"mine": 455}
     graded = answers.grade_answers(frame.assign(confidence=5.0), "curated")
     assert links.pack("mine", graded) == ""
-    with refused(
-        "mine: column 'confidence' holds ratings .* got 5.0 in row 2.* Write confidences as"
-    ):
+    with refused("mine: column 'confidence' must lie .* got 5.0 in row 2.* Write confidences as"):
         graded.submission("mine")
 
 

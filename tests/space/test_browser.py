@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd
 import pytest
 
-from ecuas_metric.files.submissions import read_submissions
+from ecuas_metric import read_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.report import prepare_submissions
 from space.figures import NUM_SLOTS

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from markupsafe import Markup
 
-from ecuas_metric import confidence_system, fixed_reject_cost
+from ecuas_metric import confidence_system, fixed_reject_cost, read_submissions
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting.report import prepare_submissions
 from space import verdict

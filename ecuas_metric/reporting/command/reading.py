@@ -12,7 +12,6 @@ import numpy as np
 
 from ...classes import matrix_of_classes
 from ...errors import FileError, InputError, labels_line, pairs_of, quoted
-from ...files.checks import require_ids
 from ...files.read import distinct_names, stem
 from ...files.recipe import (
     SEVERAL,
@@ -25,13 +24,16 @@ from ...files.recipe import (
     scale_of,
 )
 from ...files.runs import RunOptions
-from ...files.submissions import Submission, read_new_rows, read_run, read_tables
+from ...files.runs.submissions import read_run
+from ...files.submissions import Submission
+from ...files.systems import read_tables
 from ...inputs import Floats, grouped
 from ...options import LEVEL_COSTS
 from ...recalibration import FOLDS, METHODS
 from ...results import System
 from ..report import Notes, Systems, prepare_submissions, without_bounds
 from .flags import COMMANDS, Flag, flag_of
+from .new_rows import read_new_rows
 from .parameters import ADDING, CostFlag, FormOptions, NewRowFlags, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
@@ -426,7 +428,7 @@ def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
         _require_systems(submissions[0])
     has_ids = any(one.ids is not None for one in submissions)
     if len(submissions) > 1 and not has_ids and not rows.by_position:
-        require_ids(recipes_of(submissions))
+        raise _no_ids(submissions)
 
 
 def _require_one_task(submissions: Iterable[Submission]) -> None:
@@ -526,3 +528,11 @@ def _distinct_pairs(pairs: Iterable[tuple[str, object]]) -> dict[object, object]
     if len(mapping) < len(pairs):
         raise ValueError
     return mapping
+
+
+def _no_ids(submissions: Iterable[Submission]) -> InputError:
+    """Return the error about systems without ids, whose rows may be in different orders, with the unused columns."""
+    unused = [{name for name, _ in one.recipe.unused} for one in submissions]
+    names = ", ".join(sorted(set.intersection(*unused)))
+    got = f"columns that are not used: {names}" if names else ""
+    return InputError("systems", "no_ids", got=got, advice="name_ids")

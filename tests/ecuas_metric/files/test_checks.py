@@ -123,13 +123,8 @@ READ = {  # whose numbers, a file, and flags: read at once
     "the class that was chosen": ("one of four classes", CHOSEN),
 }
 REFUSED = {  # a file, what is said of it, and flags
-    "short rows": (TEXT.replace(f",{C[9]}\nq010", "\nq010"), "has no cell"),
     "a footer": (f"{TEXT}Mean,0.5,1\n", "the last rows are unlike all others"),
     "a header in between": (TEXT + TEXT.partition("\n")[0] + "\n", "must hold"),
-    "a log's lines": (
-        pd.concat([BASE, pd.DataFrame([{"kind": "log"}] * 3)]),
-        "no other column that is used has one",
-    ),
     "no id": (BASE.assign(id=np.where(SOME, "", BASE.id)), "column 'id' has no value"),
     "counts": (COUNTED.reset_index(name="n"), "how many samples each row is of"),
     "words of another column": (
@@ -137,23 +132,6 @@ REFUSED = {  # a file, what is said of it, and flags
         "it may hold the right answers",
     ),
     "codes of answers": (BASE.assign(answer=np.arange(N) % 2), "it may hold the right answers"),
-    "another confidence": (
-        pd.DataFrame({"confidence": Q, "correct": C, "probabilities": FOUR.tolist()}),
-        "is not the largest of the probabilities",
-    ),
-    "another confidence, of questions with different options": (
-        of_json(
-            [
-                {
-                    "confidence": q,
-                    "correct": int(c),
-                    "probs": dict.fromkeys("abcd"[: 2 + k % 3], 1 / (2 + k % 3)),
-                }
-                for k, (q, c) in enumerate(zip(Q, C, strict=True))
-            ]
-        ),
-        "is not the largest of the probabilities",
-    ),
     "another prediction": (POSTERIORS.assign(pred=np.where(SOME, 9, LABEL)), "likeliest class"),
     "another verdict": (LISTS.assign(correct=C), "likeliest class"),
     "the chosen class": (BINARY.assign(y_prob=MAX), "0.5 or higher in every row"),
@@ -186,7 +164,7 @@ REFUSED = {  # a file, what is said of it, and flags
     ),
     "ratings": (
         BASE.assign(confidence=np.digitize(Q, [0.3, 0.6]) + 1),
-        "holds ratings from 1 to 3",
+        "--scale LOW:HIGH",
     ),
     "a code": (BASE.assign(confidence=np.where(SOME, -1, Q)), "Is -1 a code for no confidence?"),
     "a code on a scale": (
@@ -201,7 +179,7 @@ REFUSED = {  # a file, what is said of it, and flags
         "--scale 100",
     ),
     "beyond a scale": (BASE.assign(confidence=120 * Q), "the scale 100", "--scale 100"),
-    "margins": (BINARY.assign(y_prob=4 * P - 2), "calibrate them first"),
+    "margins": (BINARY.assign(y_prob=4 * P - 2), "must lie in [0, 1]"),
     "grades": (BASE.assign(correct=np.arange(N) % 4), "--correct-from"),
     "a code among grades": (
         BASE.assign(correct=np.where(SOME, 99, C)),
@@ -225,7 +203,10 @@ REFUSED = {  # a file, what is said of it, and flags
         "must name the same classes in each row",
     ),
     "Python's repr": (MAPPED.astype(str), "Python's repr, no JSON"),
-    "a class without a column": (BY_NAME.drop(columns="ship"), "has no column for ship"),
+    "a class without a column": (
+        BY_NAME.drop(columns="ship"),
+        "has label = y_true, but no posteriors",
+    ),
     "two sets": (POSTERIORS.assign(**{f"p_{k}": 0.25 for k in range(4)}), "several sets"),
     "a name that is nowhere": (TEXT, "has no column 'sure'", "--columns confidence=sure"),
 }

@@ -548,7 +548,7 @@ def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(lines):
     for role in ("confidence", "correct"):
         why = f"is a run, which says itself what has the role '{role}'"
         refuses(why, file, {role: "doc.question"})
-    refuses("must be among .*; got 'ids'. Is it id", file, {"ids": "doc.question"})
+    refuses("must be among .*; got 'ids'", file, {"ids": "doc.question"})
 
 
 def test_documents_that_a_task_has_twice_are_numbered_and_a_group(lines, scores):

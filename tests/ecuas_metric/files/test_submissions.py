@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ecuas_metric import read_submissions
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.submissions import MEANING, Unlabelled, read_submissions
+from ecuas_metric.files.submissions import MEANING, Unlabelled
 from ecuas_metric.messages import ADVICE
 from ecuas_metric.reporting.report import prepare_submission
 from tests.ecuas_metric.files.tables import BASE, content_of

@@ -13,7 +13,7 @@ import pytest
 from ecuas_metric.errors import FileError
 from ecuas_metric.files.read import read_sheet, unchanged
 from ecuas_metric.files.runs import RunOptions
-from ecuas_metric.files.submissions import read_submissions
+from ecuas_metric.files.systems import read_submissions
 from ecuas_metric.files.write import write_whole
 from tests.conftest import ROOT
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written

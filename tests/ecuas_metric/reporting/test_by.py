@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import score_confidences
+from ecuas_metric import read_submissions, score_confidences
 from ecuas_metric.files.runs import RunOptions
-from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.reporting.tables import BEST
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
 from tests.ecuas_metric.reporting.commanded import answers, by_name, content, saved

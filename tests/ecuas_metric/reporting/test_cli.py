@@ -439,11 +439,10 @@ def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signa
         assert " ".join(parameter.flag.help.split()) in words, parameter.name
 
 
-@pytest.mark.parametrize(("largest", "is_rating"), [(5, True), (10, True), (11, False)])
-def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, ran):
-    rows = [f"{k},{k % 2}" for k in range(largest + 1)] * 3
+def test_numbers_above_1_ask_for_their_scale(folder, ran):
+    rows = [f"{k},{k % 2}" for k in range(6)] * 3
     (folder / "rated.csv").write_text("\n".join(["confidence,correct", *rows]))
-    assert ("--scale=LOW:HIGH maps the ends" in ran("score rated.csv", 2).err) == is_rating
+    assert "Ratings? --scale LOW:HIGH" in ran("score rated.csv", 2).err
 
 
 def test_weights_of_a_recipe_may_be_counts(folder, ran):

@@ -20,7 +20,6 @@ READ = {  # a command -> the files that it reads
     "score a.csv --cost b.csv": ["b.csv"],
     "score file://{folder}/a.csv": ["a.csv"],
     "score parts": ["parts/part-0.csv", "parts/part-1.csv"],
-    "score hive": ["hive/model=a/rows.csv"],
     "score run": ["run/samples_x.jsonl", "run/results_1.json"],
     "score run/samples_x.jsonl": ["run/samples_x.jsonl", "run/results_1.json"],
     "score a.parquet --out-of-core": ["a.parquet"],

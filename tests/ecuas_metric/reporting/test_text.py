@@ -4,8 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from ecuas_metric import confidence_system
-from ecuas_metric.files.submissions import read_submissions
+from ecuas_metric import confidence_system, read_submissions
 from ecuas_metric.metric import Key
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting import text

@@ -10,11 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric import InputError, score_frame, summary
+from ecuas_metric import InputError, read_submissions, score_frame, summary
 from ecuas_metric.calibration import confidence_bins
 from ecuas_metric.errors import UNLABELLED
 from ecuas_metric.files.recipe import Reading
-from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
