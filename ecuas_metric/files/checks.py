@@ -19,7 +19,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note, Way
-from ..inputs import RANGE_TOLERANCE, Array, Bools, Floats, Ints, count_up, numbers
+from ..inputs import (
+    RANGE_TOLERANCE,
+    ROUNDED_SUM_TOLERANCE,
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    count_up,
+    numbers,
+)
 from ..results import note_one_confidence, note_perfect
 from .arrays import values_in
 from .asking import are_near, list_columns, with_leaves
@@ -287,12 +296,42 @@ def _refuse_sorted(rows: _Rows) -> None:
         raise rows.sheet.error(rows.recipe.predictions[0], "sorted", ways=[way])
 
 
+def _refuse_concentration(rows: _Rows) -> None:
+    """Refuse a confidence beside the probabilities of all options that is not the largest of these."""
+    for names, table in _distributions(rows):
+        differ = np.abs(table.max(axis=1) - rows.values[:, 0]) > ROUNDED_SUM_TOLERANCE
+        if differ.any():
+            way = Way(f"{rows.columns}: how sure each answer was", {"confidence": rows.columns})
+            fields: dict[str, Any] = {"other": names, "ways": [way]}
+            raise rows.sheet.error(rows.columns, "not_the_largest", differ, **fields)
+
+
+def _distributions(rows: _Rows) -> Iterator[tuple[str, Floats]]:
+    """Yield columns without a role, as the user says them, that hold a distribution (N, K) in each row."""
+    numbered: dict[str, list[str]] = {}
+    for name in rows.unused():
+        numbered.setdefault(re.sub(r"[\W_]*\d+$", "", name), []).append(name)
+    for names in numbered.values():
+        if len(names) == 1:
+            cells = map(row_of_numbers, rows.sheet.column(names[0]).to_pylist())
+            lists = [cell if isinstance(cell, list) else [] for cell in cells]
+        else:
+            columns = [numbers_if_any(rows.sheet, name) for name in names]
+            are_whole = all(len(column) == len(rows.sheet.rows) for column in columns)
+            lists = np.array(columns).T.tolist() if are_whole else [[]]
+        with suppress(ValueError, TypeError):
+            table = np.array(lists, np.float64)
+            if table.ndim == 2 and table.shape[1] > 1 and are_near(table.sum(axis=1)):
+                yield "+".join(names), table
+
+
 # a form of input -> a role that the user has not named, and what is refused then
 _CHECKS: dict[str, Sequence[tuple[str, Callable[[_Rows], None]]]] = {
     "confidences": (
         ("group", _refuse_row_per_class),
         ("correct", _refuse_counts),
         ("correct", _refuse_right_answers),
+        ("confidence", _refuse_concentration),
     ),
     "posteriors": (
         ("", _refuse_lists_of_names),

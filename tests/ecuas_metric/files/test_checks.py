@@ -332,3 +332,28 @@ def test_the_first_part_of_a_joined_id_that_repeats_is_a_group(tmp_path):
     (submission,) = read_submissions(path, columns={"id": "id+seed"})
     assert submission.per_sample["groups"] == [*BASE["id"]] * 2
     assert submission.ids.to_pylist()[:2] == ["q000 | 1", "q001 | 1"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_a_confidence_beside_all_probabilities_is_the_largest_or_asked_about(tmp_path, suffix):
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(4), 30).round(4)
+    largest = shares.max(axis=1)
+    path = tmp_path / f"a{suffix}"
+
+    def read(values, **columns):
+        table = pd.DataFrame({"confidence": values, "correct": rng.integers(0, 2, 30)})
+        if suffix == ".csv":
+            table = table.join(pd.DataFrame(shares).add_prefix("prob_"))
+            table.to_csv(path, index=False)
+        else:
+            table["probabilities"] = shares.tolist()
+            table.to_json(path, orient="records", lines=True)
+        return read_submissions(path, columns=columns)
+
+    assert read(largest)[0].predictions == pytest.approx(largest)
+    corrected = (4 * largest - 1) / 3
+    with pytest.raises(FileError, match="largest") as refusal:
+        read(corrected)
+    (way,) = refusal.value.ways
+    assert read(corrected, **way.columns)[0].predictions == pytest.approx(corrected)
