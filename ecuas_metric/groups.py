@@ -54,9 +54,8 @@ class Groups:
     weight2_cost: Floats = field(default_factory=_empty)
     weight2_cost2: Floats = field(default_factory=_empty)
     weight4: Floats = field(default_factory=_empty)
-    next_cost: Floats = field(
-        default_factory=_empty
-    )  # what one more sample may cost, see `intervals.next_costs`
+    # what one more sample may cost, see `intervals.next_costs`
+    next_cost: Floats = field(default_factory=_empty)
     high: Floats = field(default_factory=_empty)  # the highest rank
     uncertainty: Floats = field(default_factory=_empty)
     cost_uncertainty: Floats = field(default_factory=_empty)

@@ -59,6 +59,10 @@ _UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
 _OF_NUMBERS = ("inverted", "hard_decisions", "abstentions")  # notes that all rows together decide
 
 
+class MergeError(InputError):
+    """States whose numbers depend on different things."""
+
+
 @dataclass(frozen=True, slots=True)
 class OwnSums:
     """Sums of w x, w^2 x and w^2 x^2 of a loss x that is no function of the uncertainty and the candidate cost."""
@@ -246,7 +250,11 @@ def merge(summaries: Iterable[Summary]) -> Summary:
     for part in parts[1:]:
         reasons = why_not_comparable(parts[0].basis, part.basis, purpose=Purpose.MERGE)
         if reasons:
-            raise InputError("states that are merged", "not_mergeable", reasons=reasons)
+            raise MergeError(
+                "states that are merged",
+                "must depend on the same; they differ in their {reasons}",
+                reasons=reasons,
+            )
     return parts[0] if len(parts) == 1 else _limited(_add_summaries(parts))
 
 

@@ -30,6 +30,7 @@ from ..options import check_number
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
     OF_TWO,
+    FitError,
     Recalibration,
     fit_recalibration,
     require_classes,
@@ -183,9 +184,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         method = str(self.calibration)
         try:
             return fit_recalibration(out_of_fold, codes, method=method, sample_weight=sample_weight)
-        except InputError as error:
-            if error.rule not in ("classes_separable", "scores_reversed"):
-                raise
+        except FitError as error:
             warnings.warn(str(Note("not_recalibrated", {"reason": error})), stacklevel=3)
             return None
 

@@ -51,6 +51,10 @@ _OF_PROBABILITIES = {
 }
 
 
+class FitError(InputError):
+    """Rows of which no map of scores is the best."""
+
+
 class Affine(NamedTuple):
     """softmax(scale * log s + bias): `scale` is one number, `bias` has shape (K,)."""
 
@@ -368,9 +372,9 @@ def fit_affine(
     scale = float(parameters[0]) / unit
     if not with_bias and not scale > 0:
         got = f"a best scale of {scale:.3g}"
-        raise InputError(
+        raise FitError(
             "log_posteriors",
-            "scores_reversed",
+            "must rise with the true class",
             got=got,
             advice="Reversed scores? Change their sign.",
         )
@@ -704,9 +708,10 @@ def _refuse_separable(scores: Floats, classes: Ints, counts: Ints, with_bias: bo
     else:  # and a scale that is positive
         separated = least.min() >= 0 and most.max() > 0
     if separated:
-        raise InputError(
+        raise FitError(
             "references",
-            "classes_separable",
+            "must not be told apart by the scores: the cross-entropy falls for ever as the scale "
+            "grows",
             advice="Fit on more samples, or leave the scores as they are.",
         )
 

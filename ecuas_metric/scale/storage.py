@@ -23,14 +23,14 @@ from filelock import FileLock, Timeout
 from pyarrow import parquet
 
 from ..basis import Basis, Digest
-from ..errors import FileError, InputError, Note
+from ..errors import FileError, Note
 from ..files.write import write_whole
 from ..groups import SUMS, Groups
 from ..metric import Key
 from ..metrics import defined_keys
 from ..options import checked_options, is_set
 from ..results import require_same_keys
-from ..summary import OwnSums, Summary, merge
+from ..summary import MergeError, OwnSums, Summary, merge
 from .rows import STATE_OPTIONS
 
 _VERSION = 8  # to be raised whenever the cost of a row, what is summed of it or its group changes
@@ -208,11 +208,8 @@ def fitting(source: str, rule: str, **fields: Any) -> Iterator[None]:
     """Raise FileError, with the reasons, if states that are added up within it may not be merged."""
     try:
         yield
-    except InputError as error:
-        if error.rule != "not_mergeable":
-            raise
-        error.argument = "they"
-        reason = str(error).rstrip(".")
+    except MergeError as error:
+        reason = str(error.reword({error.argument: "they"})).rstrip(".")
         raise FileError(source, rule, reason=reason, **fields) from None
 
 

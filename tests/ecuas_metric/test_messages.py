@@ -20,6 +20,8 @@ KNOWN = messages.SENTENCES | COMMAND_WORDS | PAGE_WORDS
 MAKERS = {  # what makes errors and notes -> the names of its first arguments
     "InputError": ("argument", "rule"),
     "FileError": ("file", "rule"),
+    "FitError": ("argument", "rule"),
+    "MergeError": ("argument", "rule"),
     "Note": ("rule", "fields", "advice"),
     "require": ("ok", "values", "name", "rule", "advice"),
     "shape_error": ("array", "name", "rule"),
