@@ -247,7 +247,10 @@ def _naive_values(field: str, naive: Frequencies, form: Decisions) -> dict[Key, 
 
 
 def _shares(counts: Floats) -> Floats:
-    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+    """Return counts (..., K) over their sums; nan where nothing was counted, as of a system that gives no answer."""
+    total = counts.sum(axis=-1, keepdims=True)
+    none = np.full(counts.shape, np.nan)
+    return np.asarray(np.divide(counts, total, out=none, where=total > 0))
 
 
 def _uncertainty(share: Floats, cost: str | Floats) -> FloatOrFloats:

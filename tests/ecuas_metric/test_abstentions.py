@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -47,7 +47,11 @@ def make_numbers(confidence, correct, abstained=None, **options):
     return compute_results(system).flat()
 
 
+NO_ANSWER = (np.zeros(2), np.zeros(2, np.int64), np.ones(2, np.bool_), np.full(2, 0.5))
+
+
 @given(abstaining(), st.sampled_from([None, 2, 5]))
+@example(NO_ANSWER, None)
 def test_an_abstention_costs_what_the_largest_uncertainty_costs(data, num_classes):
     confidence, correct, abstained, weight = data
     options = OPTIONS | {"num_classes": num_classes, "sample_weight": weight}
