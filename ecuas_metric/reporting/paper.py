@@ -17,6 +17,7 @@ from ..comparison.compare import (
     compare_systems,
     fields_of,
 )
+from ..comparison.verdict import rows_by_key as pairs_by_key
 from ..costs import ECUAS_N
 from ..errors import FileError
 from ..files.submissions import MEANING
@@ -25,7 +26,7 @@ from ..metric import Key
 from ..options import LEVEL, Options
 from ..results import System
 from ..version import BIBTEX, VERSION
-from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
+from .differences import MAX_ROWS, comparison_grid, num_tests
 from .report import (
     Report,
     Systems,
@@ -40,8 +41,8 @@ from .report import (
     report_records,
     short_title,
 )
+from .sentences import sentence_by_metric
 from .tables import Grid, latex_text, to_json, to_latex
-from .text import who_costs_least
 
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,threeparttable}
@@ -131,7 +132,7 @@ def write_paper(systems: Systems, folder: str | Path) -> list[Path]:
     former = _former_files(folder)
     report = make_report(systems)
     keys = [key for key in main_keys(report.keys) if key.assesses != "confidences"]
-    rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
+    rows = compare_systems(systems, only=keys, by_position=True) if len(systems) > 1 else []
     figures = draw_figures(systems, FIGURE_SUFFIXES)
     if rows:
         report = replace(report, signature=_signature(systems))
@@ -274,7 +275,7 @@ def _costs(system: System) -> str:
 def _results(
     systems: Systems,
     report: Report,
-    rows: Sequence[Comparison],
+    rows: Any,
     keys: Sequence[Key],
 ) -> str:
     """Return the paragraph on what came out."""
@@ -284,13 +285,9 @@ def _results(
         sentences.append(f"With confidence 1 - ER for all answers, the scores would be {numbers}.")
     elif numbers:
         sentences.append(f"No better than with confidence 1 - ER for all answers are {numbers}.")
-    sentences.append(
-        f"By reject cost, the least expected cost, which was not tested, is that of {who_costs_least(systems)}."
-    )
-    alpha = round(1 - _level(systems), 12)
-    for key, pairs in pairs_by_key(rows).items():
-        if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:
-            sentences.append(f"By {short_title(key)}, {verdict(pairs, alpha)}")
+    if rows:
+        rankings = rows.verdict.rankings.values()
+        sentences += [sentence_by_metric(one) for one in rankings if one.state != "unranked"]
     return " ".join(sentences)
 
 

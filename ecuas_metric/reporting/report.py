@@ -405,7 +405,7 @@ def numbers_to_beat(
     systems = []
     for name, one in results.items():
         numbers = []
-        for key, anchor in _at_one_confidence(one, keys).items():
+        for key, anchor in anchors_at_one_confidence(one, keys).items():
             value = one.estimates[key].value
             is_worse = round(value, DIGITS) > round(anchor, DIGITS)
             name_of_metric = short_title(key)
@@ -420,7 +420,7 @@ def numbers_to_beat(
     return few_of(systems, "; ")
 
 
-def _at_one_confidence(
+def anchors_at_one_confidence(
     results: Results,
     keys: Iterable[Key],
 ) -> dict[Key, float]:

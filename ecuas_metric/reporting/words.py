@@ -12,6 +12,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "accepted"
     ),
     "reject_cost_missing": "is missing: what it costs to reject a row",
+    "stream_is_one_table": "writes one table, and cannot be used with --within or --figures",
+    "idle_without_stream": "has no effect without --output -",
+    "idle_without_full": "has no effect without --full or --output: only ECE depends on it",
+    "no_margin": 'takes "within D" with a number D of at least 0',
     "system_not_in_file": "has not this system",
     "no_matrix": "must be numbers as 0,5;1,0, or a .csv or .json file",
     "no_costs": "must have distinct names of decisions above, of classes on the left, and numbers",

@@ -404,6 +404,11 @@ def _unknown(flag: str, name: str) -> str:
         what = f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}."
         return " ".join(filter(None, [what, hint, near]))
     nearest = _meant(flag, flags[name])
+    every = dict.fromkeys(text for texts in flags.values() for text in texts)
+    near = difflib.get_close_matches(flag, every, 1)
+    if near and not nearest:
+        whose = next(other for other, texts in flags.items() if near[0] in texts)
+        nearest = _meant(flag, near, whose=f" of ecuas {whose}")
     for other in COMMANDS:
         nearest = nearest or _meant(flag, flags[other], whose=f" of ecuas {other}")
     return f"there is no {flag}. {nearest or f'See ecuas {name} --help.'}"

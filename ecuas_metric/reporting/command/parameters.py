@@ -24,8 +24,8 @@ from ...metric import METRICS, VARIANTS, Key
 from ...metrics import place
 from ...options import DEFAULTS, OPTIONS, WEIGHTS, Options
 from ...results import value_keys
-from ..report import Report, Systems, main_keys, report_grid, report_records, title
-from ..tables import Grid, Record, check_suffix, screen_width, to_text, write
+from ..report import Notes, Report, Systems, main_keys, report_grid, report_records, title
+from ..tables import Grid, Record, check_suffix, screen_width, table_text, to_text, write
 from .flags import Flag, flag_of
 
 
@@ -237,6 +237,14 @@ class BinnedOptions(MetricOptions):
     bins: Annotated[int, option("n_bins", "BINS")] = DEFAULTS.n_bins
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command notes, and its exit status: 1 where a verdict fails it."""
+
+    notes: Notes
+    status: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """How a table is shown, and where it is written."""
@@ -260,8 +268,18 @@ class Output:
 
     def __post_init__(self) -> None:
         """Raise FileError, before anything is computed, if a file has no format."""
-        for path in self.output:
+        for path in self.files:
             check_suffix(path)
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The files that are written."""
+        return self.output
+
+    @property
+    def stream(self) -> str:
+        """The suffix of what standard output has in the place of the text; none if it has the text."""
+        return ""
 
     def show(
         self,
@@ -270,24 +288,28 @@ class Output:
         text: str | None = None,
         recipes: Sequence[Recipe] = (),
         bases: Mapping[str, Basis] | None = None,
+        *,
+        further: Mapping[str, object] | None = None,
     ) -> None:
-        """Print how files were read and a table, or the text that stands for it, and write it to all files.
+        """Print how files were read and a table, or a text that says all of that, and write it to all files.
 
-        JSON also has the recipes, and what the numbers of each system depend on.
+        JSON also has the recipes, what the numbers of each system depend on, and `further` fields.
         """
         read = lines_of(recipes)
-        for line in read:
-            print(line)
-        print(to_text(grid, screen_width(sys.stdout)) if text is None else text, end="")
+        if not self.stream:
+            lines = "".join(f"{line}\n" for line in read) + to_text(grid, screen_width(sys.stdout))
+            print(lines if text is None else text, end="")
         if not self.output:  # digests of ids take as long as a table
             return
-        fields: dict[str, object] = {}
+        fields: dict[str, object] = dict(further or {})
         if recipes:
             fields |= {"read": read, "recipes": distinct_fields(recipes)}
         if bases:
             fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
-        for path in self.output:
+        for path in self.files:
             write(path, grid, records, read=read, fields=fields)
+        if self.stream:
+            print(table_text(self.stream, grid, records, read=read, fields=fields), end="")
 
     def show_below(
         self,
@@ -297,8 +319,9 @@ class Output:
     ) -> None:
         """Print another table, and write it to the files `beside` those of the first."""
         unsigned = replace(grid, signature="")  # that stands below the first
-        print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
-        for path in self.output:
+        if not self.stream:
+            print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
+        for path in self.files:
             write(beside(path, suffix), grid, records)
 
 

@@ -66,7 +66,7 @@ def plan_of_files(
     require_pairs(submissions, rows)
     systems = prepare_submissions(submissions, **options)
     keys = metrics_of(output, systems, options_set(options))
-    plans = plan_of_systems(systems, only=keys, **asdict(target))
+    plans = plan_of_systems(systems, only=keys, by_position=rows.by_position, **asdict(target))
     bases = {name: basis_of_pairs(system) for name, system in systems.items()}
     _show_plans(plans, target, output, recipes_of(submissions), bases)
     return notes_of(systems)

@@ -1,0 +1,137 @@
+"""A gate between two builds: whether the new one is worse, or may be worse by more than a margin, by one test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Any
+
+from ..errors import InputError
+from ..metric import Key
+from ..results import System
+from .compare import align, compare_aligned, significance_level
+from .planning import POWER, plan_of_systems
+
+ROUND_NUMBERS = (5, 2, 1)  # times a power of ten
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether a new system passes beside an old one, by one metric.
+
+    Attributes
+    ----------
+    passed : bool
+        Without a margin: whether it is not worse by more than chance; with one: whether its interval excludes that it
+        is worse by more than the margin.
+    old, new : str
+        The systems.
+    key : Key
+        The metric.
+    margin : float or None
+        By how much the new system may be worse.
+    old_value, new_value : float
+        The metric of both.
+    worsening, low, high : float
+        By how much the new system is worse, with its interval; below 0 it is better.
+    p : float
+        Two-sided, of this one test.
+    visible : float
+        A worsening, in round numbers, ..
+    power : float
+        .. which such samples would show with this probability, at which the gate without a margin fails.
+    detectable : float
+        What they would show with a probability of 80 %; nan where the systems never differ.
+    power_if_equal : float
+        The probability with which a system that is equal passes.
+    """
+
+    passed: bool
+    old: str
+    new: str
+    key: Key
+    margin: float | None
+    old_value: float
+    new_value: float
+    worsening: float
+    low: float
+    high: float
+    p: float
+    visible: float
+    power: float
+    detectable: float
+    power_if_equal: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the gate as what JSON can hold."""
+        return asdict(self) | {"key": str(self.key)}
+
+
+def check_gate(
+    systems: Mapping[str, System],
+    key: Key,
+    *,
+    margin: float | None = None,
+    by_position: bool = False,
+) -> Gate:
+    """Check the second of two systems against the first, by one metric that may rank them and has a test."""
+    if len(systems) != 2:
+        raise InputError("a gate", "not_two_systems", value=len(systems))
+    aligned = align(systems, by_position=by_position)
+    (row,) = compare_aligned(aligned, only=[key])
+    if row.verdict in ("unranked", "untested", "undefined"):
+        raise InputError("a gate", "no_gate_by_metric", value=str(key))
+    higher_is_better = bool(key.entry.higher_is_better)
+    worsening = (
+        row if higher_is_better else row.turned()
+    )  # first minus second, or second minus first
+    alpha = significance_level(next(iter(aligned.values())).options)
+    old, new = systems
+    toward = 1.0 if higher_is_better else -1.0  # the sign of a worsening
+    (plan,) = plan_of_systems(
+        aligned, only=[key], difference=toward, alpha=alpha, by_position=by_position
+    )
+    visible = _round_below(plan.detectable)
+    error = plan.deviation / math.sqrt(plan.samples)
+    limit = NormalDist().inv_cdf(POWER) * error - plan.detectable  # about a difference of 0
+    if margin is None:
+        passed = row.verdict != "first"
+        power_if_equal = 1 - alpha / 2
+    else:
+        passed = worsening.high <= margin
+        power_if_equal = _chance(margin - (worsening.high - worsening.difference), error)
+    return Gate(
+        passed=passed,
+        old=old,
+        new=new,
+        key=key,
+        margin=margin,
+        old_value=row.first_value,
+        new_value=row.second_value,
+        worsening=worsening.difference,
+        low=worsening.low,
+        high=worsening.high,
+        p=row.p,
+        visible=visible,
+        power=_chance(visible + limit, error),
+        detectable=plan.detectable,
+        power_if_equal=power_if_equal,
+    )
+
+
+def _round_below(number: float) -> float:
+    """Return the largest of 1, 2 or 5 times a power of ten that is at most a number; nan if it is not positive."""
+    if not number > 0:
+        return math.nan
+    power = math.floor(math.log10(number))
+    digit = next((one for one in ROUND_NUMBERS if one * 10.0**power <= number), 1)
+    return float(f"{digit}e{power}")
+
+
+def _chance(distance: float, error: float) -> float:
+    """Return the probability that a normal deviate with a standard error lies below a distance."""
+    if math.isnan(distance) or not error > 0:
+        return math.nan
+    return NormalDist().cdf(distance / error)
