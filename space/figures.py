@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from markupsafe import Markup
 
-from ecuas_metric.comparison.compare import NOTHING
+from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.inputs import Floats, Ints
 from ecuas_metric.plotting.curves import (
     Band,
@@ -141,7 +141,7 @@ def _reject_costs(systems: Systems) -> Markup:
     end = max(curve.x[-1] for curve in lines.values())
     ends = np.array([0.0, end])
     y = axis("cost per question", 1.25 * _highest(lines))
-    lines[NOTHING] = Line(ends, ends)
+    lines[REJECTING] = Line(ends, ends)
     return figure("What does it cost its users?", lines, axis("reject cost", ends[-1]), y)
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from ecuas_metric.comparison.compare import NOTHING, Comparison, rejecting_system
-from ecuas_metric.comparison.verdict import Ranking, Verdict, judge_systems
+from ecuas_metric.comparison.compare import rejecting_system
+from ecuas_metric.comparison.judge import judge_systems
+from ecuas_metric.comparison.rows import REJECTING, Comparison
+from ecuas_metric.comparison.verdict import Ranking, Verdict
 from ecuas_metric.costs import ECUAS_N
 from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
@@ -48,7 +50,7 @@ class Decision:
     @property
     def systems(self) -> list[str]:
         """All that have a curve, but for rejecting everything."""
-        return [name for name in self.curves if name != NOTHING]
+        return [name for name in self.curves if name != REJECTING]
 
 
 def decide(systems: Mapping[str, System]) -> Decision | str:
@@ -63,7 +65,7 @@ def decide(systems: Mapping[str, System]) -> Decision | str:
         return TOO_MANY
     grid = np.array([key.parameter for key in verdict.strip])
     first = next(iter(verdict.systems.values()))
-    candidates = {**verdict.systems, NOTHING: rejecting_system(first)}
+    candidates = {**verdict.systems, REJECTING: rejecting_system(first)}
     curves = {
         name: reject_cost_curve(system, reject_cost=grid) for name, system in candidates.items()
     }
@@ -119,7 +121,7 @@ def said(call: Ranking) -> Markup:
 def remarks(decision: Decision) -> list[str]:
     """Say which systems are left out, and how samples are paired unless by ids."""
     left_out = decision.verdict.left_out.items()
-    noted = [note.fact for name, note in decision.verdict.comparisons.notes if not name]
+    noted = [note.fact for name, note in decision.verdict.notes if not name]
     return [*(f"Left out: {name}. {in_words(error)}" for name, error in left_out), *noted]
 
 
@@ -139,7 +141,7 @@ def as_html(decision: Decision | str, styles: Mapping[str, str]) -> Markup:
     """Lay out a reject cost that can be set, and with it who is cheapest and what each system costs."""
     if isinstance(decision, str):
         return html("undecided", remark=decision)
-    styles = {**styles, NOTHING: REFERENCE}
+    styles = {**styles, REJECTING: REFERENCE}
     return html(
         "decision",
         data=_data(decision),

@@ -11,9 +11,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -35,13 +35,13 @@ from ..intervals import (
     why_no_inference,
 )
 from ..metric import Key
-from ..options import ALPHA, LEVEL, Options, effective_weights
+from ..options import ALPHA, LEVEL, effective_weights
 from ..results import System, all_values, answers_drawn, named_systems, ranked, reordered
+from .rows import REJECTING, Comparison, fields_of, significance_level, verdict_of_row
+from .verdict import Verdict, verdict_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from .verdict import Verdict
 
 
 DRAWS = 10_000  # of the largest of many deviates: a standard error of 0.002 at a level of 0.05
@@ -90,8 +90,8 @@ class Family:
         }
         if strip:
             nothing = rejecting_system(next(iter(systems.values())))
-            systems = {**systems, NOTHING: nothing}
-            values[NOTHING] = all_values(nothing, only=strip)
+            systems = {**systems, REJECTING: nothing}
+            values[REJECTING] = all_values(nothing, only=strip)
         self.tested = None if tested is None else {*tested, *strip}
         self.systems = systems
         self.values = values
@@ -186,7 +186,7 @@ class Family:
             return [("", NO_UNITS)]
         hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
         for test in self.tests:
-            if test.inference is None or NOTHING in (test.first, test.second):
+            if test.inference is None or REJECTING in (test.first, test.second):
                 continue
             if not any(test.key in of_system for of_system in self.shown.values()):
                 continue
@@ -259,76 +259,8 @@ class Family:
         return adjusted, largest
 
 
-VERDICTS = {
-    "first": "the first is better, by more than chance",
-    "second": "the second is better, by more than chance",
-    "close": "too close to call",
-    "equal": "they are equal",
-    "untested": "not tested: not of the family, or no valid test is known",
-    "unranked": "this metric may not rank these two, or has no direction",
-    "undefined": "a value is not defined",
-}
-DIRECTIONS = {True: "higher", False: "lower", None: None}
-OUTSIDE = "outside_family"
-NOTHING = "rejecting everything\u2060"  # a system that does; the mark is in no name of a file
+OUTSIDE = "outside_family"  # the metric is not of the tested ones
 COMMON = "in common"  # the selection of questions that all systems have
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The difference of one metric between two systems, the first minus the second."""
-
-    first: str
-    second: str
-    key: Key
-    difference: float
-    low: float  # see `inference.infer`; nan where no interval is valid
-    high: float
-    p: float  # two-sided: 1 minus the level at which the interval touches 0; nan without a test
-    p_adjusted: float  # for the whole family together, see `compare.adjusted_p_values`
-    # False if the metric assesses the confidences only and the systems' answers differ
-    comparable: bool
-    # simultaneous for the family, see `compare.simultaneous_level`
-    low_all: float = math.nan
-    high_all: float = math.nan
-    first_value: float = math.nan
-    second_value: float = math.nan
-    untested: str | None = None  # why there is no test: the id of a note
-    family: bool = True  # whether it is one of the tests that were adjusted together
-    verdict: str = ""  # who is better, or why nobody is called so: one of `VERDICTS`
-
-    def turned(self) -> Comparison:
-        """Return the same comparison, second minus first."""
-        return replace(
-            self,
-            first=self.second,
-            second=self.first,
-            difference=-self.difference,
-            low=-self.high,
-            high=-self.low,
-            low_all=-self.high_all,
-            high_all=-self.low_all,
-            first_value=self.second_value,
-            second_value=self.first_value,
-            verdict={"first": "second", "second": "first"}.get(self.verdict, self.verdict),
-        )
-
-    def __str__(self) -> str:
-        """Return one line: the metric, the difference with its interval, and its adjusted p-value."""
-        tested = f", adjusted p = {self.p_adjusted:.3g}" if self.family else ", not tested"
-        numbers = f"{self.difference:+.4g} [{self.low:+.4g}, {self.high:+.4g}]{tested}"
-        return f"{self.key}: {self.first} - {self.second} = {numbers}"
-
-
-def fields_of(row: Any) -> dict[str, object]:
-    """Return the fields of a comparison or a plan, with the key of its metric as text, and which values are better."""
-    direction = DIRECTIONS[row.key.entry.higher_is_better]
-    return asdict(row) | {"key": str(row.key), "direction": direction}
-
-
-def significance_level(options: Options) -> float:
-    """Return the level of the tests, 1 minus that of the intervals."""
-    return round(1 - (options.confidence_level or LEVEL), 12)
 
 
 class Comparisons(list[Comparison]):
@@ -353,9 +285,23 @@ class Comparisons(list[Comparison]):
     @property
     def verdict(self) -> Verdict:
         """Who is best by what, how surely, and at which reject costs."""
-        from .verdict import verdict_of
+        return self.judged()
 
-        return verdict_of(self)
+    def judged(
+        self,
+        systems: Mapping[str, System] | None = None,
+        left_out: Mapping[str, InputError] | None = None,
+    ) -> Verdict:
+        """Return the verdict, with the systems that it is of and those that are left out."""
+        return verdict_of(
+            self,
+            self.strip,
+            notes=self.notes,
+            asked=self.asked,
+            alpha=self.alpha,
+            systems=systems,
+            left_out=left_out,
+        )
 
     def __repr__(self) -> str:
         """Return one line for each comparison, then the notes."""
@@ -454,7 +400,7 @@ def compare_aligned(
         notes.append(("", Note("paired_by_position", {"count": first.num_samples})))
     rows = _comparisons(family)
     of_strip = {key: [row for row in rows if row.key == key] for key in strip}
-    main = [row for row in rows if NOTHING not in (row.first, row.second)]
+    main = [row for row in rows if REJECTING not in (row.first, row.second)]
     main = [row for row in main if row.key in family.shown[row.first]]
     asked = shown or [Key(EXPECTED_COST.name, cost) for cost in first.options.reject_costs]
     alpha = significance_level(first.options)
@@ -474,7 +420,7 @@ GRIDS = (
     10,
 )  # numbers of reject costs up to 1, or to the largest uncertainty above that
 MAX_WORK = 1_200_000  # pairs of systems times samples times reject costs: a second or two
-FEW_SAMPLES = 300  # with fewer, tests take as long
+LEAST_SAMPLES = 300  # with fewer, tests take as long
 
 
 def strip_keys(systems: Mapping[str, System]) -> list[Key]:
@@ -483,7 +429,7 @@ def strip_keys(systems: Mapping[str, System]) -> list[Key]:
     There are fewer of many samples or systems, or none but those that are asked for.
     """
     first = next(iter(systems.values()))
-    samples = max(FEW_SAMPLES, first.num_samples)
+    samples = max(LEAST_SAMPLES, first.num_samples)
     pairs = math.comb(len(systems) + 1, 2)
     points = next((points for points in GRIDS if pairs * samples * points <= MAX_WORK), 0)
     largest = first.decisions.max_uncertainty
@@ -729,22 +675,6 @@ def _comparisons(family: Family) -> list[Comparison]:
         )
         comparisons.append(replace(row, verdict=verdict_of_row(row, alpha)))
     return comparisons
-
-
-def verdict_of_row(row: Comparison, alpha: float) -> str:
-    """Return which of `VERDICTS` a comparison leads to, by its adjusted p-value."""
-    higher_is_better = row.key.entry.higher_is_better
-    if not row.comparable or higher_is_better is None:
-        return "unranked"
-    if math.isnan(row.difference):
-        return "undefined"
-    if not row.family:
-        return "untested"
-    if not row.difference:
-        return "equal"
-    if row.p_adjusted > alpha:
-        return "close"
-    return "first" if (row.difference > 0) == higher_is_better else "second"
 
 
 def _limits(inference: Inference | None, level: float) -> Limits:

@@ -11,8 +11,9 @@ from typing import Any
 from ..errors import InputError
 from ..metric import Key
 from ..results import System
-from .compare import align, compare_aligned, significance_level
+from .compare import align, compare_aligned
 from .planning import POWER, plan_of_systems
+from .rows import significance_level
 
 ROUND_NUMBERS = (5, 2, 1)  # times a power of ten
 

@@ -5,25 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from ..costs import ECUAS_N
-from ..errors import InputError
+from ..errors import InputError, Note
 from ..inputs import grouped
 from ..intervals import NO_UNITS
 from ..metric import Key
-from ..results import System, named_systems
-from .compare import (
-    Comparison,
-    Comparisons,
-    align,
-    compare_aligned,
-)
+from ..options import ALPHA
+from ..results import System
+from .rows import Comparison
 
-SAME = 1e-12  # numbers as close are equal but for rounding
+TIED = 1e-12  # numbers as close are equal but for rounding
 HEADLINE = Key(ECUAS_N.name, 1.0)
-PAIRING_RULES = ("samples_differ", "not_paired", "only_one_has", "ids_repeated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +55,7 @@ class Ranking:
     def leaders(self) -> list[str]:
         """Who has the best value, several if they share it."""
         first = next(iter(self.values.values()))
-        return [name for name, value in self.values.items() if abs(value - first) <= SAME]
+        return [name for name, value in self.values.items() if abs(value - first) <= TIED]
 
     def row(self, first: str, second: str) -> Comparison:
         """Return the comparison of two systems, first minus second."""
@@ -92,7 +87,7 @@ class Verdict:
     headline : Key or None
         The metric of the first sentence: the first one that was asked for, a reject cost that was, or ECUAS_1.
     strip : dict of Key to Ranking
-        By the expected cost at each tested reject cost, with rejecting everything (`compare.NOTHING`) as a choice.
+        By the expected cost at each tested reject cost, with rejecting everything (`compare.REJECTING`) as a choice.
     regions : tuple of Region
         Where over reject costs one choice is clearly the cheapest, by the tests of the family.
     left_out : dict of name to InputError
@@ -101,8 +96,12 @@ class Verdict:
         The number of tests in the family.
     alpha : float
         The level of the family of tests.
-    comparisons : Comparisons
-        All that this follows from.
+    rows : tuple of Comparison
+        Of all pairs by all metrics, from which this follows.
+    notes : tuple of pairs of str and Note
+        As of `compare.Comparisons`.
+    systems : dict of name to System
+        Those that were compared, aligned.
     """
 
     rankings: dict[Key, Ranking]
@@ -111,14 +110,15 @@ class Verdict:
     regions: tuple[Region, ...]
     num_tests: int
     alpha: float
-    comparisons: Comparisons
+    rows: tuple[Comparison, ...]
+    notes: tuple[tuple[str, Note], ...] = ()
     left_out: Mapping[str, InputError] = field(default_factory=dict)
     systems: Mapping[str, System] = field(default_factory=dict)
 
     @property
     def tells_errors(self) -> bool:
         """Whether there are enough answers, or groups of them, for any test."""
-        return NO_UNITS not in (note for _, note in self.comparisons.notes)
+        return NO_UNITS not in (note for _, note in self.notes)
 
     def ranking(self, key: Key | None) -> Ranking | None:
         """Return the ranking by a metric; at a reject cost that of the strip, with rejecting everything."""
@@ -146,41 +146,33 @@ class Verdict:
         }
 
 
-def judge_systems(
-    systems: Mapping[str, System] | Iterable[System],
-    *,
-    only: Iterable[Key] | None = None,
-    by_position: bool = False,
-) -> Verdict:
-    """Return the verdict on systems, see `compare_systems`; those of other questions are left out of it.
-
-    A single system is compared with rejecting everything. InputError if no two can be paired.
-    """
-    named = named_systems(systems)
-    kept, left_out = _comparable(named, by_position=by_position)
-    compared = compare_aligned(kept, only=only)
-    return verdict_of(compared, kept, left_out)
-
-
 def verdict_of(
-    compared: Comparisons,
+    rows: Sequence[Comparison],
+    strip: Mapping[Key, Sequence[Comparison]] | None = None,
+    *,
+    notes: Sequence[tuple[str, Note]] = (),
+    asked: Sequence[Key] = (),
+    alpha: float = ALPHA,
     systems: Mapping[str, System] | None = None,
     left_out: Mapping[str, InputError] | None = None,
 ) -> Verdict:
-    """Return the verdict that follows from comparisons, of these systems."""
-    rankings = {key: ranking_of(rows) for key, rows in rows_by_key(compared).items()}
-    strip = {key: ranking_of(rows) for key, rows in compared.strip.items() if rows}
-    tested = {(row.key, row.first, row.second) for row in compared if row.family}
-    for rows in compared.strip.values():
-        tested |= {(row.key, row.first, row.second) for row in rows if row.family}
+    """Return the verdict that follows from the comparisons of all pairs, and from those of the strip of reject costs.
+
+    `asked` are the metrics or reject costs that were asked for.
+    """
+    rankings = {key: ranking_of(of_key) for key, of_key in rows_by_key(rows).items()}
+    by_cost = {key: ranking_of(of_key) for key, of_key in (strip or {}).items() if of_key}
+    every = chain(rows, *(ranking.rows for ranking in by_cost.values()))
+    tested = {(row.key, row.first, row.second) for row in every if row.family}
     return Verdict(
         rankings=rankings,
-        headline=_headline(compared, rankings, strip),
-        strip=strip,
-        regions=_regions(strip),
+        headline=_headline(asked, rankings, by_cost),
+        strip=by_cost,
+        regions=_regions(by_cost),
         num_tests=len(tested),
-        alpha=compared.alpha,
-        comparisons=compared,
+        alpha=alpha,
+        rows=tuple(rows),
+        notes=tuple(notes),
         left_out=left_out or {},
         systems=systems or {},
     )
@@ -219,14 +211,14 @@ def _state(rows: Sequence[Comparison], values: Mapping[str, float]) -> tuple[str
 
 
 def _headline(
-    compared: Comparisons,
+    asked: Sequence[Key],
     rankings: Mapping[Key, Ranking],
     strip: Mapping[Key, Ranking],
 ) -> Key | None:
     """Return the metric of the first sentence: the first asked for that ranks, else ECUAS_1 or another ECUAS_n."""
     ranked = [key for key, one in {**strip, **rankings}.items() if one.state != "unranked"]
     orders = [key for key in rankings if key.entry is ECUAS_N and not key.variant]
-    candidates = [*compared.asked, HEADLINE, *orders, *rankings]
+    candidates = [*asked, HEADLINE, *orders, *rankings]
     return next((key for key in candidates if key in ranked), None)
 
 
@@ -238,42 +230,6 @@ def _regions(strip: Mapping[Key, Ranking]) -> tuple[Region, ...]:
         if winner is not None:
             regions.append(Region(winner, costs[0], costs[-1]))
     return tuple(regions)
-
-
-def _comparable(
-    systems: Mapping[str, System], *, by_position: bool
-) -> tuple[dict[str, System], dict[str, InputError]]:
-    """Return the most systems that can be paired, aligned with the first of them, and why the others cannot be.
-
-    Of several sets that are as large, the first. InputError if there are several systems, and no two can be paired.
-    """
-    if len(systems) == 1:
-        return dict(systems), {}
-    sets: list[dict[str, System]] = []
-    for name, system in systems.items():
-        for one in sets:
-            first = next(iter(one))
-            try:
-                pair = align({first: one[first], name: system}, by_position=by_position)
-            except InputError as error:
-                if error.rule not in PAIRING_RULES:
-                    raise
-            else:
-                one[name] = pair[name]
-                break
-        else:
-            sets.append({name: system})
-    largest = max(sets, key=len)
-    first = next(iter(largest))
-    left_out = {}
-    for name in systems.keys() - largest.keys():
-        try:
-            align({first: largest[first], name: systems[name]}, by_position=by_position)
-        except InputError as error:
-            left_out[name] = error
-    if len(largest) == 1:
-        raise left_out[next(name for name in systems if name in left_out)]
-    return largest, {name: left_out[name] for name in systems if name in left_out}
 
 
 def rows_by_key(rows: Iterable[Comparison]) -> dict[Key, list[Comparison]]:

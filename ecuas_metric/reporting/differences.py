@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..comparison.compare import Comparison, fields_of
+from ..comparison.rows import Comparison, fields_of
 from ..comparison.verdict import Ranking, Verdict, ranking_of, rows_by_key
 from ..inputs import grouped
 from ..metric import Key
@@ -24,7 +24,7 @@ from .report import (
     p_text,
     title,
 )
-from .tables import GAP, MIN_NAME, Cell, Grid, Record
+from .tables import COLUMN_GAP, MIN_NAME, Cell, Grid, Record
 
 if TYPE_CHECKING:
     from ..comparison.planning import Plan
@@ -37,7 +37,7 @@ SCREEN = 80  # columns, where nothing says otherwise
 
 
 CLEARLY, PERHAPS = "*", "~"  # marks of plain text
-IN_BOLD = (
+BOLD_MEANS = (
     "the best, and all that are not worse by more than chance: adjusted p above {alpha:g}, {tests}"
 )
 
@@ -63,7 +63,7 @@ def verdict_grid(
     names = list(next(iter(rankings.values())).values)
     to_grid = _grid_of_two if len(names) == 2 else _grid_of_many
     header, rows = to_grid(verdict, rankings, width, digits)
-    best = IN_BOLD.format(alpha=verdict.alpha, tests=_tests_together(verdict))
+    best = BOLD_MEANS.format(alpha=verdict.alpha, tests=_tests_together(verdict))
     return Grid(
         header,
         rows,
@@ -123,7 +123,7 @@ def _grid_of_two(
     level = f"difference [{100 * (1 - verdict.alpha):.10g}%]"
     p = "p" if verdict.num_tests == 1 else "adj. p"
     texts = [["metric", *(row[0].text for row in rows)], [level, *(row[3].text for row in rows)]]
-    taken = sum(max(map(len, column)) for column in texts) + len("adj. p") + 4 * GAP
+    taken = sum(max(map(len, column)) for column in texts) + len("adj. p") + 4 * COLUMN_GAP
     names = _names_that_fit([first.first, first.second], (width or SCREEN) - taken)
     return ["metric", *names, level, p], rows
 

@@ -10,13 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..basis import signature_of
-from ..comparison.compare import (
-    Comparison,
-    basis_of_comparison,
-    basis_of_pairs,
-    compare_systems,
-    fields_of,
-)
+from ..comparison.compare import basis_of_comparison, basis_of_pairs, compare_systems
+from ..comparison.rows import Comparison, fields_of
 from ..comparison.verdict import rows_by_key as pairs_by_key
 from ..costs import ECUAS_N
 from ..errors import FileError

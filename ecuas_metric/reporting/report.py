@@ -33,7 +33,7 @@ from ..results import (
 from .tables import BEST_OF_PART, BEST_VALUE, Cell, Grid, Record, to_text
 
 if TYPE_CHECKING:
-    from ..comparison.compare import Comparison
+    from ..comparison.rows import Comparison
     from ..comparison.unlabelled import ValueBounds
 
 DIFFERING = "No best value is marked, since the systems differ in:"

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..comparison.compare import NOTHING
 from ..comparison.gate import Gate
+from ..comparison.rows import REJECTING
 from ..comparison.verdict import Ranking, Region, Verdict, plain_name
 from ..costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ..metric import Key
-from .report import MOST_DIGITS, few_of, short_title, texts_apart
+from .report import DIGITS, MOST_DIGITS, few_of, short_title, texts_apart
 
-DIGITS = 3
-COST_DIGITS = 2  # of a reject cost
+DIGITS_OF_COSTS = 2  # of a reject cost
 MORE_THAN_CHANCE = "That is more than chance."
 SCALE = "where 0 is perfect and 1 is rejecting every answer ({metric})"
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -186,7 +185,7 @@ def _lead(ranking: Ranking, words: _Words, texts: Sequence[str]) -> str:
     first, second = (plain_name(name) for name in list(ranking.values)[:2])
     if len(ranking.values) == 2:
         return f"{first} {words.less} than {second}{words.by}: {texts[0]} against {texts[1]}"
-    all_of_them = "" if NOTHING in ranking.values else f" of the {_count(ranking)}"
+    all_of_them = "" if REJECTING in ranking.values else f" of the {_count(ranking)}"
     return (
         f"{first} {words.least}{all_of_them}{words.by}: {texts[0]}, then {second} with {texts[1]}"
     )
@@ -258,7 +257,7 @@ def _unranked(rankings: Sequence[Ranking]) -> str:
 
 
 def _span(region: Region) -> str:
-    ends = dict.fromkeys(f"{end:.{COST_DIGITS}f}" for end in (region.low, region.high))
+    ends = dict.fromkeys(f"{end:.{DIGITS_OF_COSTS}f}" for end in (region.low, region.high))
     return " to ".join(ends)
 
 

@@ -25,7 +25,7 @@ BEST_VALUE = f"best value, {_NOT_TESTED}"
 BEST_OF_PART = f"best value of a part of the data, {_NOT_TESTED}"
 IN_BOLD = "Bold:"  # the mark of formats that have bold text
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
-GAP = 2  # blanks between columns, in which a mark stands
+COLUMN_GAP = 2  # blanks between columns, in which a mark stands
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
 SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -171,7 +171,7 @@ def _block(
         for i in columns:
             text, mark = line[i]
             blanks = " " * (widths[i] - _room(text))
-            parts.append((text + blanks if i < labels else blanks + text) + mark.ljust(GAP))
+            parts.append((text + blanks if i < labels else blanks + text) + mark.ljust(COLUMN_GAP))
         texts.append("".join(parts).rstrip())
     rules = ["-" * max(map(_room, texts))] if is_ruled else []
     return "\n".join([texts[0], *rules, *texts[1:]])
@@ -311,7 +311,7 @@ def _fitted(grid: Grid, width: int | None) -> Grid:
     for longest in range(max(map(len, names), default=0), MIN_NAME - 1, -1):
         fitted = _with_names(grid, short_names(names, longest=longest))
         widths = _widths_of(_lines_of(fitted))
-        if sum(widths) + GAP * (len(widths) - 1) <= width:
+        if sum(widths) + COLUMN_GAP * (len(widths) - 1) <= width:
             return fitted
     share = max(MIN_NAME, width // (grid.labels + 2))
     return _with_names(grid, short_names(names, longest=share))
@@ -359,7 +359,7 @@ def _columns_of_blocks(
     blocks = [names]
     for column in range(labels, len(widths)):
         wider = [*blocks[-1], column]
-        total = sum(widths[i] + GAP for i in wider) - GAP
+        total = sum(widths[i] + COLUMN_GAP for i in wider) - COLUMN_GAP
         if width is None or len(wider) == labels + 1 or total <= width:
             blocks[-1] = wider
         else:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from ecuas_metric import confidence_system, fixed_reject_cost
 from ecuas_metric.comparison import compare
-from ecuas_metric.comparison.verdict import judge_systems
+from ecuas_metric.comparison.judge import judge_systems
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.reporting.report import prepare_submissions
 from space import verdict
@@ -113,10 +113,10 @@ def test_what_rejects_everything_is_no_system_of_the_verdicts_and_one_system_nee
     """ECUAS_n compares the systems alone, as `ecuas compare` does; a reject cost has one choice beside these."""
     for systems in (dict(list(examples.items())[:number]) for number in (1, 2, 3)):
         decision = verdict.decide(systems)
-        rows = decision.verdict.comparisons
+        rows = decision.verdict.rows
         assert {name for row in rows for name in (row.first, row.second)} <= set(systems)
         assert " and rejecting everything, " in verdict.sentences(decision)[0]
-        assert verdict.NOTHING not in "".join(verdict.sentences(decision)[1:])
+        assert verdict.REJECTING not in "".join(verdict.sentences(decision)[1:])
     name, system = next(iter(examples.items()))
     repeated = replace(system, ids=["same"] * system.num_samples)
     assert verdict.decide({name: repeated}).calls == verdict.decide({name: system}).calls
@@ -130,7 +130,7 @@ def test_no_difference_to_rejecting_everything_needs_a_negative_cost(rng):
         system = system_of(np.arange(size) % 2, confidence)
         decision = verdict.decide({"a": system})
         for cost, call in zip(decision.reject_costs, decision.calls, strict=True):
-            of_nothing = call.row(verdict.NOTHING, "a")
+            of_nothing = call.row(verdict.REJECTING, "a")
             assert of_nothing.first_value == pytest.approx(cost)
             assert of_nothing.low >= cost - 1 - 1e-9
             assert of_nothing.high <= cost + 1e-9
@@ -151,13 +151,13 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     ours = [fixed_reject_cost(**answers, reject_cost=cost).mean() for cost in decision.reject_costs]
     np.testing.assert_allclose(decision.curves["a"].expected_cost, ours)
     np.testing.assert_allclose(
-        decision.curves[verdict.NOTHING].expected_cost, decision.reject_costs
+        decision.curves[verdict.REJECTING].expected_cost, decision.reject_costs
     )
 
 
 def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too():
     decision = verdict.decide({"a": system_of([0] * 30, [0.9] * 30)})
-    assert f"{verdict.NOTHING} is clearly cheaper than a." in said(at(decision, 0.5))
+    assert f"{verdict.REJECTING} is clearly cheaper than a." in said(at(decision, 0.5))
     system = system_of([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20)
     decision = verdict.decide({f"s{i}": system for i in range(6)})
     assert any(" and 4 more." in said(call) for call in decision.calls)

@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from ...basis import signature_of
-from ...comparison.compare import (
-    basis_of_comparison,
-    compare_within,
-    default_family,
-    fields_of,
-)
+from ...comparison.compare import basis_of_comparison, compare_within, default_family
 from ...comparison.gate import Gate, check_gate
+from ...comparison.judge import judge_systems
 from ...comparison.planning import plan_of_systems
-from ...comparison.verdict import Verdict, judge_systems, rows_by_key
+from ...comparison.rows import fields_of
+from ...comparison.verdict import Verdict, rows_by_key
 from ...costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ...errors import InputError
 from ...files.recipe import Recipe, lines_of
@@ -214,7 +211,7 @@ def compare_in_memory(
     if within is not None:
         shown = default_family(next(iter(systems.values()))) if keys is None else keys
         by_part = _differences_within(systems, submissions[0], shown, by_position=rows.by_position)
-        digits = digits_for(verdict.comparisons) if output.digits is None else output.digits
+        digits = digits_for(verdict.rows) if output.digits is None else output.digits
         grid, records = within_grid(by_part, within, "", level=interval, digits=digits)
         output.show_below(grid, records, WITHIN)
     if figures:
@@ -245,12 +242,12 @@ class _View:
         """Return the metrics of the table: those that are asked for, or that are tested."""
         if self.asked is not None and self.gate is None:
             return [key for key in self.asked if key in self.verdict.rankings]
-        tested = {row.key for row in self.verdict.comparisons if row.family}
+        tested = {row.key for row in self.verdict.rows if row.family}
         return sorted((key for key in self.verdict.rankings if key in tested), key=place)
 
     def rows(self) -> list[Any]:
         """Return the comparisons metric by metric: as these are asked for, or else in the order of tables."""
-        by_key = rows_by_key(self.verdict.comparisons)
+        by_key = rows_by_key(self.verdict.rows)
         order = sorted(by_key, key=place) if self.asked is None else self.asked
         return [row for key in order for row in by_key.get(key, [])]
 
@@ -258,7 +255,7 @@ class _View:
         """Return the notes on what is shown; the text says how samples are paired."""
         shown = set(self.verdict.rankings) if is_full else {*self.main_keys()}
         notes = []
-        for name, note in self.verdict.comparisons.notes:
+        for name, note in self.verdict.notes:
             metrics = note.fields.get("metrics")
             if note.id == "paired_by_position":
                 continue
@@ -319,7 +316,7 @@ class _View:
         tests = self.verdict.num_tests
         above = []
         if output.only is not None:
-            tested = sum(row.family for row in self.verdict.comparisons)
+            tested = sum(row.family for row in self.verdict.rows)
             above = [
                 f"Of {tested} differences that are tested, {len(shown)} are significant and shown."
             ]

@@ -405,10 +405,9 @@ def _unknown(flag: str, name: str) -> str:
         return " ".join(filter(None, [what, hint, near]))
     nearest = _meant(flag, flags[name])
     every = dict.fromkeys(text for texts in flags.values() for text in texts)
-    near = difflib.get_close_matches(flag, every, 1)
-    if near and not nearest:
-        whose = next(other for other, texts in flags.items() if near[0] in texts)
-        nearest = _meant(flag, near, whose=f" of ecuas {whose}")
+    for text in difflib.get_close_matches(flag, every, 1):
+        whose = next(other for other, texts in flags.items() if text in texts)
+        nearest = nearest or _meant(flag, [text], whose=f" of ecuas {whose}")
     for other in COMMANDS:
         nearest = nearest or _meant(flag, flags[other], whose=f" of ecuas {other}")
     return f"there is no {flag}. {nearest or f'See ecuas {name} --help.'}"

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from ...basis import Basis
-from ...comparison.compare import basis_of_pairs, fields_of
+from ...comparison.compare import basis_of_pairs
 from ...comparison.planning import (
     CORRELATION,
     EXPECTED_AUROC,
@@ -14,6 +14,7 @@ from ...comparison.planning import (
     plan_of_rates,
     plan_of_systems,
 )
+from ...comparison.rows import fields_of
 from ...costs import ECUAS_N, ERROR_RATE
 from ...errors import InputError
 from ...files.recipe import Recipe

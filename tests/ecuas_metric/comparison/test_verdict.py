@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
-from ecuas_metric.comparison.compare import NOTHING, compare_systems, strip_keys
-from ecuas_metric.comparison.verdict import judge_systems, ranking_of
+from ecuas_metric.comparison.compare import compare_systems, strip_keys
+from ecuas_metric.comparison.judge import judge_systems
+from ecuas_metric.comparison.rows import REJECTING
+from ecuas_metric.comparison.verdict import ranking_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from tests.ecuas_metric.reporting.compared import rows_of
@@ -39,9 +41,9 @@ def verdict():
 
 
 def test_the_family_is_four_metrics_and_the_strip_and_nothing_else_is_tested(verdict):
-    tested = {str(row.key) for row in verdict.comparisons if row.family}
+    tested = {str(row.key) for row in verdict.rows if row.family}
     assert tested == {*FAMILY}
-    for row in verdict.comparisons:
+    for row in verdict.rows:
         is_outside = str(row.key) not in FAMILY
         assert np.isnan(row.p) == is_outside
         assert np.isnan(row.p_adjusted) == is_outside
@@ -121,7 +123,7 @@ def test_the_headline_is_what_was_asked_for_or_ecuas_1():
     at_cost = judge_systems(systems_near_the_level(0, reject_costs=(0.123,)))
     assert at_cost.headline == Key("expected_cost", 0.123)
     assert at_cost.headline in at_cost.strip
-    assert NOTHING in at_cost.ranking(at_cost.headline).values
+    assert REJECTING in at_cost.ranking(at_cost.headline).values
     named = judge_systems(
         systems_near_the_level(0), only=[Key("auroc"), Key("error_rate"), ECUAS_1]
     )
@@ -136,7 +138,7 @@ def test_a_single_system_is_compared_with_rejecting_everything_as_its_plain_inte
     system = systems_near_the_level(3)["s0"]
     verdict = judge_systems({"a": replace(system, ids=["same"] * 120)})
     assert verdict.rankings == {}
-    assert {name for one in verdict.strip.values() for name in one.values} == {"a", NOTHING}
+    assert {name for one in verdict.strip.values() for name in one.values} == {"a", REJECTING}
 
 
 def test_there_are_fewer_reject_costs_of_many_systems_and_samples():
@@ -181,7 +183,7 @@ def test_of_equal_systems_any_winner_is_named_in_at_most_6_percent(count):
         verdict = judge_systems(systems, by_position=True)
         rankings = [*verdict.rankings.values(), *verdict.strip.values()]
         named += any(
-            row.verdict in ("first", "second") and NOTHING not in (row.first, row.second)
+            row.verdict in ("first", "second") and REJECTING not in (row.first, row.second)
             for one in rankings
             for row in one.rows
         )

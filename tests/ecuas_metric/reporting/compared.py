@@ -4,7 +4,7 @@ import itertools
 import math
 from dataclasses import replace
 
-from ecuas_metric.comparison.compare import Comparison, verdict_of_row
+from ecuas_metric.comparison.rows import Comparison, verdict_of_row
 from ecuas_metric.metric import Key
 
 ALPHA = 0.05
