@@ -94,7 +94,7 @@ def test_the_winner_beats_all_and_whoever_may_be_best_is_beaten_by_none(seed):
 def test_the_order_of_the_systems_changes_no_verdict_but_by_the_draws():
     systems = systems_near_the_level(4, 3)
     verdicts = [judge_systems(dict(order)) for order in itertools.permutations(systems.items())]
-    clear = [abs(row.p_adjusted - 0.05) > 0.01 for row in verdicts[0].comparisons if row.family]
+    clear = [abs(row.p_adjusted - 0.05) > 0.01 for row in verdicts[0].rows if row.family]
     if all(clear):
         states = {
             tuple(sorted((str(key), one.state, one.winner) for key, one in v.rankings.items()))
