@@ -123,6 +123,18 @@ def _what_was_not_seen(gate: Gate, words: _Words) -> list[str]:
     return sentences
 
 
+def findings(verdict: Verdict) -> list[str]:
+    """Say what was found over reject costs, and who is left out."""
+    return [*filter(None, [sentence_on_costs(verdict)]), *sentences_on_left_out(verdict)]
+
+
+def verdict_fields(verdict: Verdict, gate: Gate | None = None) -> dict[str, object]:
+    """Return a verdict as what JSON can hold, with what is said of it, and a gate if there is one."""
+    said = [headline(verdict)] if gate is None else gate_sentences(gate)
+    fields = verdict.to_json() | {"sentences": [*said, *findings(verdict)]}
+    return fields | {"gate": None if gate is None else gate.to_json()}
+
+
 def sentences_on_left_out(verdict: Verdict) -> list[str]:
     """Say which systems are not in the verdict, and why."""
     return [f"Left out: {name}. {error}" for name, error in verdict.left_out.items()]

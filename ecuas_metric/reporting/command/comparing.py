@@ -43,10 +43,12 @@ from ..report import (
     meanings_of,
 )
 from ..sentences import (
+    findings,
     gate_sentences,
     headline,
     sentence_on_costs,
     sentences_on_left_out,
+    verdict_fields,
 )
 from ..tables import Grid, one_line, screen_width, table_lines, to_text
 from .flags import Flag
@@ -55,10 +57,12 @@ from .parameters import (
     BinnedOptions,
     Files,
     MetricOutput,
+    Metrics,
     Outcome,
     PairFlags,
     PoolTasks,
     Seed,
+    asked_keys,
     metrics_of,
     options_set,
 )
@@ -290,23 +294,17 @@ class _View:
         if pairs is not None:
             text = to_text(pairs, width) if pairs.rows else "\n".join(pairs.above)
             parts += ["", text.rstrip()]
-        filed = replace(grid, notes=[*grid.notes, *self._findings()])
+        filed = replace(grid, notes=[*grid.notes, *findings(self.verdict)])
         if pairs is not None:
-            filed = replace(pairs, above=[*self.sentences(), *self._findings(), *pairs.above])
+            filed = replace(pairs, above=[*self.sentences(), *findings(self.verdict), *pairs.above])
         output.show(
             filed,
             [fields_of(row) for row in shown],
             "\n".join(parts) + "\n",
             self.recipes,
             bases,
-            further={"verdict": self._verdict_fields()},
+            further={"verdict": verdict_fields(self.verdict, self.gate)},
         )
-
-    def _verdict_fields(self) -> dict[str, object]:
-        fields = self.verdict.to_json()
-        fields["sentences"] = [*self.sentences(), *self._findings()]
-        fields["gate"] = None if self.gate is None else self.gate.to_json()
-        return fields
 
     def _pairs(self, shown: Sequence[Any], line: str, output: ComparisonOutput) -> Grid | None:
         """Return the table of each pair, if it is asked for."""
@@ -323,13 +321,6 @@ class _View:
         return comparison_grid(
             shown, line, level=1 - self.verdict.alpha, tests=tests, digits=digits, above=above
         )
-
-    def _findings(self) -> list[str]:
-        """Return what was found over reject costs, and who is left out."""
-        return [
-            *filter(None, [sentence_on_costs(self.verdict)]),
-            *sentences_on_left_out(self.verdict),
-        ]
 
     def _notes(self, grid: Grid) -> list[str]:
         """Return at most five notes below the table."""
@@ -451,12 +442,18 @@ def write_for_paper(
     interval: Annotated[
         float, Flag("level of the intervals; p-values up to 1 - LEVEL are significant", "LEVEL")
     ] = LEVEL,
+    metrics: Metrics = None,
     output: Annotated[str, Flag("the folder", "DIR", writes=(*TEXTS, "*.pdf", "*.png"))] = "paper",
 ) -> Notes:
-    """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
+    """Write what a paper needs: table, methods, results, figures, references, and all numbers."""
+    options = metric.options() | {"confidence_level": interval}
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
     require_pairs(submissions, rows)
-    systems = made.systems(submissions, metric.options() | {"confidence_level": interval})
-    print(*lines_of(recipes_of(submissions)), sep="\n")
-    print(*write_paper(systems, output), sep="\n")
+    systems = made.systems(submissions, options)
+    first = next(iter(systems.values()))
+    keys = asked_keys(metrics, first.decisions, first.options, options_set(options))
+    recipes = recipes_of(submissions)
+    print(*lines_of(recipes), sep="\n")
+    paths = write_paper(systems, output, only=keys, recipes=recipes, by_position=rows.by_position)
+    print(*paths, sep="\n")
     return notes_of(systems)

@@ -217,11 +217,15 @@ examples
 _COMPARE = """\
 examples
   ecuas compare gpt.csv llama.jsonl
-      which systems beat which, and the difference in every metric with its 95 % interval and p-values
+      which system costs its users least, and whether that is more than chance
+  ecuas compare gpt.csv llama.jsonl --reject-costs 0.1
+      the same for users to whom rejecting an answer costs a tenth of a mistake
+  ecuas compare gpt.csv llama.jsonl --fail-if worse --output - --format markdown
+      for a build: exit status 1 if the second is worse than the first, and a summary in Markdown
   ecuas compare runs.csv --only significant --figures plots
-      only significant differences; a forest plot of all
+      each pair, but only significant differences; a forest plot of all
   ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
-      questions on the same document depend on each other; two metrics only
+      questions on the same document depend on each other; two metrics only, the first in the sentence
 """
 
 _PLAN = """\
@@ -261,11 +265,13 @@ by their number in the file, as `row`: in a CSV file the header is row 1, and th
 """
 _REPORT = """\
 what is written
-  results.tex    the table, which compiles alone, or its tabular to copy
-  methods.txt    a paragraph on methods: metrics, intervals, tests, what was left out, the version; and one on results
-  references.bib what the paragraphs cite
-  *.pdf, *.png   curves of risk, of expected cost, of ECUAS_n, and reliability; the extra `report` draws them
-  numbers.json   all numbers, and how files were read
+  report.tex      a document around the parts below: pdflatex, bibtex, pdflatex twice
+  table.tex       to \\input: of two systems their differences, of others the values, with intervals; 8 pt in 3.3 inches
+  methods.tex     to \\input: metrics, intervals, tests, what was left out, the version
+  results.tex     to \\input: the verdict, as of `ecuas compare`
+  references.bib  what these cite
+  results.json    all numbers, with the keys of `ecuas compare --output FILE.json`, and how files were read
+  *.pdf, *.png    curves of risk, of expected cost, of ECUAS_n, and reliability; the extra `report` draws them
 
 examples
   ecuas report gpt.csv llama.jsonl --output paper

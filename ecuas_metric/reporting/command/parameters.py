@@ -86,6 +86,10 @@ CostFlag = Annotated[
         reads=True,
     ),
 ]
+Metrics = Annotated[
+    str | None,
+    Flag("compute only these metrics, given by key or by the name shown in tables", "METRIC,.."),
+]
 OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 
 
@@ -335,12 +339,7 @@ def beside(path: str, suffix: str) -> str:
 class MetricOutput(Output):
     """Which metrics are shown."""
 
-    metrics: Annotated[
-        str | None,
-        Flag(
-            "compute only these metrics, given by key or by the name shown in tables", "METRIC,.."
-        ),
-    ] = None
+    metrics: Metrics = None
 
     def __post_init__(self) -> None:
         """Raise FileError if a file has no format, and InputError if further names stand among the files."""

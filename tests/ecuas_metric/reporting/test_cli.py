@@ -400,7 +400,7 @@ def test_a_closed_pipe_is_silent(folder, offline):
         ("score gpt.csv --output out.md", "out.md"),
         ("score gpt.csv --figures plots", "plots/risk_coverage.png"),
         ("read gpt.csv --output recipe.json", "recipe.json"),
-        ("report gpt.csv --output paper", "paper/numbers.json"),
+        ("report gpt.csv --output paper", "paper/results.json"),
     ],
 )
 def test_a_file_for_which_no_space_is_left_is_named_and_none_is_there(

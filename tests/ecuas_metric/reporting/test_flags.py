@@ -212,7 +212,7 @@ def effect(arguments, capsys):
     code = main(arguments)
     captured = capsys.readouterr()
     lines = [line for line in captured.out.splitlines() if not line.startswith("ecuas|")]
-    for numbers in Path().glob("*/numbers.json"):  # of a report, which prints only names of files
+    for numbers in Path().glob("*/results.json"):  # of a report, which prints only names of files
         lines += [json.dumps(json.loads(numbers.read_text()) | {"signature": ""})]
         for file in numbers.parent.iterdir():
             file.unlink()
