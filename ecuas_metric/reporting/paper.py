@@ -231,9 +231,9 @@ def methods_of(
     sentences = [
         rf"We evaluate {_subject(report)} by ECUAS$_n$~\cite{{estienne2026ecuas}}, $n = {orders}$: the cost to users "
         "who accept answers whose uncertainty, the cost that the system expects of them, is at most their reject cost "
-        f"$r$, and reject the others. {_costs(first)} Their mean is integrated over $r$, from 0 to the largest uncertainty, "
-        "with the weight $r^{n-1}$, and divided by what rejecting all answers costs: 0 is perfect, 1 as rejecting "
-        "everything.",
+        f"$r$, and reject the others. {_costs(first)} Their mean is integrated over $r$, from 0 to the largest "
+        "uncertainty, with the weight $r^{n-1}$, and divided by what rejecting all answers costs: 0 is perfect, 1 as "
+        "rejecting everything.",
         _abbreviations(keys),
         "Samples are weighted." if first.options.sample_weight is not None else "",
         f"Intervals, at the level {level}, are quantiles of gamma distributions with the first three moments of the "
