@@ -15,7 +15,7 @@ from .compare import align, compare_aligned
 from .planning import POWER, plan_of_systems
 from .rows import significance_level
 
-ROUND_NUMBERS = (5, 2, 1)  # times a power of ten
+LEAST_POWER = 0.2  # of what a gate speaks of
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,10 @@ def check_gate(
     (plan,) = plan_of_systems(
         aligned, only=[key], difference=toward, alpha=alpha, by_position=by_position
     )
-    visible = _round_below(plan.detectable)
     error = plan.deviation / math.sqrt(plan.samples)
     limit = NormalDist().inv_cdf(POWER) * error - plan.detectable  # about a difference of 0
+    powers = {one: _chance(one + limit, error) for one in _round_numbers(plan.detectable)}
+    visible = next((one for one, power in powers.items() if power >= LEAST_POWER), math.nan)
     if margin is None:
         passed = row.verdict != "first"
         power_if_equal = 1 - alpha / 2
@@ -116,19 +117,22 @@ def check_gate(
         high=worsening.high,
         p=row.p,
         visible=visible,
-        power=_chance(visible + limit, error),
+        power=powers.get(visible, math.nan),
         detectable=plan.detectable,
         power_if_equal=power_if_equal,
     )
 
 
-def _round_below(number: float) -> float:
-    """Return the largest of 1, 2 or 5 times a power of ten that is at most a number; nan if it is not positive."""
+def _round_numbers(number: float) -> list[float]:
+    """Return the 1, 2 or 5 times a power of ten just below a number and just above; nothing if it is not positive."""
     if not number > 0:
-        return math.nan
+        return []
     power = math.floor(math.log10(number))
-    digit = next((one for one in ROUND_NUMBERS if one * 10.0**power <= number), 1)
-    return float(f"{digit}e{power}")
+    numbers = [float(f"{digit}e{power + more}") for more in (-1, 0, 1) for digit in (1, 2, 5)]
+    return [
+        max(one for one in numbers if one <= number),
+        min(one for one in numbers if one > number),
+    ]
 
 
 def _chance(distance: float, error: float) -> float:

@@ -70,15 +70,16 @@ def verdict_grid(
         _dagger(list(chain.from_iterable(ranking.rows for ranking in rankings.values()))),
         line,
         best=best,
+        marks=_explain_marks(verdict, rows),
         legend=legend_of(keys),
         ruled=False,
     )
 
 
-def explain_marks(verdict: Verdict, grid: Grid) -> str:
+def _explain_marks(verdict: Verdict, rows: Iterable[Sequence[Cell]]) -> str:
     """Say in a line what the marks in the plain text of a verdict mean, and of how many tests."""
     tests = _tests_together(verdict)
-    marks = {cell.mark for row in grid.rows for cell in row if cell.is_best}
+    marks = {cell.mark for row in rows for cell in row if cell.is_best}
     if PERHAPS in marks:
         return f"{CLEARLY} clearly best  {PERHAPS} may be best  ({tests})"
     if CLEARLY in marks:

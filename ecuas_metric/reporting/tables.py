@@ -77,6 +77,7 @@ class Grid:
     labels: int = 1
     above: Sequence[str] = ()
     best: str = BEST_VALUE  # what a mark means
+    marks: str = ""  # what the marks of plain text mean, unless each is that of the best value
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
     hints: Sequence[str] = ()  # for readers of the text only
@@ -89,7 +90,8 @@ class Grid:
 
     def below(self, mark: str = BEST) -> list[str]:
         """Return the lines between table and signature, with the mark of the best value."""
-        lines = [f"{mark} {self.best}"] if self.marks_best else []
+        meaning = self.marks if self.marks and mark == BEST else f"{mark} {self.best}"
+        lines = [meaning] if self.marks_best else []
         return [*lines, *self.notes, *self.legend]
 
 
@@ -241,7 +243,7 @@ def table_text(
         notes = [*grid.above, *grid.below()]
         return to_json(records, grid.signature, notes, fields)
     to_form = {".md": to_markdown, ".tex": to_latex, ".txt": to_text}[suffix]
-    return to_form(replace(grid, above=[*read, *grid.above]))
+    return to_form(replace(grid, above=[*grid.above, *read]))
 
 
 def check_suffix(

@@ -26,7 +26,6 @@ from ..differences import (
     MAX_ROWS,
     SCREEN,
     comparison_grid,
-    explain_marks,
     is_significant,
     verdict_grid,
     within_grid,
@@ -324,7 +323,7 @@ class _View:
 
     def _notes(self, grid: Grid) -> list[str]:
         """Return at most five notes below the table."""
-        first = explain_marks(self.verdict, grid)
+        first = grid.marks
         first_meaning, *meanings = _meanings(self.main_keys())
         notes = [". ".join(filter(None, [first, first_meaning])), *meanings]
         notes += self._on_power()
