@@ -287,10 +287,10 @@ def plan_grid(
 def write_differences(
     rows: Sequence[Comparison], folder: str | Path, *, alpha: float
 ) -> list[Path]:
-    """Draw the differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
+    """Draw the tested differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
     from ..plotting.figures import forest_figure, save
 
-    by_key = rows_by_key(rows)
+    by_key = rows_by_key([row for row in rows if row.family] or rows)
     unequal = [key for key, pairs in by_key.items() if _dagger(pairs)]
     drawn = [key for key in by_key if key not in unequal] or unequal
     caption = ""

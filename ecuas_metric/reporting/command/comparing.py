@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from ...basis import signature_of
 from ...comparison.compare import basis_of_comparison, compare_within, default_family
@@ -78,6 +78,8 @@ SUFFIX_OF_FORMAT = {"json": ".json", "markdown": ".md"}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFlags:
     """When a command fails: with exit status 1, and never for another reason."""
+
+    GROUP: ClassVar[str] = "a gate: exit status 1 where it fails"
 
     fail_if: Annotated[
         str | None,

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from ...basis import Basis
 from ...costs import ERROR_RATE
@@ -96,6 +96,8 @@ OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRowFlags:
     """What the columns of files mean, also of rows without a truth."""
+
+    GROUP: ClassVar[str] = "files and columns"
 
     columns: Annotated[
         Sequence[str],
@@ -205,6 +207,8 @@ class PairFlags(RowFlags):
 class FormOptions:
     """What predictions are, and what stands for those that are missing."""
 
+    GROUP: ClassVar[str] = "metrics"
+
     num_classes: Annotated[float | None, option("num_classes", "K")] = None
     predictions_are: PredictionsAre = None
     missing_confidence: Annotated[
@@ -252,6 +256,8 @@ class Outcome:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """How a table is shown, and where it is written."""
+
+    GROUP: ClassVar[str] = "output"
 
     digits: Annotated[
         int | None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from ...basis import Basis
 from ...comparison.compare import basis_of_pairs
@@ -40,6 +40,8 @@ from .reading import notes_of, read_files, recipes_of, require_pairs
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """What a planned comparison is to find."""
+
+    GROUP: ClassVar[str] = "what is planned"
 
     samples: Annotated[
         int | None, Flag("number of samples (default: as in the files, or 1000)", "N")
