@@ -83,7 +83,9 @@ def _explain_marks(verdict: Verdict, rows: Iterable[Sequence[Cell]]) -> str:
     if PERHAPS in marks:
         return f"{CLEARLY} clearly best  {PERHAPS} may be best  ({tests})"
     if CLEARLY in marks:
-        return f"{CLEARLY} clearly better (adj. p: {tests})" if verdict.num_tests > 1 else ""
+        is_pair = len(next(iter(verdict.rankings.values())).values) == 2
+        how = "better (adj. p: " if is_pair else "best  ("
+        return f"{CLEARLY} clearly {how}{tests})" if verdict.num_tests > 1 else ""
     return f"adj. p: {tests}" if verdict.num_tests > 1 else ""
 
 

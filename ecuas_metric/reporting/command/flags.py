@@ -224,7 +224,7 @@ def call(
 
 _FILES = """\
 A file contains one system, named after the file, or several if it has a column `system` or `model`. Columns are found
-by their exact names, or you say them with --columns; the first line says what was read, and what was not:
+by their exact names, or you say them with --columns; a line says what was read, and what was not:
 {layouts}
 Optional is `id`, which pairs the samples of different systems. A column that is written as 85%, 0,85, yes/no or
 right/wrong throughout is understood. `ecuas read FILE` shows all columns, and how they would be read.
