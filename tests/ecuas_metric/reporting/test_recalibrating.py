@@ -140,7 +140,7 @@ def test_what_a_fit_decides_has_neither_an_interval_nor_a_test(
     )
     untested = {
         row["key"]: row["untested"]
-        for row in saved("compare", "a.jsonl", "--calibrate", method, *asked)["rows"]
+        for row in saved("compare", "a.jsonl", "--calibrate", method, *asked, "--full")["rows"]
         if row["untested"] not in (None, "outside_family")
     }
     assert untested == dict.fromkeys(DECIDED[method], "decided_by_fit") | {"ece": "biased"}
