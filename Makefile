@@ -41,8 +41,8 @@ test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more
 	$(BIN)/python -m pytest -m slow -s
 	$(BIN)/python -m pytest -m "hypothesis and not e2e" --hypothesis-profile thorough $(PARALLEL)
 
-test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo)  ## the tools that leave runs, live, an hour with their installation
-	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
+test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo decisions every-eval-ever)  ## the tools that leave runs, live, an hour with their installation
+	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations tests/publishing
 
 nightly: latex test-slow test-integrations check-croissant test-3.12 test-3.13 $(VENV)/frames.installed  ## what is too long for every change: the simulations, the tools, other Pythons, Ibis, LaTeX
 	$(BIN)/python -m pytest -k "ibis or compiles" tests/ecuas_metric/scale tests/ecuas_metric/reporting
@@ -140,8 +140,11 @@ $(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
 .venv-integrations/uqlm.installed: PACKAGES := "uqlm>=0.6.7,<0.7" "pyarrow<22"
 .venv-integrations/lm-polygraph.installed: PACKAGES := "lm-polygraph>=0.7,<0.8"
 .venv-integrations/deepeval.installed: PACKAGES := "deepeval>=4.3.1,<5"
+.venv-integrations/decisions.installed: PACKAGES := "openai>=3.57,<4" "typesafe-sdk>=0.7.5,<0.8" "langchain-openai>=1.7.4,<2"
+.venv-integrations/every-eval-ever.installed: PACKAGES := "every-eval-ever==0.3.0"
+.venv-integrations/every-eval-ever.installed: OF := 3.12
 .venv-integrations/%.installed: | $(VENV)/lock.installed
-	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-integrations/$*
+	$(if $(OF),PYENV_VERSION=$(OF)) $(BIN)/uv venv --quiet --clear --python $(if $(OF),python$(OF),$(BIN)/python) .venv-integrations/$*
 	$(UV) --python .venv-integrations/$* $(PACKAGES)
 	$(if $(WITHOUT),$(BIN)/uv pip uninstall --quiet --python .venv-integrations/$* $(WITHOUT))
 	touch $@

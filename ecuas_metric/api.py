@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from .abstentions import where_answered
 from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
 from .classes import (
     OF_CONFIDENCES,
@@ -17,22 +18,23 @@ from .classes import (
     OF_UNCERTAINTIES,
     WORDS_OF_COSTS,
     ClassCosts,
-    by_class,
     columns_of,
     costs_by_class,
     in_words,
     matrix_of_classes,
     note_order,
+    order_columns,
     refuse_exchanged,
     two_columns,
 )
 from .costs import ECUAS_N
-from .errors import InputError, Note, warn_of
+from .errors import InputError, Note, issue_warnings
 from .inputs import (
     Array,
     complement,
     confidences,
     costs,
+    note_hard,
     numbers,
     posteriors,
     require_named,
@@ -42,7 +44,7 @@ from .inputs import (
 from .metric import Key, Metric
 from .options import check_number, checked_options, per_sample, refuse_idle_options
 from .order import AUGRC, AURC, AUROC
-from .results import System, compute_results, note_hard, prepare
+from .results import System, compute_results, prepare
 
 
 def ecuas_score(
@@ -476,7 +478,8 @@ def score_confidences(
     **options
         Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
         epsilon, sample_weight, weights_are, decompose, calibration, confidence_level, interval_method, n_resamples,
-        random_state, groups, strata.
+        random_state, groups, strata, abstained.
+        Whatever stands beside an answer that was not given (`abstained`) counts for nothing.
 
     Returns
     -------
@@ -632,13 +635,13 @@ def confidence_system(
     ([0.25, 0.5], 0.75)
     """
     if (confidence is None) == (uncertainty is None):
-        raise InputError("confidence and uncertainty", "not_one_of_two")
+        raise InputError(
+            "confidence and uncertainty", "are two forms of one thing: pass one of them"
+        )
     if confidence is not None:
         return _confidence_system(correct, confidence, options, OF_CONFIDENCES, ids)
-    require_same_order(correct=correct, uncertainty=uncertainty, ids=ids, **per_sample(options))
-    with in_words(OF_UNCERTAINTIES):
-        checked, _ = confidences(uncertainty, correct)
-    return _confidence_system(correct, complement(checked), options, OF_UNCERTAINTIES, ids)
+    assert uncertainty is not None
+    return _confidence_system(correct, uncertainty, options, OF_UNCERTAINTIES, ids)
 
 
 def _posterior_system(
@@ -658,7 +661,7 @@ def _posterior_system(
     checked = checked_options(**options)
     require_same_order(y_true=y_true, y_prob=y_prob, ids=ids, **per_sample(options))
     with in_words(OF_POSTERIORS):
-        scores = numbers(by_class(y_prob, y_true, labels), "y_prob")
+        scores = numbers(order_columns(y_prob, y_true, labels), "y_prob")
         noted: tuple[Note, ...] = ()
         if scores.ndim == 1:
             refuse_exchanged(y_true, scores)
@@ -676,17 +679,23 @@ def _posterior_system(
 
 def _confidence_system(
     correct: ArrayLike,
-    confidence: ArrayLike,
+    predictions: ArrayLike,
     options: Mapping[str, object],
     words: Mapping[str, str],
     ids: Iterable[object] | None = None,
     rank: bool = True,
 ) -> System:
+    """Return the system of confidences or uncertainties (N,), which `words` name."""
     checked = checked_options(**options)
-    arrays = {words["references"]: correct, words["predictions"]: confidence}
+    arrays = {words["references"]: correct, words["predictions"]: predictions}
     require_same_order(**arrays, ids=ids, **per_sample(options))
     with in_words(words):
-        q, truth = confidences(confidence, correct)
+        q, truth = confidences(
+            where_answered(predictions, checked.abstained, "predictions"),
+            where_answered(correct, checked.abstained, "references"),
+        )
+        if words is OF_UNCERTAINTIES:
+            q = complement(q)
         texts = _texts(ids, correct=truth)
         return prepare("confidences", q, truth, checked, ids=texts, rank=rank)
 
@@ -708,14 +717,14 @@ def value_of(system: System, metric: Metric) -> float:
     parameter = getattr(options, metric.parameter)[0] if metric.parameter else None
     key = Key(metric.name, parameter, "normalized" if options.normalize else "")
     results = compute_results(system, only=(key,))
-    warn_of(results.notes, stacklevel=3)
+    issue_warnings(results.notes, stacklevel=3)
     return results.estimates[key].value
 
 
 def _results(system: System) -> dict[str, float]:
     refuse_idle_options(system.options)
     results = compute_results(system)
-    warn_of(results.notes, stacklevel=3)
+    issue_warnings(results.notes, stacklevel=3)
     return results.flat()
 
 

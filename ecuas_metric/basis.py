@@ -147,6 +147,8 @@ class Basis:
     recalibration: str | None = _fact("recalibrations", "recal", _BESIDE)
     # a system decides as it will
     decisions: str | None = _fact("sources of the decisions", "decisions", _EVERY)
+    # a system answers what it will
+    abstentions: str | None = _fact("readings of abstentions", "abstentions", _EVERY)
     missing_confidence: float | None = _fact("values of missing confidences", "missing")
     weights: Digest | None = _fact("weights", "weights")
     weighting: str | None = _fact("meanings of weights", "weighting")
@@ -299,6 +301,7 @@ class Origin:
 
 
 UNKNOWN = Origin()
+REJECTIONS = "rejections"  # what samples without an answer count as
 _OF_ORIGIN = [one.name for one in fields(Origin)]
 
 
@@ -319,7 +322,7 @@ def basis_of_options(
     return Basis(
         n=options.n,
         num_classes=None if are_costs else classes or np.inf,
-        cost=_cost_of(options),
+        cost=_name_cost(options),
         epsilon=options.epsilon,
         n_bins=options.n_bins,
         predictions_are=_unless_default(options, "predictions_are"),
@@ -327,13 +330,14 @@ def basis_of_options(
         given_max_uncertainty=options.max_uncertainty,
         reject_costs=options.reject_costs,
         decisions=None if options.decisions is None else "given",
+        abstentions=None if options.abstained is None else REJECTIONS,
         missing_confidence=options.missing_confidence,
-        weights=digest_of(options.sample_weight, ids),
+        weights=digest_values(options.sample_weight, ids),
         weighting=_unless_default(options, "weights_are"),
         level=options.confidence_level,
-        groups=digest_of(options.groups, ids),
-        strata=digest_of(options.strata, ids),
-        **_methods_of(options),
+        groups=digest_values(options.groups, ids),
+        strata=digest_values(options.strata, ids),
+        **_list_methods(options),
         **{name: getattr(origin, name) for name in _OF_ORIGIN},
     )
 
@@ -342,13 +346,13 @@ def _unless_default(options: Options, name: str) -> Any:
     return getattr(options, name) if is_set(options, name) else None
 
 
-def _cost_of(options: Options) -> str:
+def _name_cost(options: Options) -> str:
     if options.max_uncertainty is not None:
         return "graded"
     return options.cost if isinstance(options.cost, str) else f"matrix-{_sha(options.cost)}"
 
 
-def _methods_of(options: Options) -> dict[str, Any]:
+def _list_methods(options: Options) -> dict[str, Any]:
     """Return how intervals and the test of calibration are made, where there are any."""
     draws = f"{options.n_resamples}/{options.random_state}"
     is_analytic = options.interval_method == "analytic"
@@ -358,7 +362,7 @@ def _methods_of(options: Options) -> dict[str, Any]:
     return methods
 
 
-def basis_of(
+def make_basis(
     decisions: Decisions,
     options: Options,
     *,
@@ -376,9 +380,10 @@ def basis_of(
         form=form,
         num_samples=len(decisions.uncertainty),
         max_uncertainty=decisions.max_uncertainty,
-        labels=digest_of(truth, keys),
+        abstentions=REJECTIONS if decisions.has_abstentions else None,
+        labels=digest_values(truth, keys),
         ids=None if keys is None else Digest(keys.digest),
-        answers=digest_of(decisions.candidate_cost, keys),
+        answers=digest_values(decisions.outcome, keys),
     )
 
 
@@ -398,37 +403,37 @@ class _Ids:
         if (
             str(getattr(self.ids, "type", "")) == "large_string"
         ):  # of Arrow, which has them as bytes
-            return _hashes_of(*_bytes_in(self.ids))
+            return _hash_texts(*_arrow_bytes(self.ids))
         as_list = getattr(self.ids, "to_pylist", None)
-        return _hashes_of(*_bytes_of(map(str, as_list() if as_list else self.ids)))
+        return _hash_texts(*_encode_texts(map(str, as_list() if as_list else self.ids)))
 
     def digest(self) -> str:
         """Return a digest of the ids, which does not depend on their order."""
-        return _of_sum(_mixed(self.hashes))
+        return _digest_sum(_mixed(self.hashes))
 
     def digest_with(self, values: Array) -> str:
         """Return a digest of the pairs of ids and values (N,), which does not depend on their order."""
         bits = np.ascontiguousarray(values, np.float64).view(np.uint64)
         with np.errstate(over="ignore"):
-            return _of_sum(_mixed(_mixed(self.hashes) + bits))
+            return _digest_sum(_mixed(_mixed(self.hashes) + bits))
 
 
-def _bytes_in(texts: Any) -> tuple[Array, Array]:
-    """Return the bytes of an array of Arrow's large texts (N,), one after the other, and how many each has."""
+def _arrow_bytes(texts: Any) -> tuple[Array, Array]:
+    """Return the joined bytes of an Arrow array of large strings (N,), and the length of each string."""
     _, offsets, content = texts.buffers()
     bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     bytes_of_all = np.frombuffer(content or b"", np.uint8)
     return bytes_of_all[bounds[0] : bounds[-1]], np.diff(bounds)
 
 
-def _bytes_of(texts: Iterable[str]) -> tuple[Array, Array]:
-    """Return the bytes of texts (N,), one after the other, and how many each has."""
+def _encode_texts(texts: Iterable[str]) -> tuple[Array, Array]:
+    """Return the joined UTF-8 bytes of texts (N,), and the length of each text."""
     encoded = [text.encode() for text in texts]
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     return np.frombuffer(b"".join(encoded), np.uint8), lengths
 
 
-def _hashes_of(content: Array, lengths: Array) -> Array:
+def _hash_texts(content: Array, lengths: Array) -> Array:
     """Return a whole number of 64 bits for each text (N,): its words of 8 bytes mixed one after the other.
 
     Texts are bytes one after the other, of so many each.
@@ -449,7 +454,7 @@ def _hashes_of(content: Array, lengths: Array) -> Array:
 
 def numbers_of_texts(texts: Iterable[str]) -> Floats:
     """Return a number for each text (N,), the same for the same text, that says nothing else."""
-    return _hashes_of(*_bytes_of(texts)).view(np.float64)
+    return _hash_texts(*_encode_texts(texts)).view(np.float64)
 
 
 def _mixed(numbers: Array) -> Array:
@@ -459,14 +464,14 @@ def _mixed(numbers: Array) -> Array:
     return np.asarray(numbers ^ (numbers >> np.uint64(31)))
 
 
-def _of_sum(numbers: Array) -> str:
+def _digest_sum(numbers: Array) -> str:
     """Return a digest of whole numbers (N,), whatever their order."""
     return hashlib.sha256(
         f"{len(numbers)} {int(numbers.sum(dtype=np.uint64))}".encode()
     ).hexdigest()[:8]
 
 
-def digest_of(
+def digest_values(
     values: Array | None,
     ids: _Ids | None = None,
 ) -> Digest | None:

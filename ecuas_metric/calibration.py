@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .decisions import confidence_at
-from .designs import design_effect, effective_size, totals
+from .groups import Groups, run_starts, totals
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Metric, Unjudged, attainable_sums
 from .options import Options
-from .ranking import TieGroups, run_starts
+from .sampling import design_effect, effective_size
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
 # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
@@ -32,7 +32,7 @@ def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
     return np.minimum(bins, n_bins - 1)
 
 
-def _ece_of_groups(groups: TieGroups, n_bins: int) -> float:
+def _ece_of_groups(groups: Groups, n_bins: int) -> float:
     """Return the `ece` of groups of equal confidences q_e, ranked by -q_e, so that bins are slices."""
     edges = -np.arange(n_bins - 1, 0, -1) / n_bins
     inner = np.searchsorted(groups.rank, edges, side="right")
@@ -42,7 +42,7 @@ def _ece_of_groups(groups: TieGroups, n_bins: int) -> float:
     return float(np.abs(gaps).sum() / groups.weight.sum())
 
 
-def signed_gaps(groups: TieGroups) -> Floats:
+def signed_gaps(groups: Groups) -> Floats:
     """Return the sum of confidence minus correctness (G,) of each group, ranked by -q_e."""
     return groups.cost - groups.weight * (1 + groups.rank)
 
@@ -288,7 +288,7 @@ def _chance(
 
 
 def _range_of_sums(sums: Floats) -> Floats:
-    """Return the largest difference of two sums, or of one and 0, of each row."""
+    """Return the range (B,) of the partial sums (B, M) of each row, with 0 before the first."""
     largest = np.maximum(sums.max(axis=-1), 0.0)
     smallest = np.minimum(sums.min(axis=-1), 0.0)
     return np.asarray(largest - smallest)

@@ -19,7 +19,7 @@ from .inputs import (
     Floats,
     Ints,
     are_swapped,
-    in_unit_interval,
+    lie_in_unit_interval,
     numbers,
     one_dimensional,
     require,
@@ -32,7 +32,7 @@ from .options import Options
 ClassCosts = Mapping[object, object]
 
 
-def _in_place_of(predictions: str, references: str) -> dict[str, str]:
+def _argument_names(predictions: str, references: str) -> dict[str, str]:
     """Return these functions' names for the arguments that the core calls predictions and references."""
     both = ("sample_weight", "groups", "strata", "decisions")
     return {
@@ -44,26 +44,26 @@ def _in_place_of(predictions: str, references: str) -> dict[str, str]:
 
 
 OF_POSTERIORS = {
-    **_in_place_of("y_prob", "y_true"),
-    "pass_flat_list": "pass_flat_list_of_two",
+    **_argument_names("y_prob", "y_true"),
+    "pass_flat_list": "Probabilities of the second class? Pass them as a flat list.",
 }
 OF_CONFIDENCES = {
-    **_in_place_of("confidence", "correct"),
+    **_argument_names("confidence", "correct"),
     "pass_posteriors": "score_as_posteriors",
     "swap_arguments": "pass_correct_first",
 }
 OF_GIVEN_CONFIDENCES = {
     **OF_CONFIDENCES,
-    "set_missing_confidence": "score_as_confidences",
+    "set_missing_confidence": "Missing confidences? score_confidences takes them with missing_confidence.",
 }
 OF_UNCERTAINTIES = {
-    **_in_place_of("uncertainty", "correct"),
+    **_argument_names("uncertainty", "correct"),
     "pass_posteriors": "score_as_posteriors",
     "swap_arguments": "pass_correct_first",
-    "name_scale": "pass_exponentials",
+    "name_scale": "Are they -log p? Pass confidence=np.exp(-x).",
     "exponentiate": "",
 }
-WORDS_OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
+WORDS_OF_COSTS = _argument_names("uncertainty", "candidate_cost")
 
 
 def names_of_columns(values: ArrayLike) -> list[str]:
@@ -72,14 +72,12 @@ def names_of_columns(values: ArrayLike) -> list[str]:
     return list(getattr(values, "columns", ()) if names is None else names)
 
 
-def by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
+def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
     """Return the columns of a data frame in the order of the classes, if they name all of these."""
     names = names_of_columns(y_prob)
     if len(names) < 2:
         return y_prob
-    classes = (
-        np.unique(classes_in(y_true, "y_true")) if labels is None else classes_in(labels, "labels")
-    )
+    classes = sorted_classes(y_true, labels)
     text = str if classes.dtype.kind == "U" else _text_of_number
     in_order = list(map(text, classes.tolist()))
     columns = list(map(text, names))
@@ -97,7 +95,7 @@ def sort_columns(predictions: object) -> object:
     if len(names) < 2:
         return predictions
     classes = range(len(names))
-    return by_class(predictions, classes, classes)  # type: ignore[arg-type]
+    return order_columns(predictions, classes, classes)  # type: ignore[arg-type]
 
 
 def _without_prefix(names: list[str]) -> list[str]:
@@ -128,12 +126,17 @@ def classes_of_columns(
     columns = names_of_columns(y_prob)
     if len(columns) < 2:
         return None
-    classes = sorted_classes(classes_in(columns, argument), None)
+    classes = sorted_classes(columns, None, argument)
     names = classes.tolist()
     are_texts = classes.dtype.kind == "U"
     if are_numbered and are_texts and names != sorted(names, key=_parts_of_name):
         got = reprlib.repr(names)
-        raise InputError(argument, "numbers_as_text", got=got, advice="pass_array")
+        raise InputError(
+            argument,
+            "must have columns in one order, as text and as numbers",
+            got=got,
+            advice="Pass an array, whose columns stand in the order that is meant.",
+        )
     return classes
 
 
@@ -143,9 +146,13 @@ def _parts_of_name(name: str) -> list[str | int]:
     return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
-def sorted_classes(truth: Array, labels: ArrayLike | None) -> Array:
-    """Return the classes that are there, or those that are given."""
-    return np.unique(truth) if labels is None else classes_in(labels, "labels")
+def sorted_classes(values: ArrayLike, labels: ArrayLike | None, name: str = "y_true") -> Array:
+    """Return the labels that the user names, or else the classes that occur among the values of an argument."""
+    return (
+        parse_classes(labels, "labels")
+        if labels is not None
+        else np.unique(parse_classes(values, name))
+    )
 
 
 def refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
@@ -157,33 +164,58 @@ def refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
         got = "numbers between 0 and 1"
     else:
         return
-    raise InputError("y_true", "truth_is_no_class", value=truth, got=got, advice="pass_truth_first")
+    raise InputError(
+        "y_true", "must hold classes", value=truth, got=got, advice="Swapped? y_true comes first."
+    )
 
 
 def two_columns(y_prob: Array, options: Options) -> Array:
     """Return posteriors (N, 2) where there is one number per sample, that of the second class."""
     if options.predictions_are == "positive_probabilities":
-        raise InputError("predictions_are", "idle_of_flat_lists")
+        raise InputError(
+            "predictions_are",
+            (
+                "cannot be positive_probabilities here: y_prob of shape (N,) is always of"
+                " the second class"
+            ),
+        )
     if y_prob.ndim != 1:
         return y_prob
     if options.predictions_are == "logits":
         return np.stack([np.zeros(len(y_prob)), y_prob], axis=1)
     if options.predictions_are == "log_probabilities":
-        require(y_prob <= RANGE_TOLERANCE, y_prob, "y_prob", "not_log_probabilities")
+        require(
+            y_prob <= RANGE_TOLERANCE,
+            y_prob,
+            "y_prob",
+            "must be at most 0, the logarithms of probabilities",
+        )
         log_q = np.minimum(y_prob, 0.0)
         with np.errstate(divide="ignore"):
             return np.stack([np.log1p(-np.exp(log_q)), log_q], axis=1)
     advice = "" if np.isnan(y_prob).any() else "margins_are_logits"
-    require(in_unit_interval(y_prob), y_prob, "y_prob", "out_of_unit_interval_of_two", advice)
+    require(
+        lie_in_unit_interval(y_prob),
+        y_prob,
+        "y_prob",
+        "must lie in [0, 1] where it has shape (N,), the probability of the second class",
+        advice,
+    )
     return stacked(y_prob)
 
 
 def columns_of(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints:
     """Return the column of each class, as scikit-learn's `log_loss` finds it: by the sorted order of the classes."""
-    truth = classes_in(y_true, "y_true")
+    truth = parse_classes(y_true, "y_true")
     same_length(y_true=truth, y_prob=y_prob)
     if labels is None and truth.dtype.kind != "U":
-        require(truth != IGNORED, truth, "y_true", "not_classes", advice="leave_ignored_rows_out")
+        require(
+            truth != IGNORED,
+            truth,
+            "y_true",
+            "must be classes",
+            advice="Does it mark rows that do not count? Leave these out.",
+        )
     classes = sorted_classes(truth, labels)
     check_classes(classes, labels, y_prob.shape[1])
     listed = reprlib.repr(classes.tolist())
@@ -199,7 +231,7 @@ def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
 
     Class 10 stands before class 9 as a text; a categorical column may have an order of its own.
     """
-    truth = classes_in(y_true, "y_true")
+    truth = parse_classes(y_true, "y_true")
     if truth.dtype.kind != "U":
         return ()
     classes = np.unique(truth).tolist()
@@ -212,7 +244,16 @@ def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
     if in_order or set(map(str, names_of_columns(y_prob))) == set(classes):
         return ()
     listed = reprlib.repr(classes)
-    return (Note("classes_in_order_of_texts", {"classes": listed}, "name_columns_of_frame"),)
+    return (
+        Note(
+            "classes_in_order_of_texts",
+            {"classes": listed},
+            (
+                "labels, in this order, says that this is meant; a data frame with the "
+                "classes as names of its columns has any order."
+            ),
+        ),
+    )
 
 
 def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) -> None:
@@ -221,22 +262,28 @@ def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) ->
         listed = classes.tolist()
         raise InputError(
             "labels",
-            "labels_unsorted",
+            "must be distinct and sorted",
             value=listed,
             got=reprlib.repr(listed),
-            advice="sort_labels",
+            advice="Sort them, and the columns of y_prob with them.",
         )
     if len(classes) != num_classes:
         error = InputError(
-            "labels", "number_of_classes_differs", value=len(classes), num_classes=num_classes
+            "labels",
+            "must have as many classes as y_prob, {num_classes}",
+            value=len(classes),
+            num_classes=num_classes,
         )
         if labels is None:
             error.argument = "y_true"
-            error.advice = "number_classes"
+            error.advice = (
+                "Pass labels, all classes in the order of the columns: range(K) where"
+                " they are numbered from 0."
+            )
         raise error
 
 
-def classes_in(values: ArrayLike, name: str) -> Array:
+def parse_classes(values: ArrayLike, name: str) -> Array:
     """Return classes (N,): numbers, or an array of strings. NumPy by itself would make 1 and "cat" two strings."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     are_numbers = kind in "biuf" or hasattr(values, "detach")
@@ -244,11 +291,13 @@ def classes_in(values: ArrayLike, name: str) -> Array:
     texts = [isinstance(value, str) for value in objects.flat]
     if not any(texts):
         array = one_dimensional(numbers(values, name), name)
-        require(~np.isnan(array), array, name, "no_class")
+        require(~np.isnan(array), array, name, "must not be missing")
         return array
     if not all(texts):
         index = texts.index(False)
-        raise InputError(name, "mixed_types", value=objects.flat[index], index=index)
+        raise InputError(
+            name, "must be all strings or all numbers", value=objects.flat[index], index=index
+        )
     return one_dimensional(objects, name).astype(str)
 
 
@@ -260,10 +309,15 @@ def matrix_of_classes(
     A class has what any mistake about it costs, or a mapping of decisions, the same for each class, to costs.
     """
     keys: list[str] = list(cost)  # type: ignore[arg-type]  # or numbers
-    classes = sorted_classes(classes_in(keys, "cost"), labels)
+    classes = sorted_classes(keys, labels, "cost")
     names = classes.tolist()
     if set(names) != set(cost):
-        raise InputError("cost", "class_without_cost", got=reprlib.repr(keys), labels=names)
+        raise InputError(
+            "cost",
+            "must have the costs of each class, and of no other: {labels}",
+            got=reprlib.repr(keys),
+            labels=names,
+        )
     rows = [cost[name] for name in names]
     if not any(isinstance(row, Mapping) for row in rows):
         mistakes = one_dimensional(numbers(rows, "cost"), "cost")
@@ -274,7 +328,12 @@ def matrix_of_classes(
         of_decisions = row if isinstance(row, Mapping) else {}
         decisions = decisions or list(of_decisions)
         if set(of_decisions) != set(decisions):
-            raise InputError("cost", "decisions_differ", value=row, decisions=decisions)
+            raise InputError(
+                "cost",
+                "must have the costs of the same decisions for each class: {decisions}",
+                value=row,
+                decisions=decisions,
+            )
         table.append([of_decisions[decision] for decision in decisions])
     return numbers(table, "cost").astype(np.float64), classes, decisions
 

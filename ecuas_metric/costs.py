@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import InputError, Note, warn_of
+from .errors import InputError, Note, issue_warnings
 from .inputs import (
     Bools,
     FloatOrFloats,
@@ -111,7 +111,12 @@ def ecuas_of_checked(
     if n == math.inf:
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
     if not 0 < epsilon < max_uncertainty:
-        raise InputError("epsilon", "epsilon_out_of_range", value=epsilon, largest=max_uncertainty)
+        raise InputError(
+            "epsilon",
+            "must lie in (0, max_uncertainty = {largest:g})",
+            value=epsilon,
+            largest=max_uncertainty,
+        )
     floored = np.maximum(ratio, epsilon / max_uncertainty)
     if n < SMALLEST_ORDER:
         return ratio - np.log(floored) * c * (1 / max_uncertainty)
@@ -167,7 +172,7 @@ def fixed_reject_cost(
     if not reject_cost >= 0:
         raise InputError("reject_cost", "negative", value=reject_cost)
     if not max_uncertainty > 0:
-        raise InputError("max_uncertainty", "not_positive", value=max_uncertainty)
+        raise InputError("max_uncertainty", "must be positive (inf allowed)", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
     accepts = accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty)
     return np.where(accepts, c, reject_cost)
@@ -238,7 +243,7 @@ def weighted_cost(
     u = np.minimum(u, max_uncertainty)
     breaks = to_array(break_points, "break_points").astype(np.float64).ravel()
     ok = (breaks >= 0) & (breaks <= max_uncertainty)
-    require(ok, breaks, "break_points", "out_of_range", largest=max_uncertainty)
+    require(ok, breaks, "break_points", "must lie in [0, {largest:g}]", largest=max_uncertainty)
     parts = np.linspace(0, max_uncertainty, PARTS + 1)
     edges = np.unique(np.concatenate([u.ravel(), breaks, parts]))
     weight = _non_negative_weight(weight_function)
@@ -278,9 +283,9 @@ def _check(
     max_uncertainty: float,
 ) -> tuple[Floats, Floats]:
     if not 0 < max_uncertainty < math.inf:
-        raise InputError("max_uncertainty", "not_positive_and_finite", value=max_uncertainty)
+        raise InputError("max_uncertainty", "must be positive and finite", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
-    warn_of(note_above(u, max_uncertainty), stacklevel=3)
+    issue_warnings(note_above(u, max_uncertainty), stacklevel=3)
     return c, u
 
 
@@ -293,7 +298,7 @@ def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, 
             non_negative(np.atleast_1d(values), name)
     if c.shape != u.shape:
         got = f"{c.shape} and {u.shape}"
-        raise InputError("candidate_cost and uncertainty", "shapes_differ", got=got)
+        raise InputError("candidate_cost and uncertainty", "must have the same shape", got=got)
     return c, u
 
 
@@ -335,7 +340,11 @@ def _integrals(
                 values[i] = quad(function, low, high, epsabs=1e-13, epsrel=1e-12)[0]
             except (IntegrationWarning, ZeroDivisionError) as error:
                 raise InputError(
-                    "weight_function", "no_integral", got=str(error), low=low, high=high
+                    "weight_function",
+                    "must have an integral over [{low}, {high}]",
+                    got=str(error),
+                    low=low,
+                    high=high,
                 ) from None
     return values
 
@@ -412,14 +421,24 @@ def _confidence_cross_entropy(data: Data) -> Floats:
     It is at least epsilon.
     """
     decisions = data.decisions
-    # the complement where correct, itself where incorrect
-    of_truth = np.abs(1.0 - decisions.candidate_cost - decisions.uncertainty)
-    return np.abs(np.log(np.maximum(of_truth, data.options.epsilon)))
+    epsilon = data.options.epsilon
+    u = decisions.uncertainty
+    if_right = np.abs(np.log(np.maximum(np.abs(1.0 - u), epsilon)))
+    if_wrong = np.abs(np.log(np.maximum(u, epsilon)))
+    return _between(if_right, if_wrong, decisions.candidate_cost)
 
 
 def _confidence_brier_score(data: Data) -> Floats:
     """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
-    return np.square(data.decisions.uncertainty - data.decisions.candidate_cost)
+    decisions = data.decisions
+    if_right = np.square(decisions.uncertainty)
+    if_wrong = np.square(1.0 - decisions.uncertainty)
+    return _between(if_right, if_wrong, decisions.candidate_cost)
+
+
+def _between(if_right: Floats, if_wrong: Floats, cost: Floats) -> Floats:
+    """Return costs (N,) that are affine in the candidate cost, from those at 0 and at 1, to the last bit."""
+    return np.asarray((1.0 - cost) * if_right + cost * if_wrong)
 
 
 def _cross_entropy(data: Data) -> Floats:

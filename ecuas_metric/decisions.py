@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .inputs import Array, Floats, Ints, row_blocks
-from .options import cost_matrix
-from .ranking import sorted_by
+from .groups import sorted_by
+from .inputs import Array, Bools, Floats, Ints, row_blocks
+from .options import Options, cost_matrix, own_decisions
 
 SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
 _LAST_DIGIT = 6e-15  # of uncertainties with 14 digits: a little more than half of it
 EPS = float(np.finfo(np.float64).eps)
 Integers = NDArray[np.object_]  # Python's, of any size
+# the confidence of a sample in which a system gives no answer: u = 2, beyond each u_M, so that nobody accepts it
+ABSTAINS = -1.0
 # bits of all costs as integers, up to which the programme is solved in integers
 LARGEST_EXACT = 40_000
 GAP = 1e-9  # between primal and dual, relative, up to which a larger programme counts as solved
@@ -41,6 +43,25 @@ class Decisions:
     def are_of_confidences(self) -> bool:
         """Whether they are those of confidences alone, and not of posteriors or costs."""
         return self.confidence is not None and self.labels is None
+
+    @cached_property
+    def has_abstentions(self) -> bool:
+        """Whether the system gives no answer to some samples."""
+        return self.are_of_confidences and bool(self.uncertainty.max(initial=0.0) > 1)
+
+    @property
+    def abstained(self) -> Bools:
+        """To which samples (N,) the system gives no answer."""
+        if not self.are_of_confidences:
+            return np.zeros(len(self.uncertainty), np.bool_)
+        return np.asarray(self.uncertainty > 1)
+
+    @property
+    def outcome(self) -> Floats:
+        """What each answer (N,) is: its candidate cost, or 2 where there is none."""
+        if not self.has_abstentions:
+            return self.candidate_cost
+        return np.where(self.abstained, 2.0, self.candidate_cost)
 
     @property
     def rank_by(self) -> Floats:
@@ -70,6 +91,31 @@ class Decisions:
     def uncertainty_at(self, rank: Floats) -> Floats:
         """Return the uncertainty of samples whose `rank_by` is `rank`."""
         return 1 + rank if self.are_of_confidences else rank
+
+
+def make_decisions(form: str, predictions: Array, references: Array, options: Options) -> Decisions:
+    """Return the decisions of checked predictions, (N,) or (N, K), and references (N,) of a form of input."""
+    if form == "confidences":
+        if options.abstained is not None:
+            predictions = np.where(options.abstained, ABSTAINS, predictions)
+            references = np.where(options.abstained, 0, references)
+        return confidence_decisions(predictions, references, num_classes=options.num_classes)
+    if form == "costs":
+        if options.max_uncertainty is None:
+            raise InputError(
+                "max_uncertainty", "is missing: the uncertainty of a system that knows nothing"
+            )
+        return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty)
+    are = options.predictions_are.replace("positive_probabilities", "probabilities")
+    num_samples, num_classes = predictions.shape
+    return posterior_decisions(
+        predictions,
+        references,
+        predictions_are=are,
+        cost=options.cost,
+        decisions=own_decisions(options, num_samples=num_samples, num_classes=num_classes),
+        epsilon=options.epsilon,
+    )
 
 
 def confidence_decisions(
@@ -339,7 +385,12 @@ def largest_uncertainty(matrix: Floats) -> float:
         got = f"decision {first}, which costs nothing for any"
         count = int(np.count_nonzero(free))
         raise InputError(
-            "cost", "decision_costs_nothing", value=first, got=got, count=count, total=len(free)
+            "cost",
+            "must make every decision cost something for some class",
+            value=first,
+            got=got,
+            count=count,
+            total=len(free),
         )
     exponents = np.frexp(matrix[matrix > 0])[1]
     if matrix.size * (53 + int(np.ptp(exponents))) <= LARGEST_EXACT:
@@ -351,7 +402,10 @@ def largest_uncertainty(matrix: Floats) -> float:
     if high - low > GAP * high or largest < np.finfo(np.float64).tiny:
         got = f"one between {float(low):g} and {float(high):g}"
         raise InputError(
-            "cost", "largest_uncertainty_unverified", got=got, advice="leave_extreme_costs_out"
+            "cost",
+            "must have a largest uncertainty that can be verified",
+            got=got,
+            advice="Leave out costs that are too small to matter, or too large to happen.",
         )
     return largest
 
@@ -432,7 +486,7 @@ def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if solution.x is None:
-        raise InputError("cost", "no_largest_uncertainty", got=str(solution.message))
+        raise InputError("cost", "must have a largest uncertainty", got=str(solution.message))
     q = np.maximum(-solution.ineqlin.marginals, 0)
     y = np.maximum(solution.x, 0)
     return _polish(matrix, q, y)

@@ -19,22 +19,22 @@ import pyarrow.compute as pc
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .version import BIBTEX, VERSION
 from .messages import SENTENCES
-from .errors import InputError, Note, warn_of
+from .errors import InputError, Note, issue_warnings
 from .precision import widen
 from .inputs import FORM_CHECKS, Array, numbers, require_same_order
 from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample, refuse_idle_options
 from .classes import sort_columns
-from .ranking import tie_groups
+from .groups import tie_groups
 from .peer_metrics import prr
 from .decisions import Decisions
+from .abstentions import answered_groups
 from .metric import METRICS
 from .calibration import ECE
 from .costs import ecuas_cost
 from .order import AURC
 from .metrics import metric_values
 from .basis import basis_of_options
-from .designs import Design
-from .inference import Groups
+from .inference import infer
 from .sampling import intervals
 from .intervals import analytic_intervals
 from .results import compute_results, prepare
@@ -142,7 +142,9 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
     def _info(self) -> evaluate.MetricInfo:
         if self.config_name not in _CONFIGURATIONS:
-            raise InputError("the configuration", "unknown_configuration", value=self.config_name)
+            raise InputError(
+                "the configuration", "must be 'default' or 'graded'", value=self.config_name
+            )
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=BIBTEX,
@@ -213,10 +215,21 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         batch = self._checked(predictions, references)
         if self._of_others is not None:
             raise InputError(
-                "the inputs", "not_after_a_failed_gathering", advice="compute_or_reset"
+                "the inputs",
+                ("cannot be added: those of all processes are gathered, and their compute failed"),
+                advice="Call compute as the error asked, or reset to forget them.",
             )
         if self._has_failed and self._added:
-            warn_of([Note("kept_after_error", {"count": len(self)}, "reset_module")], stacklevel=2)
+            issue_warnings(
+                [
+                    Note(
+                        "kept_after_error",
+                        {"count": len(self)},
+                        "Were they added again? reset() forgets them.",
+                    )
+                ],
+                stacklevel=2,
+            )
             self._has_failed = False
         # copies, since the caller may write to the arrays
         self._added.append(_Batch(batch.form, batch.predictions.copy(), batch.references.copy()))
@@ -262,6 +275,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         random_state: object = 0,
         groups: object = None,
         strata: object = None,
+        abstained: object = None,
     ) -> dict[str, float]:
         given = locals()
         options = checked_options(**{name: given[name] for name in OPTIONS})
@@ -282,7 +296,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         if self._added and self._added[0].row_shape != batch.row_shape:
             raise InputError(
                 "predictions",
-                "batch_shapes_differ",
+                "must have the shape of the batches before, (N{axes})",
                 value=batch.row_shape,
                 got=f"(N{_axes(batch.row_shape)})",
                 axes=_axes(self._added[0].row_shape),
@@ -298,7 +312,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             references = np.concatenate([batch.references for batch in batches])
         self.row_shape = predictions.shape[1:]
         results = compute_results(prepare(batches[0].form, predictions, references, options))
-        warn_of(results.notes, stacklevel=3)
+        issue_warnings(results.notes, stacklevel=3)
         return results.flat()
 
     def _compute_of_all(
@@ -320,7 +334,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         except pa.ArrowException as error:
             self._release_files()
             raise InputError(
-                "predictions", "forms_differ_between_processes", got=str(error)
+                "predictions", "must have one form in all processes", got=str(error)
             ) from None
         except BaseException:
             self._release_files()
@@ -382,5 +396,5 @@ def _to_numpy(column: pa.ChunkedArray) -> Array:
     if not pa.types.is_list(column.type):
         return np.asarray(column.to_numpy())
     if len(pc.unique(pc.list_value_length(column))) > 1:
-        raise InputError("predictions", "classes_differ_between_batches")
+        raise InputError("predictions", "must have the same number of classes in every batch")
     return np.asarray(pc.list_flatten(column).to_numpy()).reshape(len(column), -1)

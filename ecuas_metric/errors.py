@@ -1,4 +1,4 @@
-"""Errors about an input and notes about a result, as ids and fields that each interface puts into its own words."""
+"""Errors about an input and notes about a result: sentences with fields, or ids that interfaces have words for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sentence(
 ) -> str:
     """Return the sentence of an id in the words of an interface, or else in Python's, with its fields filled in.
 
-    An id that only another interface has stands for itself.
+    A text that is no id is the sentence itself.
     """
     template = words.get(identifier, SENTENCES.get(identifier, identifier))
     return template.format_map({name: _listed(value) for name, value in fields.items()})
@@ -47,7 +47,8 @@ class InputError(ValueError):
     argument : str
         Name of the argument or option, e.g. "predictions".
     rule : str
-        Id of what it must be, e.g. "out_of_unit_interval": a key of `messages.INPUT_RULES`.
+        What it must be: a sentence, or the id of one that surfaces reword, e.g. "out_of_unit_interval", a key of
+        `messages.INPUT_RULES`.
     got : str
         The first offender in words, or empty.
     value : object
@@ -57,7 +58,7 @@ class InputError(ValueError):
     count, total : int or None
         How many of how many values break the rule.
     advice : str
-        Id of what to do, a key of `messages.ADVICE`, or empty.
+        What to do: a sentence, or the id of one, a key of `messages.ADVICE`; or empty.
     fields : dict
         The numbers and names that the sentences of rule and advice need.
 
@@ -202,7 +203,7 @@ class Note:
         return f"{fact} {advice}".rstrip()
 
 
-def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
+def issue_warnings(notes: Iterable[Note], *, stacklevel: int) -> None:
     """Issue notes as warnings about a caller, counted as for `warnings.warn` in the function that calls this one.
 
     But that an interval is not known: its limits are nan.

@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .designs import INDEPENDENT, Clusters, Design, ratio
+from .groups import Groups, Line, ratio, sum_samples, totals
 from .inputs import Bools, Floats, Ints, Limits, inner
-from .metric import Line, Point
+from .metric import Point
+from .sampling import INDEPENDENT, Clusters, Design
 
 # answers that could have been seen besides: one, as in the limits of Clopper and Pearson
 ADDED = 1.0
@@ -57,95 +58,24 @@ def weighted_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
     return Rows(group, cost, weight, square, weight * square, np.square(square))
 
 
-GROUP_SUMS = ("weight", "cost", "weight2", "weight2_cost", "weight2_cost2", "weight4")
-
-
-def group_terms(w: Floats, c: Floats, counts: Floats | float = 1.0) -> dict[str, Floats]:
-    """Return what `GROUP_SUMS` are the sums of: weights and costs (N,), each of so many equal samples."""
-    w2 = w * w / counts
-    terms = (w, w * c, w2, w2 * c, w2 * c * c, w2 * w2 / counts)
-    return dict(zip(GROUP_SUMS, terms, strict=True))
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Groups:
-    """Sums over groups of answers (G,), by increasing uncertainty, of weights w and costs c."""
-
-    uncertainty: Floats
-    weight: Floats  # of w
-    cost: Floats  # of w c
-    weight2: Floats  # of w^2
-    weight2_cost: Floats  # of w^2 c
-    weight2_cost2: Floats  # of w^2 c^2
-    weight4: Floats  # of w^4
-
-    @functools.cached_property
-    def total(self) -> float:
-        """The weight W of all answers."""
-        return float(self.weight.sum())
-
-    @functools.cached_property
-    def unit(self) -> float:
-        """The weight of one answer of as many equal ones as these are worth (Kish): sum of w^2 / W."""
-        return float(self.weight2.sum()) / self.total
-
-    @functools.cached_property
-    def event(self) -> Floats:
-        """What an answer costs (G,) of those that cost anything: the mean square over the mean of their costs."""
-        return ratio(self.weight2_cost2, self.weight2_cost)
-
-    @functools.cached_property
-    def costly(self) -> Floats:
-        """The sum of w^2 (G,) of the answers that cost `event` each, as all that cost anything are taken to."""
-        return ratio(self.weight2_cost, self.event)
-
-    @functools.cached_property
-    def free(self) -> Floats:
-        """The sum of w^2 (G,) of the answers that cost nothing."""
-        return np.maximum(self.weight2 - self.costly, 0.0)
-
-    @functools.cached_property
-    def kinds(self) -> Rows:
-        """The answers as two kinds in each group: those that cost nothing, then those that cost `event` each."""
-        index = np.arange(len(self.cost))
-        costly = ratio(self.cost, self.event)
-        square = np.append(self.free, self.costly)
-        weight = np.append(self.weight - costly, costly)
-        mean_weight = self.weight2 / self.weight
-        mean_square = self.weight4 / self.weight2
-        are_there = (weight != 0) | (square > 0)
-        rows = (
-            np.append(index, index),
-            np.append(0 * self.event, self.event),
-            weight,
-            square,
-            square * np.append(mean_weight, mean_weight),
-            square * np.append(mean_square, mean_square),
-        )
-        return Rows(*(values[are_there] for values in rows))
-
-    def mean(self, line: Line) -> float:
-        """Return the mean of a line over all answers."""
-        total = inner(self.weight, line.intercept) + inner(self.cost, line.slope)
-        return total / self.total
-
-    def centred(self, line: Line) -> Line:
-        """Return a line less its mean over all answers."""
-        return Line(line.intercept - self.mean(line), line.slope)
-
-    def enlarged(self, mass: Floats, cost: Floats) -> Groups:
-        """Return the groups with a weight (G,) of answers of these costs (G,) added, for values and lines."""
-        return dataclasses.replace(
-            self,
-            weight=self.weight + mass,
-            cost=self.cost + mass * cost,
-        )
-
-    def merged(self, starts: Ints) -> Groups:
-        """Return neighbours added up, from each start (K,) to the next, at their mean uncertainty."""
-        sums = {name: np.add.reduceat(getattr(self, name), starts) for name in GROUP_SUMS}
-        weighted = np.add.reduceat(self.uncertainty * self.weight, starts)
-        return Groups(weighted / sums["weight"], **sums)
+def split_kinds(groups: Groups) -> Rows:
+    """Return two kinds of answers for each group, first all that cost nothing, then all that cost `event`."""
+    index = np.arange(len(groups.cost))
+    costly = ratio(groups.cost, groups.event)
+    square = np.append(groups.free, groups.costly)
+    weight = np.append(groups.weight - costly, costly)
+    mean_weight = groups.weight2 / groups.weight
+    mean_square = groups.weight4 / groups.weight2
+    are_there = (weight != 0) | (square > 0)
+    rows = (
+        np.append(index, index),
+        np.append(0 * groups.event, groups.event),
+        weight,
+        square,
+        square * np.append(mean_weight, mean_weight),
+        square * np.append(mean_square, mean_square),
+    )
+    return Rows(*(values[are_there] for values in rows))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -192,7 +122,7 @@ class Number:
 
     def answers(self, *, one_by_one: bool = True) -> Rows:
         """Return the answers, one by one or as kinds."""
-        return self.rows() if one_by_one and self.rows else self.groups.kinds
+        return self.rows() if one_by_one and self.rows else split_kinds(self.groups)
 
 
 def _negated(point: Point) -> Point:
@@ -268,7 +198,7 @@ class Moments:
 
     @property
     def recovered(self) -> Floats:
-        """The parts of strata (H,) in what the added answers move the number by, but for a factor.
+        """The contribution of each stratum (H,) to the shift by the added answers, up to a common factor.
 
         They are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         """
@@ -538,7 +468,7 @@ class Inference:
         return min(low, value), max(high, value)
 
     def tail(self, hypothesis: float = 0.0) -> float:
-        """Return the p-value of the hypothesis that the number lies on its other side; 1/2 if it is the value."""
+        """Return the one-sided p-value of a hypothetical number against the estimate; 1/2 if they are equal."""
         if self.value == hypothesis:
             return 0.5
         is_above = self.value > hypothesis
@@ -610,7 +540,7 @@ class Unseen:
 
     number: int  # 0, or 1 for the second of a difference
     groups: Groups  # of that number
-    ends: Limits  # the uncertainties between which these neighbours lie
+    ends: Limits  # the ranks between which these neighbours lie
     count: float  # of equal answers that theirs are worth
     stratum: int | None  # from 0
     cost: float  # of such an answer
@@ -632,10 +562,10 @@ def unseen(
     index = int(np.argmax(influences))
     number = numbers[index]
     reach = side.reaches[index]
-    stratum = _stratum_of(side, design)
-    part = number.groups if stratum is None else _of_stratum(number, design, stratum)
+    stratum = _find_stratum(side, design)
+    part = number.groups if stratum is None else _select_stratum(number, design, stratum)
     worst, stretch = _unseen_places(number.matters, part, reach)
-    low, high = part.uncertainty[stretch[[0, -1]]].tolist()
+    low, high = part.rank[stretch[[0, -1]]].tolist()
     steepest = float(np.abs(reach.line.slope[stretch]).max())
     largest_cost = float(reach.cost.max() or number.groups.event.max())
     weight = float(part.weight[stretch].sum())
@@ -650,21 +580,19 @@ def unseen(
     )
 
 
-def _stratum_of(side: Side, design: Design) -> int | None:
+def _find_stratum(side: Side, design: Design) -> int | None:
     """Return the stratum whose added answer moves the limit most, if there are strata."""
     if design.stratum is None or side.moments is None:
         return None
     return int(np.abs(side.moments.recovered).argmax())
 
 
-def _of_stratum(number: Number, design: Design, stratum: int) -> Groups:
+def _select_stratum(number: Number, design: Design, stratum: int) -> Groups:
     """Return the groups of a number with the answers of one stratum only."""
     rows = number.answers()
     inside = np.flatnonzero(design.stratum == stratum)
-    terms = group_terms(rows.weight[inside], rows.cost[inside])
-    count = len(number.groups.weight)
-    sums = [np.bincount(rows.group[inside], term, count) for term in terms.values()]
-    return Groups(number.groups.uncertainty, *np.array(sums, np.float64))
+    add = functools.partial(totals, rows.group[inside], count=len(number.groups.weight))
+    return sum_samples(number.groups.rank, rows.weight[inside], rows.cost[inside], add)
 
 
 def _unseen_places(matters: Bools, groups: Groups, reach: Reach) -> tuple[int, Ints]:

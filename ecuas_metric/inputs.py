@@ -48,7 +48,7 @@ def grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
 
 
 def picked(values: Floats | None, rows: Ints | Bools) -> Floats | None:
-    """Return the values (N,) of some rows, if there are any values."""
+    """Return `values[rows]`, and None for None."""
     return None if values is None else values[rows]
 
 
@@ -83,18 +83,23 @@ def to_array(values: object, name: str, *, are_costs: bool = False) -> Array:
     columns = _columns_of_frame(values)
     if columns:
         return np.stack([to_array(column, name) for column in columns], axis=1)
-    values = _unmasked(detach(values))
+    return _widened(_unmasked(detach(values)), name)
+
+
+def _widened(values: object, name: str) -> Array:
+    """Return lists, arrays or a column of `datasets` in float64, where they are narrower floats."""
     try:
         array = np.asarray(values, _dtype_of_dataset(values))
     except ValueError:
         raise _ragged(values, name) from None
-    if array.dtype == np.float64 and _mixes_precisions(values):
-        if array.ndim > 1:
-            return _stacked_rows(values, name)
-        array = np.fromiter(values, object)  # type: ignore[call-overload]
-    elif array.dtype.kind in "OUS":
-        array = np.asarray(values, dtype=object)
-    return _from_objects(array, name) if array.dtype == object else widen(array)
+    is_mixed = array.dtype == np.float64 and _mixes_precisions(values)
+    if is_mixed and array.ndim > 1:
+        return _stacked_rows(values, name)
+    if is_mixed:
+        return _from_objects(np.fromiter(values, object), name)  # type: ignore[call-overload]
+    if array.dtype.kind in "OUS":
+        return _from_objects(np.asarray(values, dtype=object), name)
+    return widen(array)
 
 
 def _stacked_rows(values: Any, name: str) -> Array:
@@ -102,7 +107,7 @@ def _stacked_rows(values: Any, name: str) -> Array:
 
 
 def _unmasked(values: object) -> object:
-    """Return a masked array with nan where it is masked, which NumPy would unmask silently; other values unchanged."""
+    """Return a masked array with nan where it is masked, as NumPy drops the mask silently; anything else unchanged."""
     if "numpy.ma" not in sys.modules or not isinstance(values, np.ma.MaskedArray):
         return values
     return np.where(np.ma.getmaskarray(values), np.nan, widen(values.data))
@@ -121,7 +126,7 @@ def detach(values: object) -> object:
 
 
 def _dtype_of_dataset(values: Any) -> str | None:
-    """Return the type of a column of `datasets`, whose items are Python's floats; None of other values."""
+    """Return the type of a column of `datasets`, whose items are Python floats, and None for anything else."""
     features = getattr(getattr(values, "source", None), "features", None) or {}
     feature: Any = features.get(getattr(values, "column_name", None))
     while hasattr(feature, "feature"):  # of lists
@@ -131,7 +136,7 @@ def _dtype_of_dataset(values: Any) -> str | None:
 
 
 def _columns_of_frame(values: Any) -> list[object]:
-    """Return the columns of a data frame, each of which has a type; none of other values.
+    """Return the columns of a data frame, each of which has its own type, and nothing for anything else.
 
     None of pandas either where all have one type of NumPy's: it is an array already.
     """
@@ -161,7 +166,7 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     confidence = vector(predictions, "predictions").astype(np.float64, copy=False)
     correct = vector(references, "references")
     same_length(predictions=confidence, references=correct)
-    ok = np.isnan(confidence) | in_unit_interval(confidence)
+    ok = np.isnan(confidence) | lie_in_unit_interval(confidence)
     if not ok.all():
         advice = _scale_advice(confidence, correct)
         require(ok, confidence, "predictions", "out_of_unit_interval", advice)
@@ -211,9 +216,70 @@ def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
 
 def stacked(positive: Array) -> Floats:
     """Return posteriors (N, 2) of checked probabilities (N,) of the second class, none of which may be NaN."""
+    if positive.ndim != 1:
+        expected = "(N,) where they are positive_probabilities"
+        raise shape_error(positive, "predictions", "wrong_shape", expected=expected)
     require(~np.isnan(positive), positive, "predictions", "is_nan")
     q = positive.astype(np.float64, copy=False)
     return np.stack([1 - q, q], axis=1)
+
+
+def repair(
+    form: str,
+    predictions: Array,
+    *,
+    predictions_are: str,
+    renormalize: bool,
+    missing_confidence: float | None,
+    abstained: Bools | None = None,
+) -> tuple[Array, _Notes]:
+    """Return checked predictions with rounding corrected and missing confidences filled in, and notes on them.
+
+    Positive probabilities (N,), which are of the form posteriors, become (N, 2). Confidences need not be known where
+    no answer was given, `abstained` (N,).
+    """
+    if form == "costs" or predictions_are in ("log_probabilities", "logits"):
+        if renormalize:
+            got = f"predictions_are={predictions_are!r}"
+            raise InputError("renormalize", "requires probabilities", got=got)
+        if form == "costs":
+            return predictions, ()
+        return predictions, check_posteriors(predictions, predictions_are=predictions_are)
+    notes: _Notes = ()
+    if form == "posteriors" and predictions_are == "positive_probabilities":
+        notes = note_hard(predictions, "probabilities")
+        predictions = stacked(predictions)
+    predictions, clipped = clip(predictions)
+    notes += clipped
+    if renormalize:
+        predictions, divided = divide_by_sums(predictions)
+        notes += divided
+    if form == "posteriors":
+        return predictions, notes + check_posteriors(predictions)
+    if abstained is None:
+        confidence, filled = fill_missing(predictions, missing_confidence=missing_confidence)
+        return confidence, notes + filled + note_hard(confidence)
+    same_length(predictions=predictions, abstained=abstained)
+    confidence = np.where(abstained, 0.0, predictions)
+    confidence, filled = fill_missing(confidence, missing_confidence=missing_confidence)
+    return confidence, notes + filled + note_hard(confidence[~abstained])
+
+
+def note_hard(
+    predictions: Array,
+    what: str = "confidences",
+) -> tuple[Note, ...]:
+    """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
+    if not np.isin(predictions[:64], (0, 1)).all():  # these few mostly tell
+        return ()
+    if not np.array_equal(np.unique(predictions), (0, 1)):
+        return ()
+    return (hard_decisions(what),)
+
+
+def hard_decisions(what: str) -> Note:
+    """Return the note that predictions look like predicted classes."""
+    return Note("hard_decisions", {"what": what}, "use_probabilities")
 
 
 def clip(values: Array) -> tuple[Array, _Notes]:
@@ -221,7 +287,7 @@ def clip(values: Array) -> tuple[Array, _Notes]:
     if _all_within(values, 0.0, 1.0):
         return values, ()
     beyond = (values < 0) | (values > 1)
-    outside = beyond & in_unit_interval(values)
+    outside = beyond & lie_in_unit_interval(values)
     if not outside.any():
         return values, ()
     clipped = np.where(outside, np.clip(values, 0, 1), values)
@@ -246,29 +312,33 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
     """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
     if predictions_are == "probabilities":
         return _check_probabilities(array)
-    _require_rows(array, lambda block: block < np.inf, "infinite_logits")
+    _require_rows(
+        array, lambda block: block < np.inf, "must be finite, or -inf for a probability of 0"
+    )
     if predictions_are == "log_probabilities":
         with np.errstate(over="ignore"):
             sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
         return _check_sums(np.concatenate(sums), "logits_not_exponentials")
-    _require_rows(array, np.isfinite, "no_finite_logit", every=False)
+    _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
     return ()
 
 
 def _check_probabilities(array: Array) -> _Notes:
     sums = array.sum(axis=1, dtype=np.float64)
-    if not all(in_unit_interval(block).all() for block in row_blocks(array)):
+    if not all(lie_in_unit_interval(block).all() for block in row_blocks(array)):
         _require_rows(array, lambda block: ~np.isnan(block), "is_nan")
         sum_to_100 = np.abs(sums / 100 - 1) <= ROUNDED_SUM_TOLERANCE
         are_percentages = array.min() >= 0 and sum_to_100.all()
         advice = "divide_by_100" if are_percentages else _advice_on_form(array)
-        _require_rows(array, in_unit_interval, "out_of_unit_interval", advice)
+        _require_rows(array, lie_in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
-    advice = "name_all_classes"
+    advice = "Are classes missing? Each row needs the probability of every class."
     if rounded.all():
         advice = "divide_by_sums"
     elif sums.max() >= 1 + ROUNDED_SUM_TOLERANCE:
-        advice = "are_no_posteriors"
+        advice = (
+            "Independent probabilities, one of each class? These are no posteriors of one class."
+        )
     return _check_sums(sums, advice)
 
 
@@ -297,9 +367,16 @@ def labels(
     """Return `values` as (N,) whole numbers in [0, `num_classes`)."""
     array = vector(values, name)
     same_length(**{"predictions": range(num_samples), name: array})
-    require(array == np.floor(array), array, name, "not_whole")
+    require(array == np.floor(array), array, name, "must be whole numbers")
     in_range = (array >= 0) & (array < num_classes)
-    require(in_range, array, name, "not_a_label", "count_from_0", num_classes=num_classes)
+    require(
+        in_range,
+        array,
+        name,
+        "must be labels in [0, {num_classes})",
+        "count_from_0",
+        num_classes=num_classes,
+    )
     return array.astype(np.int64, copy=False)
 
 
@@ -399,7 +476,7 @@ def vector(values: object, name: str) -> Array:
 def one_dimensional(array: Array, name: str) -> Array:
     """Return `array` if it has shape (N,)."""
     if array.ndim != 1:
-        raise shape_error(array, name, "not_one_dimensional")
+        raise shape_error(array, name, "must be one-dimensional")
     return array
 
 
@@ -409,7 +486,7 @@ def same_length(**arrays: Sized) -> None:
     sizes = tuple(map(len, arrays.values()))
     if len(set(sizes)) > 1:
         got = " and ".join(map(str, sizes))
-        raise InputError(names, "lengths_differ", value=sizes, got=got)
+        raise InputError(names, "must have the same length", value=sizes, got=got)
 
 
 def require_same_order(**values: Any) -> None:
@@ -426,7 +503,18 @@ def require_same_order(**values: Any) -> None:
         if Counter(one) == Counter(other):
             got = _first_difference(one, other)
             names = f"{first} and {second}"
-            raise InputError(names, "orders_differ", got=got, advice="align")
+            raise InputError(
+                names,
+                (
+                    "must have their rows in one order: the labels of their indices are "
+                    "the same, in another order"
+                ),
+                got=got,
+                advice=(
+                    "If labels pair them, reorder one by them, a.loc[b.index]; if "
+                    "positions do, pass .to_numpy()."
+                ),
+            )
 
 
 def _first_difference(one: Any, other: Any) -> str:
@@ -469,7 +557,7 @@ def _check_sums(sums: Floats, advice: str) -> _Notes:
         off <= ROW_SUM_TOLERANCE,
         sums,
         "predictions",
-        "sums_differ_from_1",
+        "must have rows that sum to 1 (tolerance {tolerance:g})",
         advice,
         tolerance=ROW_SUM_TOLERANCE,
     )
@@ -491,7 +579,7 @@ def _all_within(values: Array, low: float, high: float) -> bool:
     return bool(values.size and values.min() >= low and values.max() <= high)
 
 
-def in_unit_interval(block: Array) -> Bools:
+def lie_in_unit_interval(block: Array) -> Bools:
     """Return which numbers lie in [0, 1], up to the rounding of float32."""
     return np.asarray((block >= -RANGE_TOLERANCE) & (block <= 1 + RANGE_TOLERANCE))
 
@@ -516,7 +604,11 @@ def _scale_advice(confidence: Floats, correct: Array) -> str:
 def _truth_advice(correct: Array, confidence: Floats) -> str:
     """Return what to do about correctness (N,) that is not 0 or 1."""
     if np.isnan(correct).any():
-        return "label_or_leave_out"
+        return (
+            "No label? Leave these answers out, which makes most systems look better "
+            "than they are, or count them as wrong, 0; of a file, read_submissions "
+            "gives bounds with unlabelled='bounds'."
+        )
     if are_swapped(correct, confidence):
         return "swap_arguments"
     if np.isin(correct, (-1, 1)).all():
@@ -543,7 +635,13 @@ def _ragged(values: object, name: str) -> InputError:
     """Return the error about the first row that is not as long as the first one."""
     sizes = [np.size(row) for row in np.asarray(values, object)]
     index = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
-    return InputError(name, "row_lengths_differ", value=sizes[index], index=index, first=sizes[0])
+    return InputError(
+        name,
+        "must have rows of one length ({first} in the first)",
+        value=sizes[index],
+        index=index,
+        first=sizes[0],
+    )
 
 
 def _from_objects(array: NDArray[np.object_], name: str) -> Array:
@@ -575,7 +673,9 @@ def _from_object(
     except OverflowError:
         bits = int(value).bit_length()
         digits = int(bits * math.log10(2)) + 1
-        raise InputError(name, "not_float64", value=value, got=f"one of {digits} digits") from None
+        raise InputError(
+            name, "must be numbers of float64", value=value, got=f"one of {digits} digits"
+        ) from None
 
 
 FORM_CHECKS: dict[str, FormCheck] = {  # by form of input

@@ -10,38 +10,37 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .abstentions import answered_count
 from .costs import EXPECTED_COST
 from .decisions import Decisions, one_of_each_class, right_and_wrong
-from .designs import SIMPLE, Design, design_of, ratio, totals
 from .errors import Note
+from .groups import Groups, Line, ratio, run_starts, sum_samples, totals
 from .inference import (
     HALF,
-    Groups,
     Inference,
     Number,
     Rows,
     Unseen,
-    group_terms,
     infer,
     moments_seen,
     unseen,
     weighted_rows,
 )
 from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits, grouped
-from .metric import Data, Key, Line, Metric, Point, at_parameter
+from .metric import Data, Key, Metric, Point, at_parameter
 from .metrics import (
     Values,
-    cost_of,
-    line_of_mean,
-    line_of_value,
+    mean_line,
     naive_slopes,
     naive_values,
     ratio_keys,
     recalibrated_uncertainty,
     recalibrated_values,
+    sample_costs,
+    value_line,
 )
 from .options import Options
-from .ranking import TieGroups, run_starts
+from .sampling import SIMPLE, Design, make_design
 
 NO_UNITS = Note("too_few_units")
 # equal groups or weights, below which their own variance says little: of ten groups of twenty answers whose error rates
@@ -61,12 +60,11 @@ class Intervals:
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Answers:
     """The answers of a system in groups of equal uncertainty, as samples or as sums only."""
 
     groups: Groups
-    next_cost: Floats  # (G,), see `next_costs`
     form: Decisions  # which arrays there are, and u_M; the samples, if `rows` is known
     options: Options
     rows: Callable[[], Rows] | None = None
@@ -81,6 +79,24 @@ class Answers:
         are_two = groups.total >= (2 - _ROUNDING) * groups.unit
         return are_two and (self.rows is None or self.design.tells_errors)
 
+    @functools.cached_property
+    def answered(self) -> Answers:
+        """Those that are answers, and no abstentions, as groups alone; themselves if all are."""
+        if not self.form.are_of_confidences:
+            return self
+        count = answered_count(self.groups.rank)
+        if count == len(self.groups.rank):
+            return self
+        return dataclasses.replace(self, groups=self.groups.first(count))
+
+    @property
+    def cheapest(self) -> Floats | float:
+        """The least that one more answer costs (G,), or any of them: an abstention counts as wrong."""
+        if self.answered is self:
+            return 0.0
+        count = len(self.answered.groups.rank)
+        return (np.arange(len(self.groups.rank)) >= count).astype(np.float64)
+
     @property
     def is_binary(self) -> bool:
         """Whether costs are 0 or 1, as those of confidences are."""
@@ -88,42 +104,43 @@ class Answers:
 
     def data(self, key: Key, groups: Groups) -> Data:
         """Return what a metric is computed from."""
-        ties = TieGroups(
-            groups.weight,
-            groups.cost,
-            self.form.rank_at(groups.uncertainty),
-        )
-        return at_parameter(Data(self.form, self.options, grouped=ties), key)
+        return at_parameter(Data(self.form, self.options, grouped=groups), key)
+
+    @property
+    def uncertainty(self) -> Floats:
+        """The uncertainty of each group (G,)."""
+        return self.form.uncertainty_at(self.groups.rank)
 
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
-        return line_of_mean(key, self.groups.uncertainty, self.form, self.options)
+        return mean_line(key, self.uncertainty, self.form, self.options)
 
     @property
     def largest(self) -> float:
         """The most that any answer is taken to cost."""
-        return self.dearest(np.ones(len(self.next_cost), np.bool_))
+        return self.dearest(np.ones(len(self.groups.rank), np.bool_))
 
     def dearest(self, matters: Bools) -> float:
         """Return the most that one more answer costs in the groups that matter (G,).
 
         Where costs are given as numbers it is the dearest seen there, or half of the dearest anywhere.
         """
-        dearest = float(self.next_cost.max(initial=0.0, where=matters))
-        if cost_matrix_of(self.form, self.options) is not None:
+        next_cost = self.groups.next_cost
+        dearest = float(next_cost.max(initial=0.0, where=matters))
+        if used_cost_matrix(self.form, self.options) is not None:
             return dearest
-        anywhere = float(self.next_cost.max())
+        anywhere = float(next_cost.max())
         if self.options.cost == "log":
-            anywhere = max(anywhere, cost_of_floor(self.options))
+            anywhere = max(anywhere, floor_cost(self.options))
         return max(dearest, HALF * anywhere) or self.form.max_uncertainty
 
 
-def cost_of_floor(options: Options) -> float:
+def floor_cost(options: Options) -> float:
     """Return what a probability of 0 costs by its logarithm: the most."""
     return -math.log(options.epsilon)
 
 
-def cost_matrix_of(decisions: Decisions, options: Options) -> Floats | None:
+def used_cost_matrix(decisions: Decisions, options: Options) -> Floats | None:
     """Return the cost matrix by which decisions are made, if there is one."""
     if decisions.labels is None or isinstance(options.cost, str):
         return None
@@ -144,7 +161,7 @@ def next_costs(
     if decisions.confidence is not None:
         return np.ones(len(starts))
     cost = decisions.candidate_cost
-    matrix = cost_matrix_of(decisions, options)
+    matrix = used_cost_matrix(decisions, options)
     if matrix is not None:
         following = np.stack([_next_larger(column) for column in matrix.T], axis=1)
         cost = following[decisions.labels, decisions.decision]
@@ -158,16 +175,18 @@ def _next_larger(costs: Floats) -> Floats:
     return entries[np.minimum(place, len(entries) - 1)]
 
 
-def answers_of(decisions: Decisions, options: Options, recalibration: str | None = None) -> Answers:
-    """Return the answers of samples, none of weight 0; one by one as they are given."""
+def group_answers(
+    decisions: Decisions, options: Options, recalibration: str | None = None
+) -> Answers:
+    """Group samples by uncertainty; `Answers.rows` keeps them one by one. No weight may be 0."""
     order = decisions.order
     rank = decisions.ranks
     starts = run_starts(rank)
     cost = decisions.candidate_cost
     weight = options.sample_weight
-    design = design_of(len(cost), options)
+    design = make_design(len(cost), options)
 
-    def added(values: Floats) -> Floats:
+    def add(values: Floats) -> Floats:
         return np.add.reduceat(values, starts) if len(starts) < len(cost) else values
 
     @functools.cache
@@ -177,41 +196,22 @@ def answers_of(decisions: Decisions, options: Options, recalibration: str | None
         group[order] = np.repeat(np.arange(len(starts)), sizes)
         return weighted_rows(group, cost, design.weight)
 
-    groups = _groups_of(
-        cost[order],
-        None if weight is None else weight[order],
-        added,
-        decisions.uncertainty_at(rank[starts]),
+    w = np.broadcast_to(1.0, cost.shape) if weight is None else weight[order]
+    groups = dataclasses.replace(
+        sum_samples(rank[starts], w, cost[order], add),
+        next_cost=next_costs(decisions, options, order, starts),
     )
-    next_cost = next_costs(decisions, options, order, starts)
-    return Answers(
-        groups,
-        next_cost,
-        decisions,
-        options,
-        rows,
-        design=design,
-        recalibration=recalibration,
-    )
-
-
-def _groups_of(
-    cost: Floats,
-    weight: Floats | None,
-    add: Callable[[Floats], Floats],
-    uncertainty: Floats,
-) -> Groups:
-    """Return the sums of samples (N,) over groups (G,)."""
-    w = np.broadcast_to(1.0, cost.shape) if weight is None else weight
-    return Groups(uncertainty, *map(add, group_terms(w, cost).values()))
+    return Answers(groups, decisions, options, rows, design=design, recalibration=recalibration)
 
 
 # ---- numbers as functions of groups ----------------------------------------------------------------------------------
 
 
-def number_of(key: Key, answers: Answers, value: float) -> Number | None:
+def make_number(key: Key, answers: Answers, value: float) -> Number | None:
     """Return a number as the engine sees it; None where no interval is known."""
     metric = key.entry
+    if metric.is_of_answers and answers.answered is not answers:
+        return _of_answered(make_number(key, answers.answered, value), answers)
     if not math.isfinite(value) or why_no_inference(key, answers.recalibration):
         return None
     if key.variant == "normalized":
@@ -220,13 +220,46 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
         return normalized(key, answers, value)
     if metric.is_own_loss:
         return _own_loss(key, answers, value)
-    if (metric.of_samples and metric.line is None) or not _are_enough(answers.groups, metric):
+    if not _is_inferable(metric, answers.groups):
         return None
-    return _of_answers(key, answers, value, _at(key, answers), _bias(key, answers, value))
+    return _number_from_answers(
+        key, answers, value, _point_function(key, answers), _bias(key, answers, value)
+    )
 
 
-def _are_enough(groups: Groups, metric: Metric) -> bool:
-    """Return whether there are as many wrong, and right, answers of equal weights as a metric's interval needs."""
+def _of_answered(number: Number | None, answers: Answers) -> Number | None:
+    """Return a number of the answers alone as one of all samples, in which abstentions have no influence."""
+    if number is None:
+        return None
+    groups = answers.groups
+    count = len(number.seen.line.slope)
+    none = np.zeros(len(groups.weight) - count)
+
+    def padded(values: Floats | float) -> Floats | float:
+        return values if np.ndim(values) == 0 else np.append(values, none)
+
+    def at(groups: Groups) -> Point:
+        answered = groups.first(count)
+        point = number.at(answered)
+        line = answered.centred(point.line).times(groups.total / answered.total)
+        return Point(
+            point.value, Line(np.append(line.intercept, none), np.append(line.slope, none))
+        )
+
+    return dataclasses.replace(
+        number,
+        groups=groups,
+        at=at,
+        seen=at(groups),
+        cheapest=padded(number.cheapest),
+        dearest=padded(number.dearest),
+    )
+
+
+def _is_inferable(metric: Metric, groups: Groups) -> bool:
+    """Return whether a metric has an influence, and as many wrong, and right, answers as its interval needs."""
+    if metric.of_samples and metric.line is None:
+        return False
     wrong = np.array([groups.cost.sum(), groups.weight2_cost.sum()])
     right = np.array([groups.total, groups.weight2.sum()]) - wrong
     weight, square = np.array([wrong, right]).T
@@ -257,7 +290,7 @@ def _bias(key: Key, answers: Answers, value: float) -> float:
     return bias(answers.data(key, groups), value, groups.total / groups.unit)
 
 
-def _of_answers(
+def _number_from_answers(
     key: Key,
     answers: Answers,
     value: float,
@@ -267,8 +300,10 @@ def _of_answers(
     """Return a number of the groups of answers."""
     groups = answers.groups
     seen = at(groups)
-    least, most = range_of(key, answers)
-    number = Number(value, groups, at, seen, least, most, bias=bias, rows=answers.rows)
+    least, most = possible_range(key, answers)
+    number = Number(
+        value, groups, at, seen, least, most, answers.cheapest, bias=bias, rows=answers.rows
+    )
     if not number.matters.any():
         return _without_answers(number)
     return dataclasses.replace(number, dearest=answers.dearest(number.matters))
@@ -296,7 +331,7 @@ def _without_answers(number: Number) -> Number:
     return dataclasses.replace(
         number,
         groups=free,
-        at=_mean_at(line),
+        at=_mean_function(line),
         seen=Point(number.value, line),
         cheapest=ends[0],
         dearest=ends[1],
@@ -304,33 +339,33 @@ def _without_answers(number: Number) -> Number:
     )
 
 
-def _at(
+def _point_function(
     key: Key,
     answers: Answers,
 ) -> Callable[[Groups], Point]:
     """Return the value and the line of a number as a function of the groups."""
     metric = key.entry
     if key.variant == "recalibrated":
-        return _recalibrated_at(key, answers)
+        return _recalibrated_function(key, answers)
     if metric.ratio is not None:
         above, below = map(answers.line, ratio_keys(key))
-        return _quotient_at(above, below)
+        return _quotient_function(above, below)
     compute = metric.value
     if compute is None:
-        return _mean_at(answers.line(key))
+        return _mean_function(answers.line(key))
 
     def at(groups: Groups) -> Point:
         data = answers.data(key, groups)
-        return Point(float(compute(data)), line_of_value(metric, data))
+        return Point(float(compute(data)), value_line(metric, data))
 
     return at
 
 
-def _mean_at(line: Line) -> Callable[[Groups], Point]:
+def _mean_function(line: Line) -> Callable[[Groups], Point]:
     return lambda groups: Point(groups.mean(line), line)
 
 
-def _quotient_at(
+def _quotient_function(
     above: Line,
     below: Line,
 ) -> Callable[[Groups], Point]:
@@ -356,7 +391,7 @@ def _quotient(
     return Point(value, Line(intercept / divisor, slope / divisor))
 
 
-def _recalibrated_at(
+def _recalibrated_function(
     key: Key,
     answers: Answers,
 ) -> Callable[[Groups], Point]:
@@ -369,7 +404,7 @@ def _recalibrated_at(
         u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
         return Point(
             float(value),
-            line_of_mean(key, u, form, answers.options),
+            mean_line(key, u, form, answers.options),
         )
 
     return at
@@ -380,17 +415,17 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     groups = answers.own.get(key)
     rows = None
     if answers.rows is not None:
-        loss = cost_of(key, answers.form, answers.options)
+        loss = sample_costs(key, answers.form, answers.options)
         one_part = np.zeros(len(loss), np.int64)
-        groups = _groups_of_parts(loss, one_part, answers)
+        groups = _sum_parts(loss, one_part, answers)
         rows = functools.partial(weighted_rows, one_part, loss, answers.design.weight)
     if groups is None:
         return None
     line = _line_of_two_classes(key, answers)
     if line is not None:
-        return _of_answers(key, answers, value, _mean_at(line))
-    at = _mean_at(_line_of_costs(groups))
-    least, most = range_of(key, answers)
+        return _number_from_answers(key, answers, value, _mean_function(line))
+    at = _mean_function(_line_of_costs(groups))
+    least, most = possible_range(key, answers)
     dearest = _dearest_loss(groups, most, answers.options)
     seen = at(groups)
     return Number(value, groups, at, seen, least, most, dearest=dearest, rows=rows)
@@ -405,11 +440,11 @@ def _line_of_two_classes(key: Key, answers: Answers) -> Line | None:
     return answers.line(Key(name)).times(factor)
 
 
-def _groups_of_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:
+def _sum_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:
     """Return the sums of samples (N,) over parts."""
-    add = functools.partial(totals, part)
     none = np.zeros(part.max() + 1)
-    return _groups_of(cost, answers.options.sample_weight, add, none)
+    weight = answers.options.weights(len(cost))
+    return sum_samples(none, weight, cost, functools.partial(totals, part))
 
 
 def _line_of_costs(groups: Groups) -> Line:
@@ -421,7 +456,7 @@ def _line_of_costs(groups: Groups) -> Line:
 def _dearest_loss(groups: Groups, most: float, options: Options) -> float:
     """Return what one more answer loses by a posterior: half of what it can, which is the root of a probability."""
     if math.isinf(most):
-        most = cost_of_floor(options)
+        most = floor_cost(options)
     return max(float(groups.event.max()), HALF * most)
 
 
@@ -476,9 +511,9 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
         return None
     plain = key.of("")
-    loss = cost_of(plain, answers.form, options)
+    loss = sample_costs(plain, answers.form, options)
     classes, part = np.unique(labels, return_inverse=True)
-    groups = _groups_of_parts(loss, part, answers)
+    groups = _sum_parts(loss, part, answers)
     naive = _Naive(plain, one_of_each_class(size, answers.form.max_uncertainty), options)
     line = _line_of_costs(groups)
 
@@ -494,7 +529,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
 
     if _has_kink(naive, shares(groups), groups):
         return None
-    _, most = range_of(plain, answers)
+    _, most = possible_range(plain, answers)
     dearest = _dearest_loss(groups, most, options)
     return Number(
         value,
@@ -531,7 +566,7 @@ def _has_kink(naive: _Naive, share: Floats, groups: Groups) -> bool:
     return bend(step / 2) > bend(step) / 3  # between a half and a quarter
 
 
-def range_of(key: Key, answers: Answers) -> Limits:
+def possible_range(key: Key, answers: Answers) -> Limits:
     """Return the smallest and largest possible value of a number."""
     metric = key.entry
     if isinstance(metric.range, tuple):
@@ -545,12 +580,12 @@ def range_of(key: Key, answers: Answers) -> Limits:
     if metric.value is not None:
         return -math.inf, math.inf
     most = answers.form.max_uncertainty
-    u = answers.groups.uncertainty
+    u = answers.uncertainty
     above = float(u.max(initial=most))  # which is rejected at every cost
     answers_some = np.isfinite(u).any()
     least = 0.0 if answers_some else math.inf  # what rejects all rejects the next answer too
     uncertainties = np.maximum([0.0, most, above], least)
-    line = line_of_mean(key, uncertainties, answers.form, answers.options)
+    line = mean_line(key, uncertainties, answers.form, answers.options)
     ends = np.stack([line.intercept, line.at(largest)])
     return float(ends.min()), float(ends.max())
 
@@ -558,17 +593,15 @@ def range_of(key: Key, answers: Answers) -> Limits:
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-def in_few_groups(answers: Answers) -> Answers:
+def limit_groups(answers: Answers) -> Answers:
     """Return answers in no more groups than `_MOST_GROUPS`, of neighbours, where nothing asks for them one by one."""
     size = len(answers.groups.weight)
     if size <= _MOST_GROUPS or not answers.design.is_simple:
         return answers
     starts = np.arange(_MOST_GROUPS) * size // _MOST_GROUPS
-    return dataclasses.replace(
-        answers,
-        groups=answers.groups.merged(starts),
-        next_cost=np.maximum.reduceat(answers.next_cost, starts),
-    )
+    if answers.answered is not answers:  # abstentions are no neighbours
+        starts = np.unique(np.append(starts, size - 1))
+    return dataclasses.replace(answers, groups=answers.groups.merged(starts))
 
 
 def analytic_intervals(answers: Answers, values: Values) -> Intervals:
@@ -580,8 +613,8 @@ def analytic_intervals(answers: Answers, values: Values) -> Intervals:
     limits = dict.fromkeys(values, NO_LIMITS)
     if not answers.tells_errors:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
-    answers = in_few_groups(answers)
-    numbers = numbers_of(answers, values)
+    answers = limit_groups(answers)
+    numbers = make_numbers(answers, values)
     design = answers.design
     errors = {}
     if answers.rows is None:
@@ -605,7 +638,7 @@ def _limits(
     inference: Inference,
     answers: Answers,
 ) -> Limits:
-    """Return limits; those of what is divided by a function of the error rate contain its value at that one's limits.
+    """Return the limits of a number; a normalised one also covers its values at the limits of the error rate.
 
     Where its influences on both nearly cancel, only the second order remains. None where the rarer of wrong and right
     answers, or what is not of the most frequent class, are not known within a factor of two: the divisor is not known
@@ -617,8 +650,9 @@ def _limits(
     if key.entry.naive_confidence is None:
         return limits if _is_known(*_rarer_classes(number, answers)) else NO_LIMITS
     groups = answers.groups
-    low, high = limits_of_selected(answers, np.ones(len(groups.cost), np.bool_))
-    share = float(groups.cost.sum()) / groups.total
+    are_answers = np.arange(len(groups.cost)) < len(answers.answered.groups.cost)
+    low, high = limits_of_selected(answers, are_answers)
+    share = float(answers.answered.groups.cost.sum()) / answers.answered.groups.total
     fewest, most = (low, high) if share < 0.5 else (1 - high, 1 - low)
     if not _is_known(min(share, 1 - share), (fewest, most)):
         return NO_LIMITS
@@ -642,7 +676,7 @@ def _rarer_classes(number: Number, answers: Answers) -> tuple[float, Limits]:
     groups = number.groups
     is_rarer = np.ones(len(groups.weight))
     is_rarer[groups.weight.argmax()] = 0.0
-    at = _mean_at(Line(is_rarer, 0 * is_rarer))
+    at = _mean_function(Line(is_rarer, 0 * is_rarer))
     seen = at(groups)
     share = Number(seen.value, groups, at, seen, 0.0, 1.0, rows=number.rows)
     return seen.value, _limits_at_level(_without_answers(share), answers)
@@ -656,11 +690,11 @@ def _limits_at_level(number: Number, answers: Answers) -> Limits:
     return inference.limits(answers.options.confidence_level or 0.0)
 
 
-def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
+def make_numbers(answers: Answers, values: Values) -> dict[Key, Number]:
     """Return the numbers of answers, as the engine sees them, of which errors are known."""
     numbers = {}
     for key, value in values.items():
-        number = number_of(key, answers, float(value))
+        number = make_number(key, answers, float(value))
         if number is not None:
             numbers[key] = number
     return numbers
@@ -672,7 +706,7 @@ def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
         return NO_LIMITS
     groups = answers.groups
     is_in = selected.astype(np.float64)
-    at = _quotient_at(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
+    at = _quotient_function(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
     seen = at(groups)
     number = Number(
         seen.value,
@@ -699,15 +733,20 @@ def _notes(
     bounded = [key for key, (low, _) in limits.items() if math.isfinite(low)]
     without_limits = {key: values[key] for key in limits if key not in bounded}
     notes = notes_without_interval(without_limits, answers.recalibration)
-    fitted = [key for key in bounded if key.variant == "recalibrated"]
     if not answers.is_binary:
-        assuming = [key for key in bounded if not (key.is_plain_share or key.entry.is_own_loss)]
+        assuming = [key for key in bounded if _assumes_costs(key)]
         notes += note_on("assumed", assuming, largest=answers.largest)
+    fitted = [key for key in bounded if key.variant == "recalibrated"]
     return notes + note_on("recalibration_taken_as_given", fitted)
 
 
+def _assumes_costs(key: Key) -> bool:
+    """Return whether the interval of a number depends on what one more answer is taken to cost."""
+    return not (key.is_plain_share or key.entry.is_own_loss)
+
+
 def notes_without_interval(values: Values, recalibration: str | None) -> tuple[Note, ...]:
-    """Return why numbers have no interval, of those that are defined."""
+    """Return notes that say why numbers have no interval; undefined numbers need none."""
     defined = [key for key, value in values.items() if math.isfinite(float(value))]
     by_reason = grouped(
         defined, lambda key: why_no_inference(key, recalibration) or "no_interval_known"
@@ -720,7 +759,7 @@ def note_on(
     keys: Sequence[Key],
     **fields: object,
 ) -> tuple[Note, ...]:
-    """Return a note that names some numbers, if there are any."""
+    """Return a note that lists the keys, and nothing if there are none."""
     if not keys:
         return ()
     return (Note(identifier, fields | {"metrics": list(keys)}),)
@@ -734,7 +773,7 @@ def notes_unseen(
     sizes: dict[tuple[str, str, str], dict[Key, float]] = {}
     for key, kind in hidden.items():
         if kind is not None and kind.groups is answers.groups:
-            sizes.setdefault(_stretch_of(answers, kind), {})[key] = kind.size
+            sizes.setdefault(_describe_stretch(answers, kind), {})[key] = kind.size
     notes = []
     for (kind_of_answer, among, where), of_keys in sizes.items():
         stretch = {"kind": kind_of_answer, "among": among, "where": where}
@@ -743,9 +782,9 @@ def notes_unseen(
     return tuple(notes)
 
 
-def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
+def _describe_stretch(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
     """Return the kind of answers that was not seen, among how many answers, and where these lie."""
-    ends = np.array(hidden.ends)
+    ends = answers.form.uncertainty_at(np.array(hidden.ends))
     name = "uncertainty"
     kind = f"answer that costs {hidden.cost:.3g}"
     if answers.is_binary:

@@ -1,49 +1,26 @@
-"""What is said about inputs and results, by id: rules that an input breaks, what to do about it, and notes.
+"""Sentences by id: those that code compares, that several places say, or that a surface says in other words.
 
-These are Python's sentences; a placeholder is a field of the error or the note. The command and the pages have tables
-of their own for what they say otherwise, by the same ids: see `errors`. An id is no name of an argument.
+All others stand where they are raised. A placeholder is a field of the error or the note. The command and the pages
+have tables of their own for what they say otherwise, by the same ids: see `errors`. An id is no name of an argument.
 """
 
 INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 1]"
-    # ---- arrays ----
     "all_zero": "must not be all zero",
     "empty": "must not be empty",
-    "infinite_logits": "must be finite, or -inf for a probability of 0",
     "is_nan": "must not be NaN",
-    "changes_nothing": "changes nothing without {needed}",
-    "orders_differ": "must have their rows in one order: the labels of their indices are the same, in another order",
-    "lengths_differ": "must have the same length",
     "negative": "must be >= 0",
     "negative_or_infinite": "must be finite and non-negative",
-    "no_finite_logit": "must have a finite logit in each row",
     "no_membership": "must name one for every sample",
     "no_ids": "have no ids to pair their samples by",
+    "not_a_mark": "must be 0 or 1",
     "not_0_or_1": "must be 0 (incorrect) or 1 (correct)",
-    "not_a_label": "must be labels in [0, {num_classes})",
     "not_finite": "must be finite",
-    "not_float64": "must be numbers of float64",
     "not_numbers": "must be numbers",
     "not_one_file": "must be of one file",
-    "not_one_dimensional": "must be one-dimensional",
-    "not_whole": "must be whole numbers",
-    "out_of_range": "must lie in [0, {largest:g}]",
     "out_of_unit_interval": "must lie in [0, 1]",
-    "row_lengths_differ": "must have rows of one length ({first} in the first)",
-    "shapes_differ": "must have the same shape",
-    "sums_differ_from_1": "must have rows that sum to 1 (tolerance {tolerance:g})",
-    "too_many_copies": "must count at most {most:,} samples for intervals",
     "too_few_classes": "must have K >= 2 classes",
-    "weight_out_of_range": "must be 0 or lie in [1e-70, 1e70], in any other unit",
     "wrong_shape": "must have shape {expected}",
-    # ---- options ----
-    "alpha_above_half": "must be at most 0.5, the chance of finding a difference where there is none",
-    "class_without_cost": "must have the costs of each class, and of no other: {labels}",
-    "decisions_differ": "must have the costs of the same decisions for each class: {decisions}",
-    "counts_not_whole": "must be whole numbers where weights_are='counts'",
     "decisions_under_log_cost": "cannot be used with cost='log', where the decision is the posterior itself",
-    "group_in_two_strata": "must each lie in one stratum",
-    "level_below_half": "must be at least 0.5, the share of such intervals that hold the true value",
-    "max_uncertainty_missing": "is missing: the uncertainty of a system that knows nothing",
     "negative_or_nan": "must be >= 0 (inf allowed)",
     "not_a_choice": "must be one of {choices}",
     "no_recipe": "takes what `ecuas read` or a table wrote as JSON",
@@ -52,133 +29,32 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "side_by_side": "cannot name systems side by side in a table out of core",
     "unknown_role": "must be among the roles {roles}",
     "no_scale": "must be a number, or LOW:HIGH",
-    "not_a_number_within": "must be a number in {interval}",
-    "not_a_whole_number_within": "must be a whole number in {interval}",
-    "not_true_or_false": "must be True or False",
-    "numbers_repeated": "must differ in their first six digits",
     "requires_form": "requires {forms}; the input is {form}",
-    "requires_probabilities": "requires probabilities",
-    "reject_cost_too_large": "must lie in [0, {largest:g}], the largest sensible uncertainty",
-    "wrong_cost_shape": "must be 'zero_one', 'log' or have shape ({num_classes}, D), one row per class",
-    # ---- costs ----
-    "decision_costs_nothing": "must make every decision cost something for some class",
-    "epsilon_out_of_range": "must lie in (0, max_uncertainty = {largest:g})",
-    "largest_uncertainty_unverified": "must have a largest uncertainty that can be verified",
-    "no_integral": "must have an integral over [{low}, {high}]",
-    "no_largest_uncertainty": "must have a largest uncertainty",
-    "not_positive": "must be positive (inf allowed)",
-    "not_positive_and_finite": "must be positive and finite",
-    # ---- systems ----
     "metric_exists": "has the name of another one, or of one of its keys",
-    "no_name_of_a_metric": "must have a name of letters, digits and _, not normalized_..",
-    "not_added": "must be one that was added",
-    "no_such_metric": "must name one of the metrics {choices}",
-    "parameter_missing": "must say the parameter of {metric}",
-    "parameter_of_none": "must have no parameter of {metric}, which takes none",
-    "metric_of_several_ways": "must have one of cost, value and ratio",
-    "not_a_key": "must be keys of numbers",
-    "not_a_system": "must be of confidence_system, posterior_system or prepare_submissions",
-    "one_system": "must be a mapping of names to systems, or a list",
-    # ---- scikit-learn's conventions ----
     "labels_differ": "must be among the labels {labels}",
-    "numbers_as_text": "must have columns in one order, as text and as numbers",
-    "labels_unsorted": "must be distinct and sorted",
-    "mixed_types": "must be all strings or all numbers",
-    "no_class": "must not be missing",
-    "idle_of_flat_lists": "cannot be positive_probabilities here: y_prob of shape (N,) is always of the second class",
-    "not_classes": "must be classes",
-    "not_log_probabilities": "must be at most 0, the logarithms of probabilities",
-    "number_of_classes_differs": "must have as many classes as y_prob, {num_classes}",
-    "out_of_unit_interval_of_two": "must lie in [0, 1] where it has shape (N,), the probability of the second class",
-    "truth_is_no_class": "must hold classes",
-    # ---- comparisons and plans ----
-    "auroc_too_high": "of calibrated confidences is at most {largest:.3f} here",
-    "ids_missing": "are missing: samples of different systems are paired by them",
-    "ids_repeated": "must be unique",
-    "level_missing": "is missing: the level of the intervals of differences",
-    "metric_not_planned": "knows metrics that are means of costs only",
-    "pilot_tells_no_error": "needs two samples, or groups, in each stratum",
-    "needs_ids": "needs a column of ids in every file",
-    "strata_missing": "are missing: the parts within which systems are compared",
     "needs_two_systems": "needs at least two systems",
-    "no_common_id": "needs ids that all systems have",
-    "no_sample": "must be at least 1",
-    "not_0_or_1_or_unlabelled": "must be 0 or 1, or nan where unlabelled",
-    "not_two_rates": "takes two rates",
-    "no_gate_by_metric": "takes a metric that may rank these two and whose difference has a test",
-    "not_two_systems": "is made for two systems",
-    "not_paired": "cannot be paired: these differ: {reasons}",
-    "only_one_has": "cannot be paired: only one of them has {what}",
-    "power_too_low": "must be above half of alpha, its value without a difference",
-    "samples_differ": (
-        "have different samples, and cannot be compared: {offender} ({missing} missing, {extra} extra)"
-    ),
-    # ---- recalibration and figures ----
-    "classes_of_the_fit": "must have the classes of the fit, {classes}",
-    "cannot_be_fitted": "cannot be fitted: {reason}",
-    "class_without_sample": "must have a sample of each of the {num_classes} classes",
     "classes_separable": (
         "must not be told apart by the scores: the cross-entropy falls for ever as the scale grows"
     ),
-    "fewer_samples_than_folds": "must have at least as many samples as folds, {folds}",
-    "needs_confidences": "needs confidences: a system under the 0-1 cost",
     "too_few_folds": "must be at least 2",
-    "sample_in_no_fold": "must put every sample in a test fold",
     "not_a_recalibration": "must be what `Recalibration.to_json` returns",
     "scores_reversed": "must rise with the true class",
-    "class_in_too_few_folds": "must have at least {folds} samples of each class, to be recalibrated in folds",
     "method_of_two_classes": "must not be {method} for posteriors of more than two classes",
     "name_taken": "is the name of another system, and would be overwritten",
-    "one_class_to_recalibrate": "must contain more than one class to recalibrate",
-    # ---- reports ----
     "forms_differ": "must have one form; {forms}",
     "names_repeated": "must have different names",
     "needs_a_system": "needs at least one system",
-    "options_differ": "must have one form and the same options; those of {name!r} differ in {keys}",
-    # ---- reject costs ----
-    "always_rejected": "must be at least {share:.4g}, the share that is above u_M and rejected at every reject cost",
-    "not_certified_of_weights": "cannot be certified of weighted answers",
-    "not_certified_without_bound": "cannot be certified of costs that have no bound",
     "not_one_of_budget_and_risk": "takes one of budget and max_risk",
-    "not_one_of_two": "are two forms of one thing: pass one of them",
-    # ---- plug-ins ----
-    "shift_unknown": "must be set for logits of tokens",
-    "shift_of_no_tokens": "must be False or None: logits have no axis of tokens",
-    "not_with_order_or_naive": "cannot be used with n or normalize: the expected cost at it depends on neither",
-    "rejected_label_is_a_class": "must be none of the classes and decisions",
-    "class_axis_ambiguous": "must be 1 or -1: either axis of the predictions fits the labels",
-    "not_one_class_a_row": "must be one class for each row of predictions",
-    "numbers_of_choices_differ": "must be as many in every question, since u_M depends on their number",
-    "several_columns_of_labels": (
-        "must be one column of labels; choose the one that the logits are of, with label_names"
-    ),
-    # ---- states ----
-    "more_wrong_than_rows": "must be at most the count",
-    "no_judged_rows": "must have rows that are judged and have a weight",
     "not_mergeable": "must depend on the same; they differ in their {reasons}",
-    "named_twice_as_part": "cannot be used with a column of the role part: they are one",
-    "columns_repeated": "must have columns of different names",
-    "not_a_frame": "must be a frame or relation that narwhals takes",
-    "not_of_a_state": "of a state must be {rules}",
-    "not_whole_and_non_negative": "must be whole numbers >= 0",
-    "not_with_a_state": "cannot be used with a state",
     "requires_confidences": "requires confidences",
     # ---- Evaluate's module ----
-    "batch_shapes_differ": "must have the shape of the batches before, (N{axes})",
-    "classes_differ_between_batches": "must have the same number of classes in every batch",
-    "forms_differ_between_processes": "must have one form in all processes",
     "inputs_missing": "are missing: pass them here, or call add_batch before",
-    "not_after_a_failed_gathering": "cannot be added: those of all processes are gathered, and their compute failed",
-    "unknown_configuration": "must be 'default' or 'graded'",
     "unknown_input": "must be predictions and references",
     "not_numbers_and_commas": "takes numbers, separated by commas",
 }
 
 ADVICE = {  # sentences of their own
-    "compute_or_reset": "Call compute as the error asked, or reset to forget them.",
-    "reset_module": "Were they added again? reset() forgets them.",
     "check_cost": "The uncertainties do not fit this cost, or num_classes is too small.",
-    "check_decisions": "There, another decision has a lower expected cost.",
     "choose_lowest_grade": "Partly correct? Choose the lowest grade that counts as correct.",
     "count_from_0": "Count from 0.",
     "divide_by_100": "Percentages? Divide by 100.",
@@ -192,8 +68,6 @@ ADVICE = {  # sentences of their own
         "Is it the confidence that the answer is right, and is correct 1 for right answers? Else pass 1 minus the one "
         "that is the other way round."
     ),
-    "leave_extreme_costs_out": "Leave out costs that are too small to matter, or too large to happen.",
-    "leave_ignored_rows_out": "Does it mark rows that do not count? Leave these out.",
     "logits_not_exponentials": (
         "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum. The likeliest "
         "classes alone are no posteriors."
@@ -202,47 +76,23 @@ ADVICE = {  # sentences of their own
         "Logits of a logistic model or a network? predictions_are='logits'. Margins of a support vector machine are no "
         "probabilities: calibrate them first."
     ),
-    "name_columns_of_frame": (
-        "labels, in this order, says that this is meant; a data frame with the classes as names of its columns has any "
-        "order."
-    ),
-    "align": "If labels pair them, reorder one by them, a.loc[b.index]; if positions do, pass .to_numpy().",
     "are_logits": "Logits? Specify them with predictions_are='logits'.",
     "choose_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "name_form": "Logits or log-probabilities? Specify them with predictions_are.",
-    "are_no_posteriors": "Independent probabilities, one of each class? These are no posteriors of one class.",
-    "name_all_classes": "Are classes missing? Each row needs the probability of every class.",
-    "pass_exponentials": "Are they -log p? Pass confidence=np.exp(-x).",
-    "number_classes": (
-        "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
-    ),
     "read_again": "Read it again once it is written.",
     "read_each": "Read each by itself, and put the lists together.",
     "pass_correct_first": "Swapped? correct comes first.",
     "pass_flat_list": "Confidences? Pass them as a flat list.",
-    "pass_flat_list_of_two": "Probabilities of the second class? Pass them as a flat list.",
     "pass_posteriors": "Class labels? Pass posteriors of shape (N, K) as predictions.",
-    "pass_truth_first": "Swapped? y_true comes first.",
     "score_apart": "Put each form in a table of its own.",
-    "score_as_confidences": "Missing confidences? score_confidences takes them with missing_confidence.",
     "score_as_posteriors": "Class labels? score_posteriors takes posteriors of shape (N, K).",
-    "only_binary": "Only binary classification is supported by it.",  # scikit-learn's checks look for this
-    "pass_array": "Pass an array, whose columns stand in the order that is meant.",
-    "set_floor": "A probability of 0? Its logarithm needs a floor.",
     "set_missing_confidence": "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them.",
-    "sort_labels": "Sort them, and the columns of y_prob with them.",
     "swap_arguments": "Swapped? The predictions are all 0 or 1.",
     "use_analytic_intervals": "Use interval_method='analytic' instead.",
-    "take_keys": "Take some of report.keys, or Key('ecuas', 1) of ecuas_metric.metric.",
-    "take_n_1": "Are the confidences rounded? Then go by a larger n, such as 1.",
     "use_probabilities": (
         "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
         "predictions_are='positive_probabilities'."
     ),
-    "write_complement": "Did you mean {complement:g}?",
-    "write_share": "A percentage? Write {share:g}.",
-    "write_share_of_mistake": "It is a share of the cost of a wrong answer, such as 0.2.",
-    # ---- files ----
     "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",
     "grade_or_empty": (
         "Partly correct? Set correct_from to the lowest grade that counts as correct. No verdict? Leave these cells "
@@ -276,10 +126,6 @@ ADVICE = {  # sentences of their own
     "label_or_bound": (
         "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
     ),
-    "label_or_leave_out": (
-        "No label? Leave these answers out, which makes most systems look better than they are, or count them as "
-        "wrong, 0; of a file, read_submissions gives bounds with unlabelled='bounds'."
-    ),
     "label_or_drop": "Label them, or leave them out with unlabelled='drop'.",
     "leave_cell_empty": "No number? Leave the cell empty.",
     "leave_rows_out": "Leave such rows out.",
@@ -288,12 +134,12 @@ ADVICE = {  # sentences of their own
     "name_confidence_field": (
         "Name the field that has the confidence with columns, e.g. {{'confidence': 'doc.confidence'}}."
     ),
+    "name_label_field": "Name the field that has it with columns, e.g. {{'label': 'truth.answer'}}.",
     "name_value": "Name one of them with columns, e.g. {{'correct': 'value.KEY'}}.",
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
     "fill_ids": "Give each row its id, or name another column: columns={{'id': NAME}}.",
     "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
-    "write_ids_alike": "They are the same but for leading zeros, .0 or case: write them alike.",
     "say_by_position": "Pass them to each system, or by_position=True if the rows are in the same order.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
@@ -314,14 +160,11 @@ ADVICE = {  # sentences of their own
     ),
     "read_partial": "Read what there is with run=RunOptions(partial=True).",
     "rename_column": "Is it within the name of a column? Rename that.",
+    "say_abstained": "No answer? Say so with abstained='', or the word that stands there.",
     "save_as_utf_8": "Save it as UTF-8.",
     "score_in_memory": "Score it in memory.",
     "score_out_of_core": "Score it out of core.",
     "set_correct_from": "Partly correct? Set correct_from to the lowest grade that counts as correct.",
-    "set_shift": (
-        "Set shift to True for a causal language model, whose logits at a token are of the next one, and to False for "
-        "token classification."
-    ),
     "set_infinite_classes": "For free text, set num_classes=math.inf.",
     "set_scale": (
         "Ratings? Set scale='LOW:HIGH', what 0 and 1 are. Uncertainties that are -log(p)? Set scale='nll'."
@@ -341,26 +184,9 @@ ADVICE = {  # sentences of their own
         "They are left out. Answers that nobody could label are often wrong: leaving them out reduced the error rates "
         "of seven language models on TriviaQA to 0.29 to 0.70 of their values."
     ),
-    # ---- recalibration ----
-    "change_sign": "Reversed scores? Change their sign.",
-    "drop_classes": "Drop these classes, or fit without a bias.",
-    "fit_on_more": "Fit on more samples, or leave the scores as they are.",
-    "fit_posteriors": "Class labels? fit_affine takes log-posteriors of shape (N, K).",
-    "pass_confidence_first": "Swapped? confidence comes first.",
-    # ---- states ----
-    "install_java": "It needs Java 17.",
-    "pass_weights_to_state": "Pass weights to state_of.",
-    "score_all_in_memory": "Score in memory.",
-    "score_in_two_runs": (
-        "Bounds need all rows at once: score in memory, or in two runs, without such answers and as wrong."
-    ),
     "score_into_new_state": "Score all files again, into a new state.",
-    "score_it": "Score it.",
     "score_rows_again": "Score the rows again.",
     "unlabelled_without_bounds": "They count as wrong: most metrics are at least as good as they are here.",
-    "write_state": "`ecuas score --state FILE` writes one.",
-    # ---- runs ----
-    "score_saved_samples": "`ecuas score` of the saved samples says which, and has a row for each number of choices.",
     "check_interruption": "Was the run interrupted?",
     "check_last_line": "The file ends within a line: was the run interrupted?",
     "give_one_run": "Give the file of one run.",
@@ -436,6 +262,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "perfect": (
         "Every right answer has a higher confidence than every wrong one: is one column computed from the other?"
     ),
+    "abstentions": (
+        "No answer was given to {unanswered}: each costs what rejecting costs. The error rate of the answers "
+        "is {error_rate:.3f}."
+    ),
     "inverted": "Wrong answers have higher confidences than right ones: AUROC is {auroc:.2f}.",
     "paired_by_position": "there are no ids: {count:,} samples are paired by their position.",
     "ids_not_used": "its ids are not those of {other} in {count} of {total} rows, which are paired all the same.",
@@ -456,7 +286,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Resamples in which a metric has no value are left out of its interval: {metrics}. AUROC needs both correct "
         "and incorrect samples; with few of one kind its interval is too narrow."
     ),
-    # ---- runs: the first is of the others ----
     "run": "{facts}.",
     "run_invalidated": "{count:,} invalidated samples are left out",
     "run_limited": "limited, the task has {total:,} samples",
@@ -466,6 +295,11 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Inspect log, task {task}, scorer {scorer}, {count:,} samples in {epochs} epochs, which are groups"
     ),
     "run_not_ended": "partial: {count:,} of {total:,} planned samples are scored, status {status}",
+    "run_of_decisions": "answers of a decision model, question {task!r} of {choices} options, {count:,} items",
+    "run_refused": "{count:,} of {total:,} refused or failed, which is to reject",
+    "stated_confidence": (
+        "What it calls confidence{formula} is not the probability of being right; its probabilities are read."
+    ),
     "run_of_answers": "{what}, task {task}, {count:,} answers, correct by {metric}",
     "run_of_choices": "{what}, task {task}, {count:,} questions, {choices} choices",
     "run_of_inspect": "Inspect log, task {task}, scorer {scorer}, {count:,} samples",
@@ -487,15 +321,26 @@ NOTES = {  # what a reader of a result must know besides its numbers
 }
 
 FILE_RULES = {  # follow the name of a file, or of a file and its column
-    # ---- formats ----
     "changed_while_read": "the file was changed while it was read",
     "folder_of_no_table": "this folder does not hold the parts of one table",
     "no_such_file": "there is no such file",
     "parts_differ": "its parts must have the same columns; {part} has others",
     "unknown_suffix": "the suffix must be one of {suffixes}",
+    "no_labels_of_answers": "holds answers of decision models, but not what is true",
+    "no_record": "must hold JSON objects",
+    "all_refused": "holds refusals only",
+    "score_without_level": "holds scores, which need the true level as label",
+    "no_option": "is none of the options {options}",
+    "level_of_two_meanings": "may be the level from 0, called {name!r}, or the one of this name",
+    "less_likely_choice": "is less likely than {likeliest!r} by the probabilities beside it",
+    "far_from_sum_1": "must sum to 1",
+    "no_repository": "must be NAMESPACE/NAME",
+    "has_no_direction": "has no direction, so that no board can rank by it",
+    "benchmark_missing": "is missing: the dataset on the Hub that the questions are of",
+    "takes_one_system": "takes the answers of one system",
+    "options_repeated": "must be of two options or more, each once",
     "unreadable": "cannot be read: {reason}",
     "unreadable_as": "cannot be read as {format}: {reason}",
-    # ---- columns ----
     "columns_differ_in_case": "has columns that differ in upper and lower case only",
     "no_column": "has no column {wanted!r}",
     "no_header": "has no names of columns",
@@ -510,7 +355,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "labels_do_not_fit": "must have a column for each of the labels",
     "several_posteriors": "has several sets of posteriors",
     "two_forms": "has confidences and posteriors",
-    # ---- cells ----
     "neither_word": "must hold {words}, or nothing",
     "no_name_of_system": "must name a system; it is empty",
     "no_numbers": "must hold numbers",
@@ -527,7 +371,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "row_ends_before": "has no cell, not even an empty one behind a separator",
     "word_missing": "has no value {word!r}",
     "written_in_several_ways": "must hold numbers written in one way; most are {usual}",
-    # ---- what columns cannot be ----
     "not_the_largest": "is not the largest of the probabilities in column {other!r}: by which formula is it?",
     "not_the_likeliest": "is not that of the likeliest class by {other}",
     "rows_are_copies": "repeats values, in {copies} of {all_rows} rows that are copies of others",
@@ -546,7 +389,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "two_codes": "has two codes, {low} and {high}: one of them is right",
     "sorted": "is sorted with the columns of the other classes in each row: the likeliest classes, whichever they are",
     "words_of_other": "has the words of column {other!r}: it may hold the right answers",
-    # ---- classes and systems ----
     "classes_differ_between_rows": (
         "must name the same classes in each row, {classes}; missing there, or too many: {others}"
     ),
@@ -561,26 +403,12 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "not_read_out_of_core": "has {what}, which is not read out of core",
     "read_out_of_core_only": "has {form}, which are read out of core only",
     "too_many_systems": "must name at most {most:,} systems",
-    # ---- systems and states ----
     "answers_unlabelled": "has no label for some answers",
     "unknown_suffix_of_table": "a table can be written as {suffixes}",
-    "checksum_differs": "is damaged: its checksum is another",
-    "counts_are_weights": "has counts, which are the weights",
-    "damaged": "is damaged: it cannot be read to its end",
-    "does_not_start": "does not start: {reason}",
     "file_changed": "holds other rows, or rows of another name, than when it was scored",
     "file_does_not_fit": "does not fit to the files before: {reason}",
-    "job_failed": "the job failed: {reason}",
-    "named_twice": "is named twice: its rows would count twice",
-    "no_file_of_states": "is not a file of states",
-    "no_such_parquet_file": "there is no such Parquet file",
-    "parquet_without_states": "is a Parquet file, but not one of states",
-    "rows_do_not_fit": "rows {first} to {last} do not fit to those before: {reason}",
     "rows_held_twice": "holds the rows of {address}, as another does: they would count twice",
-    "unknown_settings": "was made with options that there are not any more: {reason}",
     "unwritable": "cannot be written: {reason}",
-    "wrong_version": "must have version {version}",
-    # ---- runs ----
     "acc_is_a_share": (
         "must have one right choice in each sample; acc is a share of the probability, as in truthfulqa_mc2"
     ),

@@ -13,9 +13,9 @@ import numpy as np
 
 from .decisions import Decisions
 from .errors import InputError
+from .groups import Groups, Line
 from .inputs import Array, FloatOrFloats, Floats, Limits, scalar
-from .options import Options, one_of
-from .ranking import TieGroups
+from .options import Options, check_choice
 
 OPTION_OF_VARIANT = {
     "": "",
@@ -81,11 +81,11 @@ class Data:
     decisions: Decisions
     options: Options
     parameter: float = 0.0  # that of the key, e.g. n
-    grouped: TieGroups | None = None  # the samples by increasing uncertainty
+    grouped: Groups | None = None  # the samples by increasing uncertainty
     largest_cost: float = math.inf  # the most that an answer is taken to cost
 
     @property
-    def groups(self) -> TieGroups:
+    def groups(self) -> Groups:
         """The samples in groups of equal uncertainty."""
         assert self.grouped is not None
         return self.grouped
@@ -95,22 +95,6 @@ class Data:
         """The confidences (N,), which systems under the 0-1 cost have."""
         assert self.decisions.confidence is not None
         return self.decisions.confidence
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """The influence of a sample of cost c on a number, up to a constant: intercept + slope c, (G,) each."""
-
-    intercept: Floats
-    slope: Floats
-
-    def at(self, cost: FloatOrFloats) -> Floats:
-        """Return the influence (G,) of samples of these costs (G,), or of one cost."""
-        return np.asarray(self.intercept + self.slope * cost)
-
-    def times(self, factor: float) -> Line:
-        """Return the influence on so many times the number."""
-        return Line(factor * self.intercept, factor * self.slope)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -269,21 +253,40 @@ class Metric:
         return self.unjudged is not None or self.cost is not None
 
     @property
+    def is_of_answers(self) -> bool:
+        """Whether it assesses the confidences of answers, and not what a system does with all samples."""
+        return self.assesses == "confidences" and not self.is_share
+
+    @property
     def is_own_loss(self) -> bool:
         """Whether it is a mean of losses that are no function of the uncertainty and the candidate cost."""
         return self.cost is not None and self.assesses == "posteriors"
 
 
 def checked_keys(keys: Iterable[Key]) -> list[Key]:
-    """Return the keys that are asked for; InputError for one of no metric, or whose parameter its metric has not."""
+    """Return keys, checked: InputError for an unknown metric, and for a parameter that is missing or not taken."""
     asked = [_with_widened_parameter(key) for key in keys]
     for key in asked:
         if not isinstance(key, Key):
-            raise InputError("only", "not_a_key", value=key, advice="take_keys")
+            raise InputError(
+                "only",
+                "must be keys of numbers",
+                value=key,
+                advice="Take some of report.keys, or Key('ecuas', 1) of ecuas_metric.metric.",
+            )
         if key.metric not in METRICS:
-            raise InputError("only", "no_such_metric", value=key.metric, choices=list(METRICS))
+            raise InputError(
+                "only",
+                "must name one of the metrics {choices}",
+                value=key.metric,
+                choices=list(METRICS),
+            )
         if (key.parameter is None) == bool(key.entry.parameter):
-            rule = "parameter_missing" if key.entry.parameter else "parameter_of_none"
+            rule = (
+                "must say the parameter of {metric}"
+                if key.entry.parameter
+                else "must have no parameter of {metric}, which takes none"
+            )
             raise InputError("only", rule, value=str(key), metric=key.metric)
     return asked
 
@@ -368,11 +371,11 @@ def add_metric(metric: Metric) -> Metric:
     _require_own_name(metric)
     ways = [metric.cost, metric.value, metric.ratio]
     if sum(way is not None for way in ways) != 1:
-        raise InputError("metric", "metric_of_several_ways", value=metric.name)
+        raise InputError("metric", "must have one of cost, value and ratio", value=metric.name)
     for name, choices in _CHOICES.items():
-        one_of(getattr(metric, name), choices, name)
+        check_choice(getattr(metric, name), choices, name)
     for part in metric.ratio or ():
-        one_of(part, tuple(METRICS), "ratio")
+        check_choice(part, tuple(METRICS), "ratio")
     METRICS[metric.name] = metric
     return metric
 
@@ -386,7 +389,11 @@ def _require_own_name(metric: Metric) -> None:
     if metric.name.lower() in titles or metric.title.lower() in titles:
         raise InputError("metric", "metric_exists", value=metric.title)
     if not _NAME.fullmatch(metric.name) or metric.name.startswith("normalized_"):
-        raise InputError("metric", "no_name_of_a_metric", value=metric.name)
+        raise InputError(
+            "metric",
+            "must have a name of letters, digits and _, not normalized_..",
+            value=metric.name,
+        )
 
 
 def _share_keys(one: str, other: str) -> bool:
@@ -421,7 +428,7 @@ def remove_metric(metric: Metric) -> Metric:
     'rare'
     """
     if metric.name in _OWN or METRICS.get(metric.name) is not metric:
-        raise InputError("metric", "not_added", value=metric.name)
+        raise InputError("metric", "must be one that was added", value=metric.name)
     _REMOVED[metric.name] = metric
     del METRICS[metric.name]
     return metric

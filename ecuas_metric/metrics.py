@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from .abstentions import answered_groups, answered_samples
 from .calibration import CALIBRATION_METRICS
 from .costs import COST_METRICS, entropy
 from .decisions import Decisions, select_rows
-from .designs import totals
+from .groups import Groups, Line, or_1, totals
 from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner
 from .metric import METRICS as METRICS
-from .metric import Data, Frequencies, Key, Line, at_parameter, register
+from .metric import Data, Frequencies, Key, at_parameter, register
 from .metric import Metric as Metric
 from .metric import add_metric as add_metric
 from .metric import remove_metric as remove_metric
 from .options import Options
 from .order import ORDER_METRICS
 from .peer_metrics import PEER_METRICS
-from .ranking import TieGroups, or_1
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
@@ -33,7 +33,7 @@ register(sorted(_ENTRIES, key=lambda metric: metric.column))
 Values = Mapping[Key, float]
 
 
-def keys_of(
+def defined_keys(
     decisions: Decisions,
     options: Options,
     *,
@@ -53,25 +53,47 @@ def keys_of(
 
 def metric_values(
     decisions: Decisions,
-    ties: TieGroups,
+    ties: Groups,
     options: Options,
     *,
     keys: Iterable[Key] | None = None,
 ) -> dict[Key, float]:
     """Compute plain metrics with the weights of the options: those in `keys`, by default all."""
     if keys is None:
-        keys = keys_of(decisions, options)
+        keys = defined_keys(decisions, options)
     wanted = list(dict.fromkeys(keys))
-    values = _mean_costs(decisions, options, _with_parts(wanted))
+    values: dict[Key, float] = {}
+    if decisions.has_abstentions:
+        of_answers = [key for key in wanted if key.entry.is_of_answers]
+        values = _answered_values(decisions, ties, options, of_answers)
+    values |= _sample_values(decisions, ties, options, [key for key in wanted if key not in values])
+    return {key: values[key] for key in wanted}
+
+
+def _answered_values(
+    decisions: Decisions, ties: Groups, options: Options, keys: Sequence[Key]
+) -> dict[Key, float]:
+    """Return plain values of the samples that a system answers; nan if there are none."""
+    answered, their_options = answered_samples(decisions, options)
+    if not len(answered.uncertainty):
+        return dict.fromkeys(keys, math.nan)
+    return _sample_values(answered, answered_groups(ties), their_options, keys)
+
+
+def _sample_values(
+    decisions: Decisions, ties: Groups, options: Options, keys: Sequence[Key]
+) -> dict[Key, float]:
+    """Return plain values of all samples."""
+    values = _mean_costs(decisions, options, _with_parts(keys))
     data = Data(decisions, options, grouped=ties)
-    for key in wanted:
+    for key in keys:
         metric = key.entry
         if metric.value is not None:
             values[key] = metric.value(at_parameter(data, key))
         elif metric.ratio is not None:
             numerator, denominator = ratio_keys(key)
             values[key] = quotient(values[numerator], values[denominator])
-    return {key: values[key] for key in wanted}
+    return {key: values[key] for key in keys}
 
 
 def ratio_keys(key: Key) -> list[Key]:
@@ -90,7 +112,7 @@ def _with_parts(keys: Iterable[Key]) -> list[Key]:
     return [key for key in every if key.entry.cost is not None]
 
 
-def cost_of(
+def sample_costs(
     key: Key,
     decisions: Decisions,
     options: Options,
@@ -102,7 +124,7 @@ def cost_of(
     return np.asarray(cost(data), np.float64)  # a condition is a cost of 0 or 1
 
 
-def line_of_mean(
+def mean_line(
     key: Key,
     u: Floats,
     form: Decisions,
@@ -113,11 +135,11 @@ def line_of_mean(
     at_u = replace(form, uncertainty=u, confidence=confidence)
     free = replace(at_u, candidate_cost=np.zeros(len(u)))
     dear = replace(free, candidate_cost=np.ones(len(u)))
-    intercept = cost_of(key, free, options)
-    return Line(intercept, cost_of(key, dear, options) - intercept)
+    intercept = sample_costs(key, free, options)
+    return Line(intercept, sample_costs(key, dear, options) - intercept)
 
 
-def line_of_value(metric: Metric, data: Data) -> Line:
+def value_line(metric: Metric, data: Data) -> Line:
     """Return the influence of samples on a function of the tie groups: its own line, or a jackknife over them."""
     return metric.line(data) if metric.line is not None else _jackknife_line(metric, data)
 
@@ -141,8 +163,7 @@ def _jackknife_line(metric: Metric, data: Data) -> Line:
         if share.any():
             share *= amount / share.sum()
         for cost in (0, 1):
-            added = TieGroups(groups.weight + share, groups.cost + cost * share, groups.rank)
-            moved = float(metric.value(replace(data, grouped=added)))
+            moved = float(metric.value(replace(data, grouped=groups.enlarged(share, cost))))
             influence[cost, index] = (moved - value) / _ADDED
     right, wrong = influence[:, part]
     noise = _NOISE * abs(value)
@@ -166,7 +187,7 @@ def _mean_costs(
     for rows in blocks(size, row_size=NUMBERS_PER_SAMPLE // 2):
         part = select_rows(decisions, rows)
         for key in keys:
-            cost = cost_of(key, part, options)
+            cost = sample_costs(key, part, options)
             totals[key] += (cost if weight is None else weight[rows] * cost).sum()
     total_weight = size if weight is None else weight.sum()
     return {key: total / total_weight for key, total in totals.items()}
@@ -181,6 +202,8 @@ def naive_values(decisions: Decisions, options: Options, weight: Floats) -> dict
     if decisions.confidence is not None:
         # each summed for itself: one that is missing is exactly 0
         wrong = decisions.candidate_cost
+        if decisions.has_abstentions:
+            weight = weight * ~decisions.abstained
         values |= _values_of_answers(
             np.array([inner(weight, 1 - wrong), inner(weight, wrong)]), decisions, options
         )
@@ -216,7 +239,7 @@ def _values_of_classes(
 def _naive_values(field: str, naive: Frequencies, form: Decisions) -> dict[Key, FloatOrFloats]:
     """Return the values (...) of the naive system for each metric of a form that has them in this field."""
     values = {}
-    for key in keys_of(form, naive.options):
+    for key in defined_keys(form, naive.options):
         value = getattr(key.entry, field)
         if value is not None:
             values[key] = value(at_parameter(naive, key))
@@ -247,16 +270,16 @@ def naive_slopes(
     return {key: (up - down) / width for key, (up, down) in slopes}
 
 
-def values_of_keys(
+def add_variants(
     keys: Sequence[Key],
     plain: Values,
     *,
     naive: Callable[[], Values],
-    ties: TieGroups,
+    ties: Groups,
     form: Decisions,
     options: Options,
 ) -> dict[Key, float]:
-    """Return the values of those of some keys that there are: plain ones, and the variants that follow from these.
+    """Return the values of keys, variants computed from the plain values; keys that the system lacks are left out.
 
     `naive` gives the values of the naive system.
     """
@@ -278,7 +301,7 @@ def values_of_keys(
 
 
 def recalibrated_values(
-    ties: TieGroups,
+    ties: Groups,
     form: Decisions,
     options: Options,
 ) -> dict[Key, float]:
@@ -292,14 +315,14 @@ def recalibrated_values(
     groups = Decisions(u, ties.mean_cost, form.max_uncertainty)
     return {
         key.of("recalibrated"): float(
-            np.average(cost_of(key, groups, options), weights=ties.weight)
+            np.average(sample_costs(key, groups, options), weights=ties.weight)
         )
-        for key in keys_of(form, options)
+        for key in defined_keys(form, options)
         if key.entry.has_recalibrated
     }
 
 
-def recalibrated_uncertainty(ties: TieGroups, *, max_uncertainty: float) -> Floats:
+def recalibrated_uncertainty(ties: Groups, *, max_uncertainty: float) -> Floats:
     """Return the uncertainty of each tie group (G,) after the best monotone recalibration."""
     from scipy.optimize import isotonic_regression
 

@@ -14,6 +14,7 @@ from .inputs import (
     POSTERIOR_FORMS,
     RANGE_TOLERANCE,
     Array,
+    Bools,
     Floats,
     Ints,
     labels,
@@ -22,14 +23,21 @@ from .inputs import (
     one_dimensional,
     require,
     require_named,
+    same_length,
     shape_error,
     vector,
 )
 
-COSTS = ("zero_one", "log")
+LEVEL_COSTS = {"absolute": 1, "squared": 2}  # powers of the distance between levels
+COSTS = ("zero_one", "log", *LEVEL_COSTS)
 INTERVAL_METHODS = ("analytic", "percentile")
 WEIGHTS = ("importance", "counts")
-PER_SAMPLE = ("sample_weight", "groups", "strata")  # options with one value for each sample
+PER_SAMPLE = (
+    "sample_weight",
+    "groups",
+    "strata",
+    "abstained",
+)  # options with one value for each sample
 LEVEL = 0.95  # of confidence, where none is asked for: the convention of the field
 ALPHA = round(1 - LEVEL, 12)  # p-values up to it are significant
 MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
@@ -61,6 +69,7 @@ class Options:
     random_state: int = 0
     groups: Ints | None = None
     strata: Ints | None = None
+    abstained: Bools | None = None
 
     @property
     def floor(self) -> float:
@@ -124,22 +133,27 @@ _OF_DRAWS = ("n_resamples", "random_state")
 
 def refuse_idle_options(options: Options, names: Collection[str] | None = None) -> None:
     """Raise InputError if one of some options is set, but not the one without which it changes no number."""
-    idle: dict[str, tuple[str, ...]] = {}
+    for name, needed in _idle_options(options).items():
+        if is_set(options, name) and (names is None or name in names):
+            raise InputError(name, "changes nothing without {needed}", needed=needed)
+
+
+def _idle_options(options: Options) -> dict[str, str]:
+    """Return the options that change no number, and what each needs to do so."""
+    idle: dict[str, str] = {}
     if options.confidence_level is None:
         is_tested = options.calibration
-        idle["confidence_level"] = ("interval_method",) if is_tested else _OF_INTERVALS + _OF_DRAWS
+        without_level = ("interval_method",) if is_tested else _OF_INTERVALS + _OF_DRAWS
+        idle |= dict.fromkeys(without_level, "confidence_level")
     elif options.interval_method == "analytic" and not options.calibration:
-        idle["interval_method='percentile'"] = _OF_DRAWS
+        idle |= dict.fromkeys(_OF_DRAWS, "interval_method='percentile'")
     if options.sample_weight is None:
-        idle["sample_weight"] = ("weights_are",)
-    for needed, idle_names in idle.items():
-        for name in idle_names:
-            if is_set(options, name) and (names is None or name in names):
-                raise InputError(name, "changes_nothing", needed=needed)
+        idle["weights_are"] = "sample_weight"
+    return idle
 
 
 def per_sample(options: Mapping[str, object]) -> dict[str, object]:
-    """Return those of some options that have one value for each sample, as they are given."""
+    """Return the options with one value for each sample, unchecked."""
     names = (*PER_SAMPLE, "decisions")
     return {name: options[name] for name in names if options.get(name) is not None}
 
@@ -173,7 +187,7 @@ def _sum_in_any_order(values: Floats) -> float:
 def require_counts(weights: Floats) -> None:
     """Raise InputError unless weights that are counts are whole numbers."""
     ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
-    require(ok, weights, "sample_weight", "counts_not_whole")
+    require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
 
 
 def refuse_options_of_other_forms(form: str, options: Options) -> None:
@@ -195,26 +209,47 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
     """Return `values` as a (K, D) matrix of finite, non-negative costs, K = `num_classes`."""
     matrix = numbers(values, "cost")
     if matrix.ndim != 2 or len(matrix) != num_classes:
-        raise shape_error(matrix, "cost", "wrong_cost_shape", num_classes=num_classes)
+        raise shape_error(
+            matrix,
+            "cost",
+            "must be 'zero_one', 'log' or have shape ({num_classes}, D), one row per class",
+            num_classes=num_classes,
+        )
     return non_negative(matrix, "cost")
 
 
-def require_reject_costs(
-    costs: tuple[float, ...], *, max_uncertainty: float, are_shares: bool
-) -> None:
-    """Raise InputError unless all reject costs lie in [0, `max_uncertainty`], up to rounding.
+def with_costs_of_levels(options: Options) -> Options:
+    """Return options of K classes that are levels with the costs (K, K) that their distances have, if one is named.
 
-    They `are_shares` of the cost of a wrong answer, where that is the same for all.
+    These are a power of the distance, in units of that between the farthest levels.
     """
-    array = np.array(costs)
+    if not (isinstance(options.cost, str) and options.cost in LEVEL_COSTS):
+        return options
+    levels = np.linspace(0, 1, int(options.num_classes or 0))
+    distance = np.abs(levels[:, None] - levels)
+    return options.replace(cost=distance ** LEVEL_COSTS[options.cost])
+
+
+def require_fit(
+    options: Options, *, num_samples: int, max_uncertainty: float, are_shares: bool
+) -> None:
+    """Raise InputError unless reject costs lie in [0, `max_uncertainty`], and each sample has one value of an option.
+
+    Reject costs `are_shares` of the cost of a wrong answer, where that is the same for all.
+    """
+    costs = np.array(options.reject_costs)
     require(
-        array <= max_uncertainty * (1 + RANGE_TOLERANCE),
-        array,
+        costs <= max_uncertainty * (1 + RANGE_TOLERANCE),
+        costs,
         "reject_costs",
-        "reject_cost_too_large",
-        advice="write_share_of_mistake" if are_shares else "",
+        "must lie in [0, {largest:g}], the largest sensible uncertainty",
+        advice="It is a share of the cost of a wrong answer, such as 0.2." if are_shares else "",
         largest=max_uncertainty,
     )
+    for name in PER_SAMPLE:
+        values = getattr(options, name)
+        if values is not None:
+            same_length(**{"predictions": range(num_samples), name: values})
 
 
 def own_decisions(
@@ -247,13 +282,13 @@ def check_number(
 ) -> float:
     """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
     array = numbers(value, name)
-    if array.ndim == 0 and _lies_in(float(array), low, high, inside=inside, whole=whole):
+    if array.ndim == 0 and _is_within(float(array), low, high, inside=inside, whole=whole):
         return int(array) if whole and np.isfinite(array) else float(array)
-    rule = "not_a_whole_number_within" if whole else "not_a_number_within"
+    rule = "must be a whole number in {interval}" if whole else "must be a number in {interval}"
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     error = InputError(name, rule, value=value, interval=interval)
     if high == 1 and array.ndim == 0 and 10 <= array < 100:
-        error.advice = "write_share"
+        error.advice = "A percentage? Write {share:g}."
         error.fields["share"] = float(array) / 100
     raise error
 
@@ -262,7 +297,11 @@ def check_level(value: object, name: str) -> float:
     """Return `value` if it is a level of confidence: at least 1/2, and below 1."""
     level = check_number(value, name, 0, 1, inside=True)
     if level < 0.5:
-        _refuse_complement(level, name, "level_below_half")
+        _refuse_complement(
+            level,
+            name,
+            "must be at least 0.5, the share of such intervals that hold the true value",
+        )
     return level
 
 
@@ -270,16 +309,22 @@ def check_alpha(value: object, name: str) -> float:
     """Return `value` if it is the level of a test: above 0, and at most 1/2."""
     alpha = check_number(value, name, 0, 1, inside=True)
     if alpha > 0.5:
-        _refuse_complement(alpha, name, "alpha_above_half")
+        _refuse_complement(
+            alpha,
+            name,
+            "must be at most 0.5, the chance of finding a difference where there is none",
+        )
     return alpha
 
 
 def _refuse_complement(level: float, name: str, rule: str) -> NoReturn:
     """Raise InputError for a level of confidence in the place of one of a test, or the other way round."""
-    raise InputError(name, rule, value=level, advice="write_complement", complement=1 - level)
+    raise InputError(
+        name, rule, value=level, advice="Did you mean {complement:g}?", complement=1 - level
+    )
 
 
-def _lies_in(
+def _is_within(
     number: float,
     low: float,
     high: float,
@@ -292,7 +337,7 @@ def _lies_in(
     return low < number < high if inside else low <= number <= high
 
 
-def one_of(
+def check_choice(
     value: object,
     choices: tuple[str, ...],
     name: str,
@@ -318,7 +363,9 @@ def _several(
     commonest = max(keys, key=keys.count)
     if keys.count(commonest) > 1:
         got = f"{commonest} more than once"
-        raise InputError(name, "numbers_repeated", value=float(commonest), got=got)
+        raise InputError(
+            name, "must differ in their first six digits", value=float(commonest), got=got
+        )
     return tuple(array.tolist())
 
 
@@ -329,13 +376,13 @@ def _reject_costs(values: object, name: str) -> tuple[float, ...]:
 
 def _cost(value: object, name: str) -> str | Floats:
     if isinstance(value, str):
-        return one_of(value, COSTS, name)
+        return check_choice(value, COSTS, name)
     return numbers(value, name, are_costs=True).astype(np.float64, copy=False)
 
 
 def _flag(value: object, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(name, "not_true_or_false", value=value)
+        raise InputError(name, "must be True or False", value=value)
     return bool(value)
 
 
@@ -345,6 +392,13 @@ def _weights(values: object, name: str) -> Floats:
     if not weights.max() > 0:
         raise InputError(name, "all_zero", value=0.0, got=f"{weights.size} zeros")
     return weights
+
+
+def _abstained(values: object, name: str) -> Bools:
+    """Return in which samples (N,) a system gives no answer, from 0 and 1 or False and True."""
+    array = vector(values, name)
+    require((array == 0) | (array == 1), array, name, "not_a_mark")
+    return np.asarray(array == 1)
 
 
 def _memberships(values: object, name: str) -> Ints:
@@ -361,12 +415,12 @@ def _memberships(values: object, name: str) -> Ints:
     return codes
 
 
-def _in(low: float, high: float, **kind: bool) -> Check:
+def _number_check(low: float, high: float, **kind: bool) -> Check:
     return lambda value, name: check_number(value, name, low, high, **kind)
 
 
-def _among(*choices: str) -> Check:
-    return lambda value, name: one_of(value, choices, name)
+def _choice_check(*choices: str) -> Check:
+    return lambda value, name: check_choice(value, choices, name)
 
 
 DEFAULTS = Options()
@@ -376,12 +430,12 @@ _SHARES = ("confidences", "posteriors")
 OPTIONS = {
     "n": Option(_several, "Parameter n of ECUAS_n: one or several numbers >= 0 (inf allowed)"),
     "num_classes": Option(
-        _in(2, np.inf, whole=True),
+        _number_check(2, np.inf, whole=True),
         "Number K of possible answers, which sets u_M = 1 - 1/K; by default infinite, as for free text",
         _CONFIDENCES,
     ),
     "predictions_are": Option(
-        _among(*POSTERIOR_FORMS),
+        _choice_check(*POSTERIOR_FORMS),
         "Form of the posteriors: probabilities, log_probabilities or logits; or positive_probabilities of shape "
         "(N,), those of class 1 if references are 0 or 1",
         _POSTERIORS,
@@ -402,7 +456,7 @@ OPTIONS = {
         _POSTERIORS,
     ),
     "max_uncertainty": Option(
-        _in(0, np.inf, inside=True),
+        _number_check(0, np.inf, inside=True),
         "Uncertainty u_M of a system that knows nothing; required",
         ("costs",),
     ),
@@ -414,19 +468,19 @@ OPTIONS = {
         _flag, "Also compute values divided by those of a system that ignores its input", _SHARES
     ),
     "missing_confidence": Option(
-        _in(0, 1),
+        _number_check(0, 1),
         "Value that replaces missing confidences; by default they are an error",
         _CONFIDENCES,
     ),
-    "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", _SHARES),
+    "n_bins": Option(_number_check(1, 2**31, whole=True), "Number of bins of ECE", _SHARES),
     "epsilon": Option(
-        _in(0, 0.5, inside=True),
+        _number_check(0, 0.5, inside=True),
         "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix (the least of its columns' maxima) or of "
         "max_uncertainty, and of probabilities in logarithms",
     ),
     "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(
-        _among(*WEIGHTS),
+        _choice_check(*WEIGHTS),
         "Meaning of weights: importance, in any unit, or counts of samples, as if each row stood there so often; "
         "AURC and intervals depend on it",
     ),
@@ -438,13 +492,13 @@ OPTIONS = {
     ),
     "confidence_level": Option(check_level, "Also compute intervals at this level, e.g. 0.95"),
     "interval_method": Option(
-        _among(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile bootstrap"
+        _choice_check(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile bootstrap"
     ),
     "n_resamples": Option(
-        _in(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"
+        _number_check(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"
     ),
     "random_state": Option(
-        _in(0, 2**63, whole=True),
+        _number_check(0, 2**63, whole=True),
         "Seed of the resamples (folds of a recalibration have their own, 42); the same seed gives "
         "the same results",
     ),
@@ -455,5 +509,10 @@ OPTIONS = {
     "strata": Option(
         _memberships,
         "Parts of the sample with sizes fixed in advance, e.g. easy and hard questions",
+    ),
+    "abstained": Option(
+        _abstained,
+        "Where a system gives no answer, 1 or True: this costs the reject cost, 1 in ECUAS_n, whatever else is given",
+        _CONFIDENCES,
     ),
 }

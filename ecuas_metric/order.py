@@ -5,10 +5,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .designs import totals
+from .groups import Groups, Line, or_1, totals
 from .inputs import NUMBERS_PER_SAMPLE, Floats, Ints, Limits, blocks
-from .metric import Data, Line, Metric, Unjudged, attainable_sums
-from .ranking import TieGroups, or_1
+from .metric import Data, Metric, Unjudged, attainable_sums
 
 _FIRST = 12  # part of the samples whose risk is that of the most confident
 # weight relative to all before, below which two terms of a series replace a difference
@@ -16,7 +15,7 @@ _FLAT = 0.01
 _ROUNDING = 1e-12
 
 
-def auroc(groups: TieGroups) -> float:
+def auroc(groups: Groups) -> float:
     """Return the probability that a correct sample is less uncertain than an incorrect one, ties 1/2."""
     areas = groups.areas
     pairs = areas.correct * areas.cost
@@ -25,7 +24,7 @@ def auroc(groups: TieGroups) -> float:
     return min(max(1 - areas.lost_pairs / pairs, 0.0), 1.0)
 
 
-def aurc(groups: TieGroups) -> float:
+def aurc(groups: Groups) -> float:
     r"""Return the area under risk against coverage, from low to high uncertainty, in [0, max c].
 
     .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
@@ -47,7 +46,7 @@ def aurc(groups: TieGroups) -> float:
     return area / (total - 1)
 
 
-def augrc(groups: TieGroups) -> float:
+def augrc(groups: Groups) -> float:
     """Return the area under accepted cost / N against coverage, by trapezoids; ties as in `aurc`."""
     return groups.areas.accepted_cost / groups.areas.weight**2
 
@@ -97,7 +96,7 @@ def _augrc_line(data: Data) -> Line:
     return Line(groups.cost_middle / total, 1 - groups.weight_middle / total)
 
 
-def aurc_line(ties: TieGroups) -> Line:
+def aurc_line(ties: Groups) -> Line:
     """Return L of each group as the slope, and the intercept up to a constant, in blocks that stay in the cache."""
     total = ties.weight.sum()
     tiny = np.finfo(np.float64).tiny
@@ -114,7 +113,7 @@ def aurc_line(ties: TieGroups) -> Line:
         log_mean = relative / 24 - np.log(middle)  # L of a group
         rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
         wide = np.flatnonzero(relative > _FLAT**2)
-        _in_full(log_mean, rise, wide, w[wide], b[wide])
+        _fill_wide_groups(log_mean, rise, wide, w[wide], b[wide])
         # the sum of all less this is that over the groups after each
         passed = np.cumsum(c * rise) + passed[-1]
         mean_cost = ties.cost[rows] if ties.are_samples else c / or_1(w)
@@ -123,7 +122,7 @@ def aurc_line(ties: TieGroups) -> Line:
     return Line(intercept, slope)
 
 
-def _in_full(
+def _fill_wide_groups(
     slope: Floats,
     rise: Floats,
     wide: Ints,

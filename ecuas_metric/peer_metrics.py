@@ -13,12 +13,11 @@ import math
 import numpy as np
 
 from .calibration import confidence_bins, ece_of_unjudged, gap_bounds, signed_gaps
-from .designs import totals
 from .errors import InputError
+from .groups import Groups, Line, or_1, tie_groups, totals
 from .inputs import Floats, Ints, Limits, inner
-from .metric import Data, Line, Metric, Unjudged
+from .metric import Data, Metric, Unjudged
 from .order import aurc, aurc_line, bounds_by_answers, range_of_risk
-from .ranking import TieGroups, or_1, tie_groups
 
 # of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
 _DECIMALS = 9
@@ -31,7 +30,7 @@ _STEPS = 2**12  # of a grid of confidences: a hundredth of a bandwidth of 0.025
 _HALVINGS = 30  # of the bandwidth of `smooth_ece`, to 1e-9
 
 
-def mean_selective_risk(groups: TieGroups) -> float:
+def mean_selective_risk(groups: Groups) -> float:
     r"""Return the mean of the selective risks at coverages 1/N, .., 1: the AURC of most tools.
 
     .. math:: \frac{1}{N} \sum_{k=1}^{N} R_k, \qquad R_k = E_k / k
@@ -46,7 +45,7 @@ def mean_selective_risk(groups: TieGroups) -> float:
     return (areas.risks + beyond * risk_of_all) / areas.weight
 
 
-def auarc(groups: TieGroups) -> float:
+def auarc(groups: Groups) -> float:
     r"""Return the area under accuracy against rejection, in [0, 1]: higher is better, 0-1 cost only.
 
     .. math:: \frac{1}{N} \sum_{k=1}^{N} A_k, \qquad A_k = 1 - E_k / k
@@ -58,7 +57,7 @@ def auarc(groups: TieGroups) -> float:
     return 1 - mean_selective_risk(groups)
 
 
-def e_aurc(groups: TieGroups) -> float:
+def e_aurc(groups: Groups) -> float:
     r"""Return the excess of the AURC over that of the best order: lower is better, 0-1 cost only.
 
     .. math:: \frac{1}{N} \left( R_1 + \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2} \right) - r - (1 - r) \log (1 - r)
@@ -89,7 +88,7 @@ def _or_nan(value: float) -> float:
     return value if value > 0 else math.nan
 
 
-def prr(groups: TieGroups, max_rejection: float = 1.0) -> float:
+def prr(groups: Groups, max_rejection: float = 1.0) -> float:
     r"""Return the prediction rejection ratio: 1 for the best order, 0 for any, higher is better, 0-1 cost only.
 
     .. math:: \frac{S - a}{S^* - a}, \qquad S = \frac{1}{m} \sum_{k=N-m+1}^{N} A_k, \quad A_k = 1 - E_k / k
@@ -104,14 +103,14 @@ def prr(groups: TieGroups, max_rejection: float = 1.0) -> float:
     """
     accuracy = 1 - float(groups.cost.sum() / groups.weight.sum())
     right_and_wrong = np.array([groups.right.sum(), groups.cost.sum()])
-    best_order = TieGroups(right_and_wrong, right_and_wrong * [0.0, 1.0], np.arange(2.0))
+    best_order = Groups(right_and_wrong, right_and_wrong * [0.0, 1.0], np.arange(2.0))
     best_gain = _mean_accuracy(best_order, max_rejection) - accuracy
     if not best_gain > _ROUNDING:
         return math.nan
     return (_mean_accuracy(groups, max_rejection) - accuracy) / best_gain
 
 
-def _mean_accuracy(groups: TieGroups, max_rejection: float) -> float:
+def _mean_accuracy(groups: Groups, max_rejection: float) -> float:
     """Return the mean of A_k while at most a share is rejected; nan if that is less than one answer."""
     total = float(groups.weight.sum())
     never_rejected = _whole_above((1 - max_rejection) * total)
@@ -119,7 +118,7 @@ def _mean_accuracy(groups: TieGroups, max_rejection: float) -> float:
     if max_rejection < 1:
         # up to the middle of the next answer, so that rounding decides nothing
         share = _share_of_first(groups, never_rejected + 0.5)
-        first = TieGroups(groups.weight * share, groups.cost * share, groups.rank)
+        first = Groups(groups.weight * share, groups.cost * share, groups.rank)
         risks -= first.areas.risks
     return 1 - risks / _or_nan(total - never_rejected)
 
@@ -134,14 +133,14 @@ def _whole_below(counts: Floats) -> Floats:
     return np.floor(np.round(counts, _DECIMALS))
 
 
-def _share_of_first(groups: TieGroups, amount: float) -> Floats:
+def _share_of_first(groups: Groups, amount: float) -> Floats:
     """Return the share (G,) of each group that is among the first `amount` of weight."""
     before = groups.weight_until - groups.weight
     part = np.clip(amount - before, 0.0, groups.weight)
     return np.asarray(part / or_1(groups.weight))
 
 
-def error_average_precision(groups: TieGroups) -> float:
+def error_average_precision(groups: Groups) -> float:
     r"""Return the average precision of finding wrong answers by uncertainty: higher is better, 0-1 cost only.
 
     .. math:: \frac{1}{m} \sum_{k=1}^{N} w_k \frac{w_1 + \ldots + w_k}{k}
@@ -179,7 +178,7 @@ def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
     return end - digamma(before + 1), 1 - (before + 1) * change
 
 
-def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> float:
+def fpr_at_tpr(groups: Groups, tpr: float = 0.95) -> float:
     r"""Return the share of wrong answers accepted where a share `tpr` of the right ones is: lower is better.
 
     .. math:: F_k / m, \qquad k = \lceil t P \rceil
@@ -202,7 +201,7 @@ def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> float:
     return inner(groups.cost, share) / _or_nan(float(groups.cost.sum()))
 
 
-def risk_at_coverage(groups: TieGroups, coverage: float) -> float:
+def risk_at_coverage(groups: Groups, coverage: float) -> float:
     r"""Return the mean cost of the most confident answers, a share `coverage` in [0, 1]: lower is better.
 
     .. math:: R_k = E_k / k, \qquad k = \lceil \phi N \rceil
@@ -216,7 +215,7 @@ def risk_at_coverage(groups: TieGroups, coverage: float) -> float:
     return inner(groups.cost, _share_of_first(groups, amount)) / amount
 
 
-def coverage_at_risk(groups: TieGroups, risk: float) -> float:
+def coverage_at_risk(groups: Groups, risk: float) -> float:
     r"""Return the largest coverage at which the mean cost of what is accepted is at most `risk`.
 
     .. math:: \max \{k : E_k / k \le r\} / N
@@ -242,7 +241,7 @@ def coverage_at_risk(groups: TieGroups, risk: float) -> float:
     return float(last.max(where=is_low, initial=0.0)) / total
 
 
-def mce(groups: TieGroups, n_bins: int = 10) -> float:
+def mce(groups: Groups, n_bins: int = 10) -> float:
     r"""Return the largest gap between confidence and accuracy over bins of equal width: lower is better.
 
     .. math:: \max_b | \text{acc}(b) - \text{conf}(b) |
@@ -256,7 +255,7 @@ def mce(groups: TieGroups, n_bins: int = 10) -> float:
     return float((gaps / or_1(totals(bins, groups.weight))).max())
 
 
-def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> float:
+def ece_equal_mass(groups: Groups, n_bins: int = 10) -> float:
     r"""Return the ECE over bins of about equally many answers: lower is better.
 
     .. math:: \sum_b \frac{N_b}{N} | \text{acc}(b) - \text{conf}(b) |
@@ -271,7 +270,7 @@ def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> float:
     return float(np.abs(gaps).sum() / groups.weight.sum())
 
 
-def _bins_of_equal_mass(groups: TieGroups, n_bins: int) -> Ints:
+def _bins_of_equal_mass(groups: Groups, n_bins: int) -> Ints:
     """Return the bin of each group (G,)."""
     steps = groups.weight.sum() - 1
     above = groups.weight_until - groups.weight
@@ -279,7 +278,7 @@ def _bins_of_equal_mass(groups: TieGroups, n_bins: int) -> Ints:
     return np.asarray(np.clip(_whole_below(place), 0, n_bins - 1), np.int64)
 
 
-def smooth_ece(groups: TieGroups) -> float:
+def smooth_ece(groups: Groups) -> float:
     r"""Return the smooth calibration error, in [0, 1]: lower is better.
 
     .. math:: \text{smECE}_\sigma = \int_0^1 \left| \frac{1}{N} \sum_i (q_i - y_i) K_\sigma(t, q_i) \right| dt,
@@ -304,7 +303,7 @@ def smooth_ece(groups: TieGroups) -> float:
     return value
 
 
-def _reflected(groups: TieGroups) -> Floats:
+def _reflected(groups: Groups) -> Floats:
     """Return the shares of signed gaps (2 steps,) on a circle of confidences from 0 to 1 and back to 0."""
     place = -groups.rank * _STEPS
     below = np.minimum(place.astype(np.int64), _STEPS - 1)
@@ -316,14 +315,14 @@ def _reflected(groups: TieGroups) -> Floats:
     return np.append(there, there[-2:0:-1])
 
 
-def e_aurc_line(groups: TieGroups) -> Line:
+def e_aurc_line(groups: Groups) -> Line:
     """Return the line of `e_aurc`: the best AURC changes by -log(1 - r) with the error rate r."""
     line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
     return Line(line.intercept, line.slope + _log_or_0(accuracy))
 
 
-def prr_line(groups: TieGroups) -> Line:
+def prr_line(groups: Groups) -> Line:
     """Return the line of `prr` where all may be rejected, (r - M) / D with D = -(1 - r) log(1 - r) and M the AURC."""
     line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
@@ -333,7 +332,7 @@ def prr_line(groups: TieGroups) -> Line:
     return Line(-line.intercept / gain, slope / gain)
 
 
-def error_average_precision_line(groups: TieGroups) -> Line:
+def error_average_precision_line(groups: Groups) -> Line:
     r"""Return the line of `error_average_precision`, the derivative of :math:`\int B / A \, dB` by a sample.
 
     A and B are the shares of all answers, and of the wrong ones, that are more uncertain: from A on, a group of n with
@@ -364,7 +363,7 @@ def _later_sums(values: Floats) -> Floats:
     return np.cumsum(values[::-1])[::-1] - values
 
 
-def fpr_at_tpr_line(groups: TieGroups, tpr: float = 0.95) -> Line:
+def fpr_at_tpr_line(groups: Groups, tpr: float = 0.95) -> Line:
     """Return the line of `fpr_at_tpr`: another right answer moves the threshold, by the wrong ones next to it.
 
     Of a share of wrong ones among those in a window of N^0.8 answers around the threshold.
@@ -383,7 +382,7 @@ def fpr_at_tpr_line(groups: TieGroups, tpr: float = 0.95) -> Line:
     return Line(-fall * scale, (rise + fall) * scale)
 
 
-def risk_at_coverage_line(groups: TieGroups, coverage: float) -> Line:
+def risk_at_coverage_line(groups: Groups, coverage: float) -> Line:
     """Return the line of `risk_at_coverage`: another accepted answer drives one out, at the risk of those next to it.
 
     That risk is the mean over a window of N^0.8 answers around the last accepted one.
@@ -393,7 +392,7 @@ def risk_at_coverage_line(groups: TieGroups, coverage: float) -> Line:
     return Line(-_risk_around(groups, amount) * accepted, accepted)
 
 
-def _risk_around(groups: TieGroups, amount: float) -> float:
+def _risk_around(groups: Groups, amount: float) -> float:
     """Return the mean cost of the N^0.8 of N answers around the first `amount` of weight."""
     half = float(groups.weight.sum()) ** _NEIGHBOURS / 2
     window = _share_of_first(groups, amount + half) - _share_of_first(groups, amount - half)
@@ -415,7 +414,7 @@ def _risk(data: Data) -> float:
     return data.parameter
 
 
-def _by_confidence(data: Data) -> TieGroups:
+def _by_confidence(data: Data) -> Groups:
     """Return the groups ranked by -q_e; those of posteriors are ranked by 1 - q_e, which may lie in another bin."""
     decisions = data.decisions
     if decisions.labels is None:

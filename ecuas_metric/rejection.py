@@ -14,19 +14,19 @@ from .classes import (
     OF_GIVEN_CONFIDENCES,
     OF_POSTERIORS,
     ClassCosts,
-    by_class,
     check_classes,
-    classes_in,
     classes_of_columns,
     costs_by_class,
     in_words,
     matrix_of_classes,
     note_order,
+    order_columns,
+    parse_classes,
     two_columns,
 )
 from .costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK, accepted
 from .decisions import Decisions
-from .errors import InputError, Note, warn_of
+from .errors import InputError, Note, issue_warnings
 from .inputs import Array, Bools, Floats, confidences, numbers, posteriors
 from .metric import Key
 from .options import LEVEL, Options, check_level, check_number, checked_options
@@ -135,21 +135,26 @@ def decide(
         )
     with in_words({**OF_POSTERIORS, **OF_REJECT_COST}):
         system = _system_of_rows(y_prob, labels, options)
-    if names is None and labels is not None:
-        names = classes_in(labels, "labels").tolist()
-        if not isinstance(options.cost, str) and options.cost.shape[1] != len(names):
-            names = None  # decisions are not these classes
-    warn_of(noted + system.notes, stacklevel=2)
-    return decisions_on_rows(system, names)
+    issue_warnings(noted + system.notes, stacklevel=2)
+    return decisions_on_rows(system, names or _names_of_classes(labels, options))
+
+
+def _names_of_classes(labels: ArrayLike | None, options: Options) -> list[object] | None:
+    """Return the names of the classes, if they are known and the decisions are these."""
+    if labels is None:
+        return None
+    names: list[object] = parse_classes(labels, "labels").tolist()
+    are_decided = isinstance(options.cost, str) or options.cost.shape[1] == len(names)
+    return names if are_decided else None
 
 
 def _system_of_rows(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:
     """Return the system of posteriors of rows without a truth, of which the first class takes the place."""
-    ordered = y_prob if labels is None else by_class(y_prob, labels, labels)
+    ordered = y_prob if labels is None else order_columns(y_prob, labels, labels)
     array = two_columns(numbers(ordered, "predictions"), options)
     array, truth = posteriors(array, np.zeros(array.shape[:1]))
     if labels is not None:
-        check_classes(classes_in(labels, "labels"), labels, array.shape[1])
+        check_classes(parse_classes(labels, "labels"), labels, array.shape[1])
     return prepare("posteriors", array, truth, options, rank=False)
 
 
@@ -159,14 +164,14 @@ def decisions_on_rows(system: System, names: Sequence[object] | None = None) -> 
     (reject_cost,) = system.options.reject_costs
     decision = decisions.decision
     if decision is not None:
-        decision = decision.astype(np.int64) if names is None else _array_of(names)[decision]
+        decision = decision.astype(np.int64) if names is None else _object_array(names)[decision]
     accepts = accepted(
         decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty
     )
     return RowDecisions(decision, decisions.uncertainty, accepts)
 
 
-def _array_of(names: Sequence[object]) -> Array:
+def _object_array(names: Sequence[object]) -> Array:
     """Return names (D,) as numbers or strings, or, where they are neither, as the objects that they are."""
     kinds = {type(name) for name in names}
     if len(kinds) == 1 and issubclass(kinds.pop(), (str, Real)):
@@ -224,7 +229,7 @@ def decide_confidences(
     with in_words({**OF_GIVEN_CONFIDENCES, **OF_REJECT_COST}):
         values, unknown = confidences(confidence, np.zeros(np.shape(confidence)))
         system = prepare("confidences", values, unknown, options, rank=False)
-    warn_of(system.notes, stacklevel=2)
+    issue_warnings(system.notes, stacklevel=2)
     return decisions_on_rows(system)
 
 
@@ -365,7 +370,15 @@ def _cost_by_budget(system: System, budget: float) -> float:
     thresholds, shares = _thresholds(system)
     largest = shares.max(initial=0.0)
     if budget < 1 - largest - SHARE_ROUNDING:
-        raise InputError("budget", "always_rejected", value=budget, share=1 - largest)
+        raise InputError(
+            "budget",
+            (
+                "must be at least {share:.4g}, the share that is above u_M and rejected "
+                "at every reject cost"
+            ),
+            value=budget,
+            share=1 - largest,
+        )
     if not len(shares):
         return 0.0
     return float(thresholds[np.searchsorted(shares, 1 - budget - SHARE_ROUNDING)])
@@ -407,11 +420,11 @@ def _certified_cost(
 def _largest_cost(decisions: Decisions, options: Options) -> float:
     """Return the bound of the costs; InputError if there is none, or if answers have weights."""
     if options.sample_weight is not None:
-        raise InputError("max_risk", "not_certified_of_weights")
+        raise InputError("max_risk", "cannot be certified of weighted answers")
     if not isinstance(options.cost, str):
         return float(options.cost.max())
     if decisions.confidence is None:
-        raise InputError("max_risk", "not_certified_without_bound")
+        raise InputError("max_risk", "cannot be certified of costs that have no bound")
     return 1.0
 
 

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .basis import UNKNOWN, Basis, Origin, basis_of
+from .abstentions import answered_groups, answered_samples, note_abstentions
+from .basis import UNKNOWN, Basis, Origin, make_basis
 from .calibration import ECE_DEBIASED, limits_of_gap
 from .costs import ECUAS_N, note_above
 from .decisions import (
     Decisions,
-    confidence_decisions,
-    cost_decisions,
-    posterior_decisions,
+    make_decisions,
     select_rows,
 )
-from .designs import design_of
 from .errors import InputError, Note
+from .groups import Groups, tie_groups
 from .inputs import (
     NO_LIMITS,
     Array,
@@ -29,20 +28,15 @@ from .inputs import (
     Floats,
     Ints,
     Limits,
-    check_posteriors,
-    clip,
-    divide_by_sums,
-    fill_missing,
     inner,
     picked,
-    same_length,
-    stacked,
+    repair,
 )
 from .intervals import (
     NO_UNITS,
     Answers,
     analytic_intervals,
-    answers_of,
+    group_answers,
     note_on,
     notes_without_interval,
     why_no_inference,
@@ -50,22 +44,21 @@ from .intervals import (
 from .metric import Data, Key, checked_keys
 from .metrics import (
     Values,
-    cost_of,
-    keys_of,
+    add_variants,
+    defined_keys,
     metric_values,
     naive_values,
-    values_of_keys,
+    sample_costs,
 )
 from .options import (
     PER_SAMPLE,
     Options,
-    own_decisions,
     refuse_options_of_other_forms,
-    require_reject_costs,
+    require_fit,
+    with_costs_of_levels,
 )
 from .order import AUROC, auroc
-from .ranking import TieGroups, tie_groups
-from .sampling import intervals
+from .sampling import intervals, make_design
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -85,7 +78,7 @@ class System:
 
     decisions: Decisions
     options: Options  # with K
-    ties: TieGroups  # of `decisions` with the weights: the one sort that metrics and curves share
+    ties: Groups  # of `decisions` with the weights: the one sort that metrics and curves share
     notes: tuple[Note, ...] = ()  # on the input
     # to pair samples of systems; of a file, a pyarrow.Array
     ids: Sequence[object] | None = None
@@ -96,7 +89,7 @@ class System:
     @cached_property
     def basis(self) -> Basis:
         """All that the numbers of this system depend on; its text is their signature."""
-        return basis_of(
+        return make_basis(
             self.decisions,
             self.options,
             ids=self.ids,
@@ -189,39 +182,48 @@ def prepare(
 
     Otherwise there are no tie groups, and no metric of the order may be asked for.
     """
-    predictions_are = options.predictions_are
-    hard: tuple[Note, ...] = ()
-    if predictions_are == "positive_probabilities" and form != "costs":
-        hard = note_hard(predictions, "probabilities")
+    are_positive = options.predictions_are == "positive_probabilities"
+    if are_positive and form != "costs":
         form = "posteriors"
-        predictions_are = "probabilities"
-        predictions = _two_columns(predictions)
     refuse_options_of_other_forms(form, options)
-    predictions, repaired = repair(form, predictions, options)
+    predictions, notes = repair(
+        form,
+        predictions,
+        predictions_are=options.predictions_are,
+        renormalize=options.renormalize,
+        missing_confidence=options.missing_confidence,
+        abstained=options.abstained,
+    )
     if form == "posteriors":
-        options = options.replace(num_classes=predictions.shape[1])
-    decisions, notes = _decide(form, predictions, references, options, predictions_are)
-    advice = "check_cost" if options.decisions is None else "check_decisions"
-    above = note_above(decisions.uncertainty, decisions.max_uncertainty, advice=advice)
-    notes = hard + repaired + notes + above
-    require_reject_costs(
-        options.reject_costs,
+        options = with_costs_of_levels(options.replace(num_classes=predictions.shape[1]))
+    decisions = make_decisions(form, predictions, references, options)
+    advice = (
+        "check_cost"
+        if options.decisions is None
+        else "There, another decision has a lower expected cost."
+    )
+    answered = decisions.uncertainty
+    if decisions.has_abstentions:
+        answered = answered[~decisions.abstained]
+    notes += note_above(answered, decisions.max_uncertainty, advice=advice)
+    require_fit(
+        options,
+        num_samples=len(references),
         max_uncertainty=decisions.max_uncertainty,
         are_shares=decisions.confidence is not None,
     )
-    for name in PER_SAMPLE:
-        values = getattr(options, name)
-        if values is not None:
-            same_length(**{"predictions": references, name: values})
+    options = options.replace(abstained=None)  # decisions have them
     if not rank:
         none = np.empty(0)
-        return System(decisions, options, TieGroups(none, none, none), notes, ids)
+        return System(decisions, options, Groups(none, none, none), notes, ids)
     system = ranked(decisions, options, notes=notes, ids=ids)
     if form != "confidences":
         return system
-    wrong = int(np.count_nonzero(decisions.candidate_cost))
-    inverted = note_inverted(system.ties, wrong, system.num_samples - wrong)
-    return replace(system, notes=notes + inverted)
+    silent = int(np.count_nonzero(decisions.abstained))
+    wrong = int(np.count_nonzero(decisions.candidate_cost)) - silent
+    right = system.num_samples - silent - wrong
+    notes += note_inverted(answered_groups(system.ties), wrong, right)
+    return replace(system, notes=notes + note_abstentions(system.ties, decisions, silent))
 
 
 def named_systems(
@@ -229,14 +231,20 @@ def named_systems(
 ) -> dict[str, System]:
     """Return systems by name, numbered where they have none."""
     if isinstance(systems, System):
-        raise InputError("systems", "one_system", got="one System")
+        raise InputError(
+            "systems", "must be a mapping of names to systems, or a list", got="one System"
+        )
     if isinstance(systems, Mapping):
         named = dict(systems)
     else:
         named = {f"system {number}": system for number, system in enumerate(systems, 1)}
     for name, system in named.items():
         if not isinstance(system, System):
-            raise InputError("systems", "not_a_system", got=f"{type(system).__name__} for {name!r}")
+            raise InputError(
+                "systems",
+                "must be of confidence_system, posterior_system or prepare_submissions",
+                got=f"{type(system).__name__} for {name!r}",
+            )
     return named
 
 
@@ -260,7 +268,7 @@ def ranked(
 
 
 def reordered(system: System, rows: Ints) -> System:
-    """Return a system as if its samples had been given in the order `rows`, some of them repeatedly or not at all."""
+    """Return a system of the samples `rows`, in this order; a row may occur several times or never."""
     return replace(
         system,
         decisions=select_rows(system.decisions, rows),
@@ -297,7 +305,7 @@ def compute_results(
 
 def value_keys(decisions: Decisions, options: Options) -> list[Key]:
     """Return the keys of `compute_results`, without computing any number."""
-    plain = keys_of(decisions, options)
+    plain = defined_keys(decisions, options)
     keys = list(plain)
     if options.normalize:
         keys += [key.of("normalized") for key in _divided(plain, decisions)]
@@ -306,7 +314,7 @@ def value_keys(decisions: Decisions, options: Options) -> list[Key]:
         variants = ("recalibrated", "calibration_loss")
         keys += [key.of(variant) for key in recalibrated for variant in variants]
     if options.calibration:
-        keys += keys_of(decisions, options, when=("calibration",))
+        keys += defined_keys(decisions, options, when=("calibration",))
     return keys
 
 
@@ -336,11 +344,11 @@ def _inferred(values: Values) -> dict[Key, float]:
 
 
 def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
-    """Return the values of those of some keys that the system has."""
+    """Return the values of keys; keys that the system lacks are left out."""
     decisions = system.decisions
     options = system.options
     applicable = [key.of("") for key in keys if key.entry.applies(decisions)]
-    return values_of_keys(
+    return add_variants(
         keys,
         metric_values(decisions, system.ties, options, keys=applicable),
         naive=lambda: naive_values(decisions, options, options.weights(system.num_samples)),
@@ -359,7 +367,7 @@ def _intervals(
     samples = _drawn(system)
     # Stable: which of tied samples are drawn must not depend on the machine.
     samples = reordered(samples, samples.decisions.order)
-    design = design_of(samples.num_samples, samples.options)
+    design = make_design(samples.num_samples, samples.options)
     if not design.tells_errors:
         return dict.fromkeys(values, NO_LIMITS), (NO_UNITS,)
     limits, notes = intervals(
@@ -396,20 +404,21 @@ def _resample(system: System, counts: Array) -> System:
 
 def _limits_of_gap(system: System) -> Limits:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
-    design = design_of(system.num_samples, system.options)
+    design = make_design(system.num_samples, system.options)
     if not design.tells_errors:
         return NO_LIMITS
-    return limits_of_gap(Data(system.decisions, system.options), design.freedom)
+    decisions, options = answered_samples(system.decisions, system.options)
+    return limits_of_gap(Data(decisions, options), design.freedom)
 
 
 def answers_drawn(system: System) -> Answers:
     """Return the answers of the samples that were drawn."""
     samples = _drawn(system)
-    return answers_of(samples.decisions, samples.options, samples.origin.recalibration)
+    return group_answers(samples.decisions, samples.options, samples.origin.recalibration)
 
 
 def _drawn(system: System) -> System:
-    """Return the samples that were drawn: none of weight 0, and each as often as its weight says if weights are counts.
+    """Return the samples without those of weight 0, and repeated as their weights say if weights are counts.
 
     Errors depend on them; values do not.
     """
@@ -420,7 +429,10 @@ def _drawn(system: System) -> System:
         return system
     if is_count and weight.sum() > MOST_DRAWN:
         raise InputError(
-            "sample_weight", "too_many_copies", value=int(weight.sum()), most=MOST_DRAWN
+            "sample_weight",
+            "must count at most {most:,} samples for intervals",
+            value=int(weight.sum()),
+            most=MOST_DRAWN,
         )
     copies = (weight if is_count else weight > 0).astype(np.int64)
     rows = np.repeat(np.arange(len(copies)), copies)
@@ -470,15 +482,21 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
     if not len(rows):
         return ()
     weight = system.options.weights(system.num_samples)
-    cost = cost_of(key, select_rows(decisions, rows), system.options)
+    cost = sample_costs(key, select_rows(decisions, rows), system.options)
     share = inner(weight[rows], cost) / (value * float(weight.sum()))
     if share < MUCH:
         return ()
-    return (Note("mistakes_at_epsilon", {"share": share}, "take_n_1"),)
+    return (
+        Note(
+            "mistakes_at_epsilon",
+            {"share": share},
+            "Are the confidences rounded? Then go by a larger n, such as 1.",
+        ),
+    )
 
 
 def note_inverted(
-    ties: TieGroups,
+    ties: Groups,
     wrong: int,
     right: int,
 ) -> tuple[Note, ...]:
@@ -506,7 +524,12 @@ def require_same_keys(keys: Mapping[str, Collection[Key]]) -> None:
     for name, of_system in keys.items():
         differing = sorted(map(str, {*first} ^ {*of_system}))
         if differing:
-            raise InputError("systems of one table", "options_differ", name=name, keys=differing)
+            raise InputError(
+                "systems of one table",
+                "must have one form and the same options; those of {name!r} differ in {keys}",
+                name=name,
+                keys=differing,
+            )
 
 
 def note_one_confidence(count: int, value: float) -> tuple[Note, ...]:
@@ -522,75 +545,6 @@ def note_first_class(occurs: Bools) -> tuple[Note, ...]:
     return (Note("labels_from_1", {"last": len(occurs) - 1}),)
 
 
-def _two_columns(predictions: Array) -> Array:
-    """Return posteriors (N, 2) from probabilities of class 1 (N,), which were checked as confidences."""
-    if predictions.ndim != 1:
-        got = f"shape {predictions.shape}"
-        expected = "(N,) where they are positive_probabilities"
-        raise InputError(
-            "predictions", "wrong_shape", value=predictions.shape, got=got, expected=expected
-        )
-    return stacked(predictions)
-
-
-def repair(
-    form: str,
-    predictions: Array,
-    options: Options,
-) -> tuple[Array, tuple[Note, ...]]:
-    """Return predictions with rounding errors of probabilities corrected within tolerances, and notes on that."""
-    if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
-        if options.renormalize:
-            got = f"predictions_are={options.predictions_are!r}"
-            raise InputError("renormalize", "requires_probabilities", got=got)
-        return predictions, ()
-    predictions, notes = clip(predictions)
-    predictions, rounded = divide_by_sums(predictions) if options.renormalize else (predictions, ())
-    return predictions, notes + rounded
-
-
-def note_hard(
-    predictions: Array,
-    what: str = "confidences",
-) -> tuple[Note, ...]:
-    """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
-    if not np.isin(predictions[:64], (0, 1)).all():  # these few mostly tell
-        return ()
-    if not np.array_equal(np.unique(predictions), (0, 1)):
-        return ()
-    return (hard_decisions(what),)
-
-
-def hard_decisions(what: str) -> Note:
-    """Return the note that predictions look like predicted classes."""
-    return Note("hard_decisions", {"what": what}, "use_probabilities")
-
-
-def _decide(
-    form: str, predictions: Array, references: Array, options: Options, predictions_are: str
-) -> tuple[Decisions, tuple[Note, ...]]:
-    if form == "confidences":
-        confidence, notes = fill_missing(predictions, missing_confidence=options.missing_confidence)
-        notes += note_hard(confidence)
-        return confidence_decisions(confidence, references, num_classes=options.num_classes), notes
-    if form == "costs":
-        if options.max_uncertainty is None:
-            raise InputError("max_uncertainty", "max_uncertainty_missing")
-        return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty), ()
-    notes = check_posteriors(predictions, predictions_are=predictions_are)
-    decisions = posterior_decisions(
-        predictions,
-        references,
-        predictions_are=predictions_are,
-        cost=options.cost,
-        decisions=own_decisions(
-            options, num_samples=len(references), num_classes=predictions.shape[1]
-        ),
-        epsilon=options.epsilon,
-    )
-    return decisions, notes
-
-
 def _pick(
     ids: Sequence[object] | None,
     rows: Ints,
@@ -601,6 +555,6 @@ def _pick(
 
 
 def select_options(options: Options, rows: Ints) -> Options:
-    """Return options for some of the samples."""
+    """Return the options of the samples `rows`."""
     kept = {name: picked(getattr(options, name), rows) for name in PER_SAMPLE}
     return options.replace(**kept)

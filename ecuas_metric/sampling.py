@@ -1,4 +1,4 @@
-"""Drawing samples again: the bootstrap.
+"""How samples were drawn: weights, groups and strata, what these do to variances; and drawing again, the bootstrap.
 
 A *statistic* is a function of counts, shape (B, N), that returns a mapping of keys to arrays of shape (B,): resamples
 are weights on one sorted data set, which is never sorted again. Methods: docs/statistics.md.
@@ -6,24 +6,214 @@ are weights on one sorted data set, which is never sorted again. Methods: docs/s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from .designs import Design
-from .errors import Note
-from .inputs import NO_LIMITS, Array, Floats, Limits, blocks
-from .metric import Key
+from .errors import InputError, Note
+from .groups import ratio, totals
+from .inputs import NO_LIMITS, Array, Bools, Floats, Ints, Limits, blocks, inner, is_one_repeated
 from .options import Options
 
+if TYPE_CHECKING:
+    from .metric import Key
+
+_ROUNDING = 1e-9
 Counts = npt.NDArray[np.uint16]  # no unit is drawn more often than this holds
-ResampledStatistic = Callable[[Array], Mapping[Key, Floats]]
 _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """What groups do to the variance of a number, in each stratum (H,) or everywhere."""
+
+    factor: Floats | float = 1.0  # of the variance; one more answer counts as so many, too
+    # of equal groups that would tell as much of what they add to the variance
+    number: Floats | float = math.inf
+    units: Floats | float = math.inf  # and of all of it
+
+    def scaled(self, factor: float) -> Clusters:
+        """Return the clusters of a sample `factor` times as large."""
+        return Clusters(self.factor, self.number * factor, self.units * factor)
+
+
+INDEPENDENT = Clusters()
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The sampling design of N samples."""
+
+    weight: Floats  # (N,)
+    group: Ints | None = None  # (N,), of samples that depend on each other
+    stratum: Ints | None = None  # (N,), parts with sizes fixed in advance
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether all samples were drawn independently, from one population."""
+        return self.group is None and self.stratum is None
+
+    @property
+    def units(self) -> tuple[Floats, Ints]:
+        """The weight of each unit, group or sample, and its stratum (U,)."""
+        size = len(self.weight)
+        stratum = np.zeros(size, np.int64) if self.stratum is None else self.stratum
+        if self.group is None:
+            return self.weight, stratum
+        weight = totals(self.group, self.weight)
+        home = np.zeros(len(weight), np.int64)
+        home[self.group] = stratum
+        return weight, home
+
+    @property
+    def num_units(self) -> float:
+        """The number of equal units that would tell as much of a variance."""
+        return effective_size(self._spread(self.weight))
+
+    @property
+    def num_strata(self) -> int:
+        """The number of strata, 1 if there are none."""
+        return len(self.totals(self.weight))
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of a variance: units less strata, at least 1."""
+        return max(self.num_units - self.num_strata, 1.0)
+
+    @property
+    def tells_errors(self) -> bool:
+        """Whether there are two units in each stratum, and all are worth two: otherwise no error is known."""
+        weight, stratum = self.units
+        fewest = len(weight) if self.stratum is None else np.bincount(stratum).min()
+        return bool(fewest > 1) and effective_size(weight) > 2 - _ROUNDING
+
+    def totals(self, values: Floats) -> Floats:
+        """Return the sums (H,) or (H, M) of values (N,) or (N, M) over strata."""
+        if self.stratum is None:
+            return np.asarray(values.sum(axis=0, keepdims=True))
+        return totals(self.stratum, values)
+
+    def of_samples(self, values: Floats) -> Floats:
+        """Return values (H, ..) of strata for each of their samples (N, ..); without strata they stay (1, ..)."""
+        return values if self.stratum is None else values[self.stratum]
+
+    def centred(self, values: Floats) -> Floats:
+        """Return values (N,) or (N, M) less the mean of their stratum."""
+        weight = self.weight if values.ndim == 1 else self.weight[:, None]
+        mean = self.totals(weight * values) / self.totals(weight)
+        return np.asarray(values - self.of_samples(mean))
+
+    def _spread(self, weight: Floats) -> Floats:
+        """Return the variance of each unit (U,), up to a common factor, from weights (N,).
+
+        That of a group is between those of answers that are independent, sum of w^2, and all alike, (sum of w)^2.
+        """
+        square = np.square(weight)
+        if self.group is None:
+            return square
+        return totals(self.group, weight) * np.sqrt(totals(self.group, square))
+
+    def moved(self, influences: Floats) -> Floats:
+        """Return what each unit (U, M) moves numbers by, about the mean of its stratum; influences are (N, M)."""
+        moved = self.weight[:, None] * self.centred(influences)
+        return moved if self.group is None else totals(self.group, moved)
+
+    def clusters(self, influence: Floats, matters: Bools, farthest: Floats) -> Clusters:
+        """Return what groups do to a number with this influence of each sample (N,), if it depends on it.
+
+        One more answer may have these squares (N,) of the deviation, see `design_effect`.
+        """
+        if self.group is None:
+            return INDEPENDENT
+        weight, home = self.units
+        share = weight / totals(home, weight)[home]
+        deviations = self.weight * self.centred(influence)
+        # k / (k - 1) for k equal groups (Bell and McCaffrey 2002)
+        squares = np.square(totals(self.group, deviations))
+        squares /= np.maximum(1 - share, _ROUNDING)
+        relevant = self.weight * matters
+        apart = totals(self.group, np.square(relevant))
+        independent = totals(home, apart)
+        alike = totals(home, np.square(totals(self.group, relevant)))
+        size = ratio(alike, independent, 1.0)
+        unit = self.totals(np.square(self.weight)) / self.totals(self.weight)
+        mean_square = ratio(self.totals(relevant * farthest), self.totals(relevant))
+        one_more = np.square(unit) * mean_square
+        alone = self.totals(np.square(deviations))
+        effect = design_effect(totals(home, squares), alone, one_more, size)
+        factor = np.maximum(effect, 1.0)
+        # the part of each group (U,) in what groups add to the variance, and in all of it
+        spread = self._spread(relevant)
+        added = ratio(spread, totals(home, spread)[home])
+        whole = ratio(apart, independent[home]) / factor[home] + added * (1 - 1 / factor[home])
+        number, units = (
+            ratio(np.ones(len(factor)), totals(home, np.square(part)), 1.0)
+            for part in (added, whole)
+        )
+        return Clusters(factor, number, units)
+
+    def added(self, clusters: Clusters) -> float:
+        """Return as how many answers one more in each stratum counts.
+
+        Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
+        """
+        if self.is_simple:
+            return 1.0
+        weight = self.totals(self.weight)
+        square = self.totals(np.square(self.weight))
+        variance = square * clusters.factor
+        shift = float(variance / weight @ np.sqrt(variance / variance.sum()))
+        return shift * float(weight.sum() / square.sum())
+
+
+SIMPLE = Design(np.ones(0))  # samples of which only sums are known, drawn independently
+
+
+def design_effect(together: Floats, alone: Floats, one_more: Floats, size: Floats) -> Floats:
+    """Return the variance of sums of groups (H,) over that of independent answers, with one more answer.
+
+    That one is of a group of this size whose answers are all alike, and counts in the part that its variance has of
+    all deviations: where hardly any answer deviates, nothing else tells whether those of a group do so together.
+    """
+    one_more = one_more * ratio(one_more, one_more + alone)
+    return ratio(together + size * one_more, alone + one_more, 1.0)
+
+
+def make_design(num_samples: int, options: Options) -> Design:
+    """Return the design that the options describe; InputError if a group lies in two strata."""
+    weight = options.weights(num_samples)
+    stratum = None
+    if options.strata is not None:
+        stratum = np.unique(options.strata, return_inverse=True)[1]
+    if options.groups is None:
+        return Design(weight, None, stratum)
+    _, first, group = np.unique(options.groups, return_index=True, return_inverse=True)
+    if stratum is not None:
+        split = np.flatnonzero(stratum != stratum[first][group])
+        if len(split):
+            raise InputError(
+                "groups", "must each lie in one stratum", got=f"one in two, at sample {split[0]}"
+            )
+    return Design(weight, group, stratum)
+
+
+def effective_size(weight: Floats) -> float:
+    """Return Kish's effective number of samples of weights (N,): (sum of w)^2 / sum of w^2."""
+    if is_one_repeated(weight):
+        return float(len(weight))
+    weight = weight / weight.max()  # first: squares of very small ones would vanish
+    return float(weight.sum()) ** 2 / inner(weight, weight)
+
+
+# ---- the bootstrap ---------------------------------------------------------------------------------------------------
+
+
 def intervals(
-    statistic: ResampledStatistic,
+    statistic: Callable[[Array], Mapping[Key, Floats]],
     design: Design,
     options: Options,
     *,
@@ -74,7 +264,10 @@ def _drawn(
 
 
 def _collect(
-    statistic: ResampledStatistic, design: Design, options: Options, progress: bool
+    statistic: Callable[[Array], Mapping[Key, Floats]],
+    design: Design,
+    options: Options,
+    progress: bool,
 ) -> dict[Key, Floats]:
     from tqdm.auto import tqdm
 

@@ -11,35 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from .basis import Basis, Digest, Purpose, why_not_comparable
+from .abstentions import answered_count, answered_groups, note_abstentions
+from .basis import REJECTIONS, Basis, Digest, Purpose, why_not_comparable
 from .calibration import squares_of_samples
 from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
-from .designs import ratio
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
-from .inference import GROUP_SUMS, Groups, group_terms
-from .inputs import Bools, Floats, Ints, Limits, inner
-from .intervals import Answers, Intervals, analytic_intervals, next_costs, range_of
+from .groups import Groups, join_groups, ratio, run_starts, sum_samples
+from .inputs import Floats, Ints, Limits, hard_decisions, inner, note_hard
+from .intervals import Answers, Intervals, analytic_intervals, next_costs, possible_range
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
-    cost_of,
-    keys_of,
+    add_variants,
+    defined_keys,
     metric_values,
     naive_values,
     ratio_keys,
     recalibrated_values,
-    values_of_keys,
+    sample_costs,
 )
 from .options import PER_SAMPLE, Options, checked_options
 from .order import auroc
-from .ranking import TieGroups, run_starts
 from .results import (
     Estimate,
     Results,
     System,
-    hard_decisions,
     note_at_floor,
     note_first_class,
-    note_hard,
     note_inverted,
     note_one_confidence,
     note_perfect,
@@ -55,32 +52,11 @@ ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
 _MOST = 2.0**16  # times the largest uncertainty that make sense: all above share a bin
 _NONE = (None, None)
 _ROUNDING = 1e-13  # of a group's weight: differences below it are none
-SUMS = (*GROUP_SUMS, "uncertainty", "cost_uncertainty")
-# the power of the unit of weights in the sums of `GROUP_SUMS`
-_POWERS = (1, 1, 2, 2, 2, 4)
 _OF_EACH_ROW = Digest("of each row")
 _UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
     ("groups", "strata", "labels", "ids", "answers", "level", "interval_method", "draws")
 )
-_OF_NUMBERS = ("inverted", "hard_decisions")  # notes that all rows together decide
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupSums:
-    """Rows from the least to the most uncertain: those of equal `Decisions.rank_by`, or bins of neighbours, (G,) each.
-
-    `sums` has those of w, w c, w^2, w^2 c, w^2 c^2, w^4, w u and w c u under the names `SUMS`.
-    """
-
-    low: Floats  # the smallest rank
-    high: Floats  # the largest one: where they are equal, the rows are tied
-    sums: Mapping[str, Floats]
-    next_cost: Floats  # what one more row may cost, see `intervals.next_costs`
-
-    @property
-    def are_tied(self) -> Bools:
-        """Which groups are rows of one rank."""
-        return np.asarray(self.low == self.high)
+_OF_NUMBERS = ("inverted", "hard_decisions", "abstentions")  # notes that all rows together decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +74,10 @@ class Summary:
 
     basis: Basis
     options: Options
-    groups: GroupSums
+    groups: Groups
     rows: int
     samples: int  # rows that have a weight
-    wrong: int  # samples whose candidate costs something
+    wrong: int  # samples whose candidate costs something, but for abstentions
     largest_cost: float  # of a candidate
     own: Mapping[Key, OwnSums] = field(default_factory=dict)
     classes: Floats | None = None  # (K,), weight of the samples of each class
@@ -186,31 +162,27 @@ def summary_of(
     options = system.options.replace(
         **dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None
     )
-    total = counts if weight is None else weight * counts
+    weights = None if weight is None else _OF_EACH_ROW
     summary = Summary(
-        basis=replace(
-            system.basis,
-            num_samples=rows,
-            weights=None if weight is None else _OF_EACH_ROW,
-            **_UNKNOWN,
-        ),
+        basis=replace(system.basis, num_samples=rows, weights=weights, **_UNKNOWN),
         options=options,
-        groups=groups_of(
-            decisions, options, total, total if options.weights_are == "counts" else counts
-        ),
+        groups=_group_samples(decisions, options, weight, counts),
         rows=rows,
         samples=int(counts.sum()),
-        wrong=int(counts[decisions.candidate_cost > 0].sum()),
+        wrong=int(counts[(decisions.candidate_cost > 0) & ~decisions.abstained].sum()),
         largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
         own=_own_sums(decisions, options, weight),
         classes=_class_weights(decisions, options, weight),
-        notes=tuple(
-            note  # but for those that follow from the groups of all rows
-            for note in system.notes
-            if note.id not in _OF_NUMBERS or system.basis.form != "confidences"
-        ),
+        notes=_lasting_notes(system),
     )
     return _limited(summary)
+
+
+def _lasting_notes(system: System) -> tuple[Note, ...]:
+    """Return the notes of a system without those that only all rows together decide."""
+    if system.basis.form != "confidences":
+        return system.notes
+    return tuple(note for note in system.notes if note.id not in _OF_NUMBERS)
 
 
 def _class_weights(
@@ -225,25 +197,26 @@ def _class_weights(
     return np.bincount(decisions.labels, weight, minlength=size).astype(np.float64)
 
 
-def groups_of(
-    decisions: Decisions,
-    options: Options,
-    weight: Floats,
-    counts: Floats,
-) -> GroupSums:
-    """Return samples in groups of equal uncertainty; `weight` (N,) is that of all that each counts for."""
-    rank = decisions.rank_by
-    order = np.argsort(rank, kind="stable")
-    rank = rank[order] + 0.0  # minus 0 is 0
+def _group_samples(
+    decisions: Decisions, options: Options, weight: Floats | None, copies: Floats
+) -> Groups:
+    """Return samples, each with so many copies, in groups of equal uncertainty."""
+    order = decisions.order
+    rank = decisions.ranks + 0.0  # minus 0 is 0
     starts = run_starts(rank)
-    w = weight[order]
+    total = copies if weight is None else weight * copies
+    equal = total if options.weights_are == "counts" else copies
+    w = total[order]
     c = decisions.candidate_cost[order]
     u = decisions.uncertainty[order]
-    terms = group_terms(w, c, counts[order])
-    terms |= {"uncertainty": w * u, "cost_uncertainty": w * c * u}
-    sums = {name: np.add.reduceat(term, starts) for name, term in terms.items()}
-    next_cost = next_costs(decisions, options, order, starts)
-    return GroupSums(rank[starts], rank[starts], sums, next_cost)
+    add = partial(np.add.reduceat, indices=starts)
+    return replace(
+        sum_samples(rank[starts], w, c, add, equal[order]),
+        high=rank[starts],
+        next_cost=next_costs(decisions, options, order, starts),
+        uncertainty=add(w * u),
+        cost_uncertainty=add(w * c * u),
+    )
 
 
 def _own_sums(
@@ -254,9 +227,9 @@ def _own_sums(
     every = np.ones(len(decisions.uncertainty)) if weight is None else weight
     squares = squares_of_samples(every, options)
     sums = {}
-    for key in keys_of(decisions, options, when=("", "ratio")):
+    for key in defined_keys(decisions, options, when=("", "ratio")):
         if key.entry.is_own_loss:
-            x = cost_of(key, decisions, options)
+            x = sample_costs(key, decisions, options)
             of_squares = inner(squares, np.square(x))
             sums[key] = OwnSums(inner(every, x), inner(squares, x), of_squares)
     return sums
@@ -266,7 +239,7 @@ def _own_sums(
 
 
 def merge(summaries: Iterable[Summary]) -> Summary:
-    """Return the summary of all rows of some summaries; InputError, with the reasons, if they may not be merged."""
+    """Merge summaries into that of all their rows; InputError, with the reasons, if they may not be merged."""
     parts = list(summaries)
     if not parts:
         raise InputError("states", "empty")
@@ -274,24 +247,21 @@ def merge(summaries: Iterable[Summary]) -> Summary:
         reasons = why_not_comparable(parts[0].basis, part.basis, purpose=Purpose.MERGE)
         if reasons:
             raise InputError("states that are merged", "not_mergeable", reasons=reasons)
-    return parts[0] if len(parts) == 1 else _limited(_sum_of(parts))
+    return parts[0] if len(parts) == 1 else _limited(_add_summaries(parts))
 
 
-def _sum_of(parts: Sequence[Summary]) -> Summary:
+def _add_summaries(parts: Sequence[Summary]) -> Summary:
     """Return the summary of all rows, with as many groups as there are."""
     first = parts[0]
-    counts = {
-        name: sum(getattr(part, name) for part in parts) for name in ("rows", "samples", "wrong")
-    }
+    rows = sum(part.rows for part in parts)
     classes = [part.classes for part in parts if part.classes is not None]
-    rules = [part.basis.unlabelled for part in parts if part.basis.unlabelled is not None]
     return Summary(
-        basis=replace(
-            first.basis, num_samples=counts["rows"], unlabelled=rules[0] if rules else None
-        ),
+        basis=replace(first.basis, num_samples=rows, unlabelled=_common_rule(parts)),
         options=first.options,
-        groups=_joined([part.groups for part in parts]),
-        **counts,
+        groups=join_groups([part.groups for part in parts]),
+        rows=rows,
+        samples=sum(part.samples for part in parts),
+        wrong=sum(part.wrong for part in parts),
         largest_cost=max(part.largest_cost for part in parts),
         own={key: _added(parts, key) for key in first.own},
         classes=np.sum(classes, axis=0) if classes else None,
@@ -299,66 +269,42 @@ def _sum_of(parts: Sequence[Summary]) -> Summary:
     )
 
 
+def _common_rule(parts: Sequence[Summary]) -> str | None:
+    """Return what becomes of rows without a label, which is not known of parts that have none."""
+    return next(filter(None, (part.basis.unlabelled for part in parts)), None)
+
+
 def _added(parts: Sequence[Summary], key: Key) -> OwnSums:
     sums = np.array([astuple(part.own[key]) for part in parts])
     return OwnSums(*sums.sum(axis=0).tolist())
 
 
-def _joined(parts: Sequence[GroupSums]) -> GroupSums:
-    """Return the groups of all parts, those of overlapping ranks as one."""
-    low = np.concatenate([part.low for part in parts])
-    order = np.argsort(low, kind="stable")
-    low = low[order]
-    high = np.concatenate([part.high for part in parts])[order]
-    sums = {name: np.concatenate([part.sums[name] for part in parts])[order] for name in SUMS}
-    next_cost = np.concatenate([part.next_cost for part in parts])[order]
-    is_new = np.ones(len(low), np.bool_)
-    is_new[1:] = low[1:] > np.maximum.accumulate(high)[:-1]
-    return _grouped(GroupSums(low, high, sums, next_cost), is_new)
-
-
-def _grouped(groups: GroupSums, is_new: Bools) -> GroupSums:
-    """Add up neighbours, but where a new group begins."""
-    if is_new.all():
-        return groups
-    starts = np.flatnonzero(is_new)
-    sums = {name: np.add.reduceat(values, starts) for name, values in groups.sums.items()}
-    return GroupSums(
-        groups.low[starts],
-        np.maximum.reduceat(groups.high, starts),
-        sums,
-        np.maximum.reduceat(groups.next_cost, starts),
-    )
-
-
-def with_groups(summary: Summary, groups: GroupSums) -> Summary:
+def with_groups(summary: Summary, groups: Groups) -> Summary:
     """Return a summary with other groups, which may be in any order and overlap."""
-    return _limited(replace(summary, groups=_joined([groups])))
+    return _limited(replace(summary, groups=join_groups([groups])))
 
 
 def _limited(summary: Summary) -> Summary:
     """Return the summary with bins of neighbours where there are too many groups."""
     groups = summary.groups
-    if len(groups.low) <= MOST_GROUPS:
+    if len(groups.rank) <= MOST_GROUPS:
         return summary
-    place = bins_of(groups.low, summary.none, summary.options)
-    is_new = np.ones(len(place), np.bool_)
-    is_new[1:] = (place[1:] != place[:-1]).any(axis=1)
-    return replace(summary, groups=_grouped(groups, is_new))
+    places = assign_bins(groups.rank, summary.none, summary.options)
+    return replace(summary, groups=groups.binned(run_starts(*places.T)))
 
 
-def bins_of(rank: Floats, none: Decisions, options: Options) -> Ints:
+def assign_bins(rank: Floats, none: Decisions, options: Options) -> Ints:
     """Return the bin of each rank, and how many thresholds are below and up to it, shape (N, 3).
 
     Bins are narrow everywhere and narrowest close to certainty, and for confidences close to 0 as well. They end where
     the bins of ECE and the reject costs do.
     """
-    thresholds = thresholds_of(none, options)
+    thresholds = bin_thresholds(none, options)
     places = [np.searchsorted(thresholds, rank, side=side) for side in ("left", "right")]
     return np.stack([_bin(rank, none), *places], axis=1)
 
 
-def thresholds_of(none: Decisions, options: Options) -> Floats:
+def bin_thresholds(none: Decisions, options: Options) -> Floats:
     """Return the ranks at which a bin must end, increasing."""
     thresholds = [none.rank_at(np.array(options.reject_costs))]
     if none.confidence is not None:
@@ -371,10 +317,11 @@ def _bin(rank: Floats, none: Decisions) -> Ints:
     if not none.are_of_confidences:
         top = 2.0 ** np.ceil(np.log2(none.max_uncertainty))
         return _steps(rank / top)
-    confidence = -rank
+    confidence = np.maximum(-rank, 0.0)
     end = _steps(np.array([0.5]))
     steps = _steps(np.minimum(confidence, 1 - confidence))
-    return np.where(confidence >= 0.5, steps, 2 * end + 1 - steps)
+    of_answers = np.where(confidence >= 0.5, steps, 2 * end + 1 - steps)
+    return np.where(rank > 0, 2 * end + 2, of_answers)  # abstentions by themselves
 
 
 def _steps(share: Floats) -> Ints:
@@ -404,13 +351,13 @@ def _is_counted(note: Note) -> bool:
 
 
 def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
-    """Return whether all parts that have rows have such a note."""
+    """Return whether every part with rows has a note of this id."""
     ids = [[other.id for other in part.notes] for part in parts if part.rows]
     return all(note.id in of_part for of_part in ids)
 
 
 def _counted(note: Note, parts: Sequence[Summary]) -> Note:
-    """Return a note of some parts with the counts of all rows."""
+    """Return a note with its counts added up over all parts."""
     first = next(part for part in parts if note in part.notes)
     fields: dict[str, Any] = dict(note.fields)
     # What is counted may be values of which each row has several; rows that were dropped are no rows of a part.
@@ -428,9 +375,9 @@ def _counted(note: Note, parts: Sequence[Summary]) -> Note:
 
 
 def _fields_noted(rule: str, part: Summary, per_row: int) -> list[dict[str, Any]]:
-    """Return the fields of a part's notes of an id, or those of one that counts none of its rows."""
+    """Return the fields of a part's notes of an id; a part without one counts 0 of its rows."""
     noted = [dict(note.fields) for note in part.notes if note.id == rule]
-    weight = float(part.groups.sums["weight"].sum())
+    weight = part.groups.total
     none = {"count": 0, "total": per_row * part.rows, "weight": 0.0, "of_weight": weight}
     return noted or [none]
 
@@ -471,7 +418,11 @@ def results_of(
     (0.67, 0.4954)
     """
     if not summary.samples or _is_unlabelled(summary):
-        raise InputError("a state", "no_judged_rows", got=f"{summary.rows} rows")
+        raise InputError(
+            "a state",
+            "must have rows that are judged and have a weight",
+            got=f"{summary.rows} rows",
+        )
     asked = {
         "normalize": normalize,
         "decompose": decompose,
@@ -489,13 +440,7 @@ def results_of(
     )
     inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
-        answers = Answers(
-            _inference_groups(summary),
-            summary.groups.next_cost,
-            summary.none,
-            options,
-            own=_own_groups(summary),
-        )
+        answers = Answers(system.ties, summary.none, options, own=_own_groups(summary))
         inference = _widened(analytic_intervals(answers, values), answers, values, bounds)
     estimates = {
         key: _estimate(key, value, inference, bounds.get(key)) for key, value in values.items()
@@ -540,14 +485,14 @@ def system_of(summary: Summary) -> System:
     and of one of cost d and weight w c / d, d the largest candidate cost; so these samples have the means of the rows.
     """
     none = summary.none
-    sums = summary.groups.sums
+    groups = summary.groups
     dearest = summary.largest_cost or 1.0
-    heavy = sums["cost"] / dearest
-    light = sums["weight"] - heavy
-    light = np.where(light > _ROUNDING * sums["weight"], light, 0.0)
-    of_heavy = sums["cost_uncertainty"] / dearest
+    heavy = groups.cost / dearest
+    light = groups.weight - heavy
+    light = np.where(light > _ROUNDING * groups.weight, light, 0.0)
+    of_heavy = groups.cost_uncertainty / dearest
     rank = _alternating(
-        _mean_rank(summary, sums["uncertainty"] - of_heavy, light),
+        _mean_rank(summary, groups.uncertainty - of_heavy, light),
         _mean_rank(summary, of_heavy, heavy),
     )
     weight = _unit(summary) * _alternating(light, heavy)
@@ -567,7 +512,7 @@ def system_of(summary: Summary) -> System:
     options = summary.options.replace(
         sample_weight=weight, weights_are="counts", missing_confidence=None
     )
-    return System(decisions, options, _ties(summary))
+    return System(decisions, options, _placed_groups(summary))
 
 
 def _alternating(first: Floats, second: Floats) -> Floats:
@@ -576,26 +521,18 @@ def _alternating(first: Floats, second: Floats) -> Floats:
 
 
 def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
-    """Return the rank of the mean uncertainty of some samples of each group, that of all where they are tied."""
+    """Return the rank (G,) of the mean uncertainty, from sums of w u and of w over samples of each group."""
     groups = summary.groups
     rank = summary.none.rank_at(ratio(total, weight))
-    mean = np.clip(rank, groups.low, groups.high)
-    return np.where(groups.are_tied, groups.low, mean)
+    mean = np.clip(rank, groups.rank, groups.high)
+    return np.where(groups.are_tied, groups.rank, mean)
 
 
-def _ties(summary: Summary) -> TieGroups:
-    """Return the groups as tie groups, their weights in the unit that `options.checked_options` brings them to."""
-    sums = summary.groups.sums
-    unit = _unit(summary)
-    return TieGroups(
-        unit * sums["weight"],
-        unit * sums["cost"],
-        _mean_rank(
-            summary,
-            sums["uncertainty"],
-            sums["weight"],
-        ),
-    )
+def _placed_groups(summary: Summary) -> Groups:
+    """Return the groups at their mean ranks, weights in the unit that `options.checked_options` brings them to."""
+    groups = summary.groups
+    rank = _mean_rank(summary, groups.uncertainty, groups.weight)
+    return replace(groups.scaled(_unit(summary)), rank=rank)
 
 
 def _values(
@@ -605,11 +542,11 @@ def _values(
     keys: Sequence[Key],
 ) -> dict[Key, float]:
     """Return the values of keys; losses of whole posteriors are the means of their sums."""
-    total = float(summary.groups.sums["weight"].sum())
+    total = summary.groups.total
     losses = {key: sums.value / total for key, sums in summary.own.items()}
     plain = [key.of("") for key in keys]
     of_groups = [key for key in plain if losses.keys().isdisjoint([key, *ratio_keys(key)])]
-    return values_of_keys(
+    return add_variants(
         keys,
         metric_values(system.decisions, system.ties, system.options, keys=of_groups) | losses,
         naive=partial(_naive_values, summary, system),
@@ -632,32 +569,28 @@ def _naive_values(summary: Summary, system: System) -> Mapping[Key, float]:
     return values
 
 
-def _inference_groups(summary: Summary) -> Groups:
-    """Return what standard errors and intervals are computed from, in the unit of `_unit`."""
-    sums = summary.groups.sums
-    rank = _mean_rank(summary, sums["uncertainty"], sums["weight"])
-    unit = _unit(summary)
-    powers = zip(GROUP_SUMS, _POWERS, strict=True)
-    in_unit = [unit**power * sums[name] for name, power in powers]
-    return Groups(summary.none.uncertainty_at(rank), *in_unit)
-
-
 def _unit(summary: Summary) -> float:
     """Return what brings weights to the unit that `options.checked_options` brings them to."""
     if summary.basis.weights is None or summary.options.weights_are != "importance":
         return 1.0
-    sums = summary.groups.sums
-    return float(sums["weight"].sum() / sums["weight2"].sum())
+    return summary.groups.total / float(summary.groups.weight2.sum())
 
 
 def _own_groups(summary: Summary) -> dict[Key, Groups]:
     """Return the sums over all rows of each loss of posteriors, as one group."""
-    sums = summary.groups.sums
-    weight, weight2, weight4 = (sums[name].sum() for name in ("weight", "weight2", "weight4"))
+    every = summary.groups
     groups = {}
     for key, own in summary.own.items():
-        cells = [0.0, weight, own.value, weight2, own.weight2, own.square, weight4]
-        groups[key] = Groups(*np.array(cells)[:, None])
+        cells = {
+            "weight": every.total,
+            "cost": own.value,
+            "rank": 0.0,
+            "weight2": every.weight2.sum(),
+            "weight2_cost": own.weight2,
+            "weight2_cost2": own.square,
+            "weight4": every.weight4.sum(),
+        }
+        groups[key] = Groups(**{name: np.array([cell]) for name, cell in cells.items()})
     return groups
 
 
@@ -667,9 +600,12 @@ def _basis(summary: Summary, options: Options) -> Basis:
     if options.confidence_level is not None:
         basis = replace(basis, level=options.confidence_level, interval_method="analytic")
     if basis.weights is not None:
-        total = float(summary.groups.sums["weight"].sum())
+        total = summary.groups.total
         basis = replace(basis, weights=Digest(f"of sum {total:.9g}"))
-    return replace(basis, resolution=f"{len(summary.groups.low)} groups")
+    ranks = summary.groups.rank
+    if answered_count(ranks) < len(ranks) and summary.none.are_of_confidences:
+        basis = replace(basis, abstentions=REJECTIONS)
+    return replace(basis, resolution=f"{len(summary.groups.rank)} groups")
 
 
 # ---- bounds --------------------------------------------------------------------------------------------------------
@@ -677,7 +613,7 @@ def _basis(summary: Summary, options: Options) -> Basis:
 
 def _order_bounds(
     summary: Summary,
-    ties: TieGroups,
+    ties: Groups,
     values: Mapping[Key, float],
 ) -> dict[Key, Limits]:
     """Return the lowest and the highest value over all orders of the rows of a bin; nothing if the order is known."""
@@ -698,7 +634,7 @@ def _order_bounds(
 
 
 def _recalibrated_bounds(
-    summary: Summary, ties: TieGroups, latest: TieGroups, values: Mapping[Key, float]
+    summary: Summary, ties: Groups, latest: Groups, values: Mapping[Key, float]
 ) -> dict[Key, Limits]:
     """Return the bounds of recalibrated values, lowest where costs come as late as can be, and of calibration losses.
 
@@ -717,7 +653,7 @@ def _recalibrated_bounds(
     return bounds
 
 
-def _extreme_orders(summary: Summary, ties: TieGroups) -> tuple[TieGroups, TieGroups]:
+def _extreme_orders(summary: Summary, ties: Groups) -> tuple[Groups, Groups]:
     """Return tie groups with the costs of each bin as late as can be, and as early: they bound each metric."""
     are_tied = summary.groups.are_tied
     dearest = summary.largest_cost or 1.0
@@ -727,8 +663,8 @@ def _extreme_orders(summary: Summary, ties: TieGroups) -> tuple[TieGroups, TieGr
     heavy_cost = ties.cost - light_cost
     rank = np.repeat(ties.rank, 2)
     return (
-        TieGroups(_alternating(light, heavy), _alternating(light_cost, heavy_cost), rank),
-        TieGroups(_alternating(heavy, light), _alternating(heavy_cost, light_cost), rank),
+        Groups(_alternating(light, heavy), _alternating(light_cost, heavy_cost), rank),
+        Groups(_alternating(heavy, light), _alternating(heavy_cost, light_cost), rank),
     )
 
 
@@ -741,7 +677,7 @@ def _widened(
     """Return intervals that are as much wider as the bounds are apart, but not beyond what the numbers can be."""
     limits = dict(inference.limits)
     for key in limits.keys() & bounds.keys():
-        least, most = range_of(key, answers)
+        least, most = possible_range(key, answers)
         low = limits[key][0] - (values[key] - bounds[key][0])
         high = limits[key][1] + (bounds[key][1] - values[key])
         limits[key] = max(low, least), min(high, most)
@@ -753,11 +689,12 @@ def _widened(
 
 def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
     """Return notes on what the columns of a file may be, as in memory."""
-    ranks = summary.groups.low
+    ranks = summary.groups.rank
     if summary.form == "confidences":
+        ranks = ranks[: answered_count(ranks)]
         if len(ranks) == 1 and summary.is_exact:
             return note_one_confidence(summary.rows, float(-ranks[0]))
-        is_separated = auroc(system.ties) == 1
+        is_separated = auroc(answered_groups(system.ties)) == 1
         return note_perfect(summary.wrong, summary.samples - summary.wrong) if is_separated else ()
     if summary.classes is None:
         return ()
@@ -770,12 +707,15 @@ def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tu
     """Return the notes on the rows, on what all of them together are, and on bounds."""
     notes = list(summary.notes)
     if summary.form == "confidences":
-        notes += note_hard(-summary.groups.low)
-        notes += note_inverted(system.ties, summary.wrong, summary.samples - summary.wrong)
+        ranks = summary.groups.rank
+        notes += note_hard(-ranks[: answered_count(ranks)])
+        answered = answered_groups(system.ties)
+        notes += note_inverted(answered, summary.wrong, summary.samples - summary.wrong)
+        notes += note_abstentions(system.ties, summary.none)
     if summary.basis.recipe is not None:
         notes += _notes_on_columns(summary, system)
     if bounds:
         widest = max(high - low for low, high in bounds.values())
-        fields = {"bins": len(summary.groups.low), "widest": widest, "metrics": list(bounds)}
+        fields = {"bins": len(summary.groups.rank), "widest": widest, "metrics": list(bounds)}
         notes.append(Note("bounded", fields))
     return tuple(notes)

@@ -7,6 +7,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from base64 import b64encode
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from huggingface_hub.utils import logging, validate_repo_id
 
 from ecuas_metric import __version__
 
-from .staging import PARTS, STATIC_METRIC, TOKENS, Part, check, stage
+from .staging import PARTS, STATIC_METRIC, TOKENS, Part, check, require_committed, stage
 
 TAG = None if "dev" in __version__ else f"v{__version__}"
 EPILOG = """\
@@ -42,6 +43,7 @@ ADVICE = {402: "", 403: RIGHTS, 404: RIGHTS, 413: ""}
 PAUSES = (5, 20)  # s: most outages of a service are shorter than both together
 STATIC = " A static Space needs no plan: `publish.py metric --static`. evaluate.load works, and its page has no form."
 # in what is printed -> what stands there instead
+PIECE = 8  # characters of the token that are not printed
 HIDDEN = {
     TOKENS: "***",
     r"\b((?i:bearer|basic)\W+)(?=\S*[\dA-Z=])[\w.~+/=-]{6,}": r"\1***",
@@ -73,6 +75,7 @@ def publish(
     """Stage and check the parts and list their files, then send each, one line for each; raise if one was refused."""
     if not dry_run and get_token() is None:
         raise PermissionError("not logged in: run `hf auth login`, or set HF_TOKEN.")
+    require_committed()
     api = HfApi(endpoint=endpoint)
     get_session().timeout = 120  # s without an answer, of one request
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the client's warnings of a failing storage hold signed addresses
@@ -250,12 +253,32 @@ def _say(text: str, stream: TextIO | None = None) -> None:
 
 def without_secrets(text: str) -> str:
     """Return text without the token in use, what looks like another one, passwords and signatures in addresses."""
-    token = get_token()
-    if token:
-        text = text.replace(token, "***")
+    text = _without_pieces(text, get_token() or "")
     for pattern, instead in HIDDEN.items():
         text = re.sub(pattern, instead, text)
     return text
+
+
+def _without_pieces(text: str, token: str) -> str:
+    """Return text without the token, whole or in part, also as requests have it: in base 64, from any byte on."""
+    forms = [token, *(b64encode(bytes(n) + token.encode()).decode()[4:] for n in range(3))]
+    pieces = {
+        form[i : i + PIECE] for form in map(_plain, forms) for i in range(len(form) - PIECE + 1)
+    }
+    plain = _plain(text)
+    hidden = {
+        place
+        for i in range(len(plain) - PIECE + 1)
+        if plain[i : i + PIECE] in pieces
+        for place in range(i, i + PIECE)
+    }
+    shown = ("\0" if place in hidden else letter for place, letter in enumerate(text))
+    return re.sub("\0+", "***", "".join(shown))
+
+
+def _plain(text: str) -> str:
+    """Return text with the letters of one of the two kinds of base 64."""
+    return text.translate(str.maketrans("-_", "+/"))
 
 
 class _Parser(argparse.ArgumentParser):

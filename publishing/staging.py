@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import hashlib
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ ROOT = HERE.parent
 SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
 DATA = ROOT / "triviaqa_subset"
 NAMESPACE = "<namespace>"
+COMMITTED = "only what is committed is published"
 START = 'from space.app import demo, launch\n\nif __name__ == "__main__":\n    launch()\n'
 # what a page without a program does not have
 STATIC_FIELDS = r"^(sdk_version|python_version|app_file): .*\n"
@@ -38,17 +40,18 @@ TOKENS = (
     r"[\w-]{20,}|\bxox[a-z]-[\w-]{10,}|\b(AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[\w-]{35}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\."
     r"[\w-]{16,}|\b(dop_v1_|dapi|r8_)[a-z0-9]{32,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|PRIVATE KEY-----"
 )
-# a name that scanners look for, and a value that is no code: in quotes, or with a digit
+# a name that scanners look for, and a value that is no code: in quotes, with a digit, or all else of a line
 _SECRET = (
-    r"(?i:pass(word|wd|phrase)|pwd|secret|credentials?|"
-    r"(api|access|account|auth|client|private)[_-]?(key|token))\w*"
+    r"(?i:(pass(word|wd|phrase)|pwd|secret|credentials?|"
+    r"(api|access|account|auth|client|private)[_-]?(key|token))\w*|(_|\b)(token|auth|authorization)|[_-]key)"
 )
 _VALUE = (
-    r"""\s*(=>?|:)\s*(["'](?![<{$*%])[^"'\s]{6,}["']|(?=[\w+/=~-]*\d)[\w+/=~-]{6,}(?![\w.(\[]))"""
+    r"""(["']?\]?\s*(=>?|:)\s*(["'](?![<{$*%])[^"'\s]{6,}["']|(?=[\w+/=~-]*\d)[\w+/=~-]{6,}(?![\w.(\[]))|"""
+    r"""=[^\s"'()\[\]{}<>$,]{6,}(?=\r?\n|$))"""
 )
 FORBIDDEN = {
     "a secret": TOKENS,
-    "a password or a key": _SECRET + r"""["']?\]?""" + _VALUE,
+    "a password or a key": rf"{_SECRET}{_VALUE}|://[^\s/:@\"'<>{{}}]+:[^\s/@\"'<>{{}}$]+@",
     "a path of this machine": r"(?<![\w./:-])/(?:home|Users|root)/\w|[A-Z]:\\Users\\",
 }
 LOAD = {
@@ -87,6 +90,7 @@ class Part:
     repo_name: str
     gather: Callable[[Path], None]
     sdk: str | None = None
+    dataset: str | None = None  # where it has the dataset
 
 
 def imported(script: Path) -> list[str]:
@@ -118,19 +122,44 @@ def stage(part: Part, out: Path, namespace: str) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def tracked(*places: str) -> list[str]:
-    """Return the files of the project that git tracks below some places; ValueError if there is one with none."""
-    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--error-unmatch", "--", *places]
+def committed(*places: str) -> dict[str, str]:
+    """Return the files of the project's last commit below some places, all by default, and the ids of their contents.
+
+    ValueError if a place has none, or a link.
+    """
+    # variables of git would name another index or repository
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", "-C", str(ROOT), "ls-tree", "-r", "-z", "HEAD", "--", *places]
     try:
-        listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+        listed = subprocess.run(command, capture_output=True, check=True, text=True, env=env).stdout
     except FileNotFoundError:
         raise ValueError("git is not installed: what it tracks is what is published.") from None
     except subprocess.CalledProcessError as error:
-        reason = error.stderr.split("\n")[0].removeprefix("error: ").removeprefix("fatal: ")
-        raise ValueError(
-            f"only what git tracks is published: {reason}. Publish from a clone, with all files added."
-        ) from None
-    return listed.rstrip("\0").split("\0")
+        reason = error.stderr.split("\n")[0].removeprefix("fatal: ")
+        raise ValueError(f"{COMMITTED}: {reason}. Publish from a clone.") from None
+    files = {}
+    for line in listed.rstrip("\0").split("\0"):
+        kind, _, name = line.partition("\t")
+        if not kind.startswith("100"):
+            raise ValueError(f"links must not be sent; got {name}. Put the file in its place.")
+        files[name] = kind.split(" ")[2]
+    for place in places:
+        if not any(name == place or name.startswith(f"{place}/") for name in files):
+            raise ValueError(
+                f"{COMMITTED}: {place} is not. Publish from a clone, with all files committed."
+            )
+    return files
+
+
+def require_committed() -> None:
+    """Raise ValueError if a file of the project is not as it was committed."""
+    for name, id in committed().items():
+        content = (ROOT / name).read_bytes()
+        kind = hashlib.sha1 if len(id) == 40 else hashlib.sha256
+        if kind(b"blob %d\0" % len(content) + content).hexdigest() != id:
+            raise ValueError(
+                f"{COMMITTED}: {name} has changed since. Commit it, or take the change back."
+            )
 
 
 def _copy(
@@ -139,10 +168,10 @@ def _copy(
     below: str = "",
     source: Path = ROOT,
 ) -> None:
-    """Copy what git tracks at some places into a folder, without the folder of the project that it is `below`."""
-    for name in tracked(*(f"{below}/{place}" if below else place for place in places)):
+    """Copy what is committed at some places into a folder, without the folder of the project that it is `below`."""
+    for name in committed(*(f"{below}/{place}" if below else place for place in places)):
         inner = Path(name).relative_to(below)
-        if (source / inner).is_symlink():
+        if (source / inner).resolve() != source.resolve() / inner:
             raise ValueError(f"links must not be sent; got {name}. Put the file in its place.")
         (out / inner).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source / inner, out / inner)
@@ -186,9 +215,9 @@ def _gather_space(out: Path) -> None:
 
 
 PARTS = {  # first what any account can create; each part stands alone
-    "dataset": Part("dataset", "dataset", "triviaqa-curated", _gather_dataset),
+    "dataset": Part("dataset", "dataset", "triviaqa-curated", _gather_dataset, dataset="."),
     "metric": Part("metric", "space", "ecuas", _gather_metric, sdk="gradio"),
-    "space": Part("space", "space", "ecuas-demo", _gather_space, sdk="gradio"),
+    "space": Part("space", "space", "ecuas-demo", _gather_space, sdk="gradio", dataset=DATA.name),
 }
 STATIC_METRIC = replace(PARTS["metric"], gather=_gather_static_metric, sdk="static")
 
@@ -201,8 +230,8 @@ def check(part: Part, stage: Path, version: str) -> None:
             f"the version must not be Evaluate's own, {version}: its users would never see a later one."
         )
     check_files(stage)
-    if part.name == "dataset":
-        check_tables(stage)
+    if part.dataset:
+        check_tables(stage / part.dataset)
     check_loads(part, stage)
 
 

@@ -19,7 +19,6 @@ from gradio.block_function import BlockFunction
 from gradio.components import Component
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
-from gradio.state_holder import SessionState
 from gradio.utils import get_upload_folder
 from jinja2 import ChoiceLoader, DictLoader
 from markupsafe import Markup
@@ -30,7 +29,7 @@ from ecuas_metric.errors import InputError
 from triviaqa_subset import tables
 
 from . import api, links, markup, subset, tasks, uploads
-from .serving import storage
+from .serving import memory, requests, storage
 from .uploads import LIMITS
 from .words import CONTROLS, LABELS_OF_TARGETS, Control, Numbers
 
@@ -83,6 +82,8 @@ TARGETS = {  # what a reject cost is chosen by -> largest value, first one, and 
 LEAST_SHARE = 0.01  # and the step of both sliders
 OF_EXAMPLE = "of the example, since there is no file"
 OUTDATED = "The options have changed, and the result is still that of the old ones: press Score."
+# all that the page puts into its address
+ADDRESSED = ("tab", "by", "reject_cost", "files", "result", *TARGETS, *CONTROLS)
 # a part of the address that is gone with what it led to
 NO_FILES = dict.fromkeys(("files", *CONTROLS), "")
 NO_RESULT = {"result": ""}
@@ -99,13 +100,10 @@ Outputs = tuple[Any, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
 
-# Gradio keeps what was last given to and shown in each of 10,000 sessions, for links that are not used here
-SessionState._update_value_in_config = lambda *_: None  # type: ignore[method-assign]
 # anything can be typed beside a slider: Gradio answers with a server error, `show_choice` in words
 gr.Slider.preprocess = lambda _, payload: payload  # type: ignore[method-assign,assignment]
 
 
-NO_SUCH = {"detail": "There is no such function: see gradio_api/info."}
 THEME = gr.themes.Default(
     primary_hue="blue",
     font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],
@@ -177,6 +175,8 @@ def show_errors(
 
 def compute(task: Callable[..., tuple[object, ...]], *arguments: object) -> Outputs:
     """Return what a task lays out, whose last argument is a folder for files, which are deleted in time."""
+    if demo.is_running:  # what the page opens with is written in any case
+        storage.require_room()
     *shown, files = bounded(task, *arguments, storage.own_folder())
     demo.upload_file_set.update(files)
     return tuple(shown)
@@ -213,7 +213,7 @@ def show_choice(
     *values: Numbers | None,
 ) -> Outputs:
     """Say which reject cost to take, of uploaded systems or those of the example, by what was set last."""
-    if not target:  # and an answer that came meanwhile stays
+    if target not in TARGETS:  # and an answer that came meanwhile stays
         return gr.skip(), gr.skip()
     names = (*TARGETS, *CONTROLS)
     given: dict[str, Any] = dict(zip(names, values, strict=True))
@@ -315,9 +315,10 @@ def lay_out_control(control: Control) -> Component:
 def options_controls(
     again: Sequence[Callable[..., object]],
     controls: list[Component],
-) -> gr.State:
+) -> gr.JSON:
     """Say where options differ from those of the result, which are kept when it is computed `again`."""
-    kept = gr.State([control.default for control in CONTROLS.values()])
+    # in the browser: `gr.State` would keep it here
+    kept = gr.JSON([control.default for control in CONTROLS.values()], visible=False)
     notice = gr.HTML("")
     direct(
         again,
@@ -342,7 +343,7 @@ def options_controls(
 def choice_sliders(
     files: gr.File,
     controls: list[Component],
-    kept: gr.State,
+    kept: gr.JSON,
     again: Sequence[Callable[..., object]],
 ) -> list[Component]:
     """Lay out two ways to ask for a reject cost; the last one that was set is answered, `again` for new files.
@@ -364,7 +365,7 @@ def choice_sliders(
         for target, (most, start, info) in TARGETS.items()
     ]
     answer = gr.HTML("")
-    last = gr.State("")
+    last = gr.Textbox("", visible=False)
     inputs = [files, *sliders, *controls]
     outputs = [answer, last]
     direct(again, show_choice, [last, *inputs], outputs, trigger_mode="always_last")
@@ -472,14 +473,15 @@ for path in demo.upload_file_set:  # of the example
 demo.upload_file_set.clear()
 storage.sweep_always()
 demo.queue(max_size=2 * LIMITS.waiting)
+memory.bound(demo)
 use_own_head(opening)
 launch = partial(
     demo.launch,
     theme=THEME,
     css_paths=HERE / "style.css",
-    head=f"<script>{(HERE / 'page.js').read_text(encoding='utf-8')}</script>",
+    head=markup.script((HERE / "page.js").read_text(encoding="utf-8"), ADDRESSED=ADDRESSED),
     max_file_size=LIMITS.file_bytes,
-    state_session_capacity=LIMITS.sessions,
+    state_session_capacity=1,  # nothing is kept between two requests: visitors bring what it was
     max_threads=2 * LIMITS.waiting,  # most of which wait, see `bounded`
     mcp_server=find_spec("mcp") is not None,
     ssr_mode=False,
@@ -487,10 +489,11 @@ launch = partial(
     enable_monitoring=False,
     show_error=True,  # what Gradio itself refuses has a reason too
     app_kwargs={
-        "middleware": [Middleware(storage.UploadLimits)],
+        "middleware": [Middleware(requests.Door)],
         # of a function by a number or a name that there is not, which Gradio looks up in vain
         "exception_handlers": dict.fromkeys(
-            (KeyError, FnIndexInferError), lambda _request, _error: JSONResponse(NO_SUCH, 404)
+            (KeyError, FnIndexInferError),
+            lambda _request, _error: JSONResponse(requests.NO_SUCH, 404),
         ),
     },
 )

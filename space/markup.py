@@ -3,6 +3,7 @@
 HTML is `Markup`; all other text is escaped where it is put into HTML.
 """
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -77,6 +78,12 @@ def usage(text: str, namespace: str = NAMESPACE) -> str:
 def previews(title: str, description: str, namespace: str = NAMESPACE) -> Markup:
     """Return the preview that other sites show of a link to this page, as tags of its head."""
     return html("previews", title=title, description=description, hub=HUB, namespace=namespace)
+
+
+def script(code: str, **constants: object) -> str:
+    """Return code as an element of the head, after its constants."""
+    lines = (f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
+    return f"<script>{''.join(lines)}{code}</script>"
 
 
 def html(part: str, **values: object) -> Markup:

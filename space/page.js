@@ -1,5 +1,8 @@
 // What the page does in the browser. It is loaded once, in the head; Gradio puts the parts there later, and again.
 const query = () => new URLSearchParams(location.search);
+// the address with what the page has put there alone: who made a link may have added more, which would be copied
+const address = () => `${location.origin}${location.pathname}?${new URLSearchParams([...query()].filter(([name]) => ADDRESSED.includes(name)))}`
+  .replace(/[()[\]]/g, (mark) => `%${mark.charCodeAt().toString(16)}`);
 const put = (changes, push = false) => {
   const now = query();
   for (const [name, value] of Object.entries(changes)) value ? now.set(name, value) : now.delete(name);
@@ -80,14 +83,14 @@ const verdictOf = (box) => {
   return { said: [...box.querySelectorAll(".said p")].map(of), bars };
 };
 const FORMS = {
-  text: ({ said, bars }) => [...said, ...bars.map(({ name, cost, share }) => `${name}  ${cost}  answers ${share}`), location.href].join("\n"),
+  text: ({ said, bars }) => [...said, ...bars.map(({ name, cost, share }) => `${name}  ${cost}  answers ${share}`), address()].join("\n"),
   Markdown: ({ said, bars }) => {
     // as `_markdown` in ecuas_metric/reporting/tables.py
     const plain = (text) => text.replace(/<(?=[A-Za-z/!?])|&(?=[#\w])|:(?=\/\/)|(?<=www)\./g, (mark) => `&#${mark.charCodeAt()};`)
       .replace(/[\\|*`$~]|\](?=[([:])|(?<!\w)_|_(?!\w)/g, "\\$&");
     const rows = [["system", "cost", "answers"], ["---", "---", "---"], ...bars.map(({ name, cost, share }) => [plain(name), cost, share])];
     const table = rows.map((row) => `| ${row.join(" | ")} |`);
-    return [`**${plain(said[0])}**`, "", ...said.slice(1).map(plain), "", ...table, "", `[Computed here](${location.href})`].join("\n");
+    return [`**${plain(said[0])}**`, "", ...said.slice(1).map(plain), "", ...table, "", `[Computed here](${address()})`].join("\n");
   },
 };
 const pictureOf = ({ said, bars }) => {

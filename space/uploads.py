@@ -48,18 +48,20 @@ class Limits:
     # of all together
     tasks: int = 4  # at once
     waiting: int = 200
-    sessions: int = 2_000
+    unread: int = 200  # results for programs that nobody has fetched yet
     patience: int = 120  # seconds
     disk_bytes: int = 1000 * MB
 
 
 LIMITS = Limits()
-SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect
+LOG_SUFFIX = ".eval"
+SUFFIXES = (*TABLES, LOG_SUFFIX)  # also runs of lm-eval, lighteval, Inspect
 SEPARATORS = b",;\t|"
 JSON_STARTS = (b"{", b"[")
 BEGINNING = 1_000_000  # bytes that show how many columns a table has
 CELL = 8  # bytes, at the least
-PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"ARROW1", b"\xff\xff\xff\xff", b"\x93NUMPY")
+ARCHIVE = b"PK\3\4"
+PACKED = (ARCHIVE, b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"ARROW1", b"\xff\xff\xff\xff", b"\x93NUMPY")
 LOG_PARTS = {"header.json", "_journal/start.json"}  # one of which each log of Inspect has
 MAX_NAME = 200  # characters of the name of a system
 TREATMENTS = {  # of answers without correctness: a rule, in words
@@ -148,14 +150,14 @@ def _require_moderate(file: Path) -> None:
     """Refuse a file by its content if it is of no kind that is read here, or unpacks to too much."""
     with file.open("rb") as content:
         start = content.read(BEGINNING)
-        if zipfile.is_zipfile(content):  # which may begin with anything
-            return _require_log(file)
+    if file.suffix.lower() == LOG_SUFFIX and start.startswith(ARCHIVE):
+        return _require_log(file)
     if start.startswith(b"PAR1"):
         described = parquet.read_metadata(file)
         groups = map(described.row_group, range(described.num_row_groups))
         size = sum(group.total_byte_size for group in groups)
         return _require_size(file, described.num_rows, described.num_columns, size)
-    if start.startswith(PACKED):
+    if start.startswith(PACKED) or file.suffix.lower() == LOG_SUFFIX:
         raise InputError(file.name, "content_of_no_table", advice="other_tables")
     if start.lstrip().startswith(JSON_STARTS):
         return None

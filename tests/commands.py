@@ -20,6 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from tests.conftest import COMMIT
+
 ROOT = Path(__file__).resolve().parent.parent
 UV = Path(sys.executable).with_name("uv")
 PAGES = ["README.md", "CONTRIBUTING.md", "*/README.md", "space/usage.md", "docs/*.md"]
@@ -121,7 +123,7 @@ def run(command: Command) -> str:
         if not re.search(r"(?m)^(make|pip)\b", script):
             script = f"pip install .\n{script}"
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", f"git init -q\ngit add --all\n{script}"],
+            ["bash", "-euo", "pipefail", "-c", f"git init -q\ngit add --all\ngit {COMMIT}\n{script}"],
             cwd=copy, env=environment(home, env, ROOT), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
     print(

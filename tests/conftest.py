@@ -37,6 +37,7 @@ settings.register_profile("thorough", deadline=None, derandomize=True, max_examp
 settings.load_profile("quick")
 
 ROOT = Path(__file__).resolve().parent.parent
+COMMIT = "-c user.name=tests -c user.email=tests commit --quiet --message=all"  # with git
 SCRATCH = Path(os.environ["HF_HOME"])
 OWNER = os.getpid()  # of the scratch folder, which it removes
 # Evaluate imports it where it is installed, for seconds and for what is not used here: without it in processes of this

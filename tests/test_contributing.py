@@ -14,6 +14,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from tests.conftest import COMMIT
+
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 RECIPE = GUIDE.partition("## Add a metric")[2].partition("\n## ")[0]
@@ -50,7 +52,7 @@ def copy(tmp_path_factory):
     copy = tmp_path_factory.mktemp("copy") / "project"
     ignored = shutil.ignore_patterns(".*", "__pycache__", "build", "demo", "*.egg-info")
     shutil.copytree(ROOT, copy, ignore=ignored)
-    for command in ("init", "add --all"):
+    for command in ("init", "add --all", COMMIT):
         subprocess.run(["git", *command.split()], cwd=copy, check=True, capture_output=True)
     steps = list(STEP.finditer(RECIPE))
     assert len(steps) == RECIPE.count("```") / 2

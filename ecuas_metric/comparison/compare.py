@@ -28,10 +28,10 @@ from ..inference import Inference, Number, Unseen, infer, unseen
 from ..inputs import NO_LIMITS, Bools, Floats, Ints, Limits, count_up, grouped
 from ..intervals import (
     NO_UNITS,
+    make_numbers,
     note_few_units,
     note_on,
     notes_unseen,
-    numbers_of,
     why_no_inference,
 )
 from ..metric import Key
@@ -99,7 +99,7 @@ class Family:
         self.answers = {name: answers_drawn(system) for name, system in systems.items()}
         self.design = next(iter(self.answers.values())).design
         self.numbers = {
-            name: numbers_of(answers, values[name]) for name, answers in self.answers.items()
+            name: make_numbers(answers, values[name]) for name, answers in self.answers.items()
         }
         self.tests = [
             self._test(first, second, key)
@@ -184,19 +184,9 @@ class Family:
         """Return what intervals rest on that was not seen, and why there are none, by the system, and few groups."""
         if not self.design.tells_errors:
             return [("", NO_UNITS)]
-        hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
-        for test in self.tests:
-            if test.inference is None or REJECTING in (test.first, test.second):
-                continue
-            if not any(test.key in of_system for of_system in self.shown.values()):
-                continue
-            kind = unseen(test.numbers, test.inference, level, self.design)
-            if kind is not None:
-                name = (test.first, test.second)[kind.number]
-                hidden[name].setdefault(test.key, kind)
         first = next(iter(self.answers.values()))
         notes = [("", note) for note in note_few_units(first)]
-        for name, kinds in hidden.items():
+        for name, kinds in self._unseen_kinds(level).items():
             answers = self.answers[name]
             fit = answers.recalibration
             decided = [
@@ -207,6 +197,19 @@ class Family:
             of_system = notes_unseen(answers, kinds) + note_on("decided_by_fit", decided)
             notes += [(name, note) for note in of_system]
         return notes
+
+    def _unseen_kinds(self, level: float) -> dict[str, dict[Key, Unseen]]:
+        """Return, by system and number, what the intervals of differences rest on that was not seen."""
+        hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
+        for test in self.tests:
+            is_shown = test.key in self.shown.get(test.first, ())
+            if test.inference is None or REJECTING in (test.first, test.second) or not is_shown:
+                continue
+            kind = unseen(test.numbers, test.inference, level, self.design)
+            if kind is not None:
+                name = (test.first, test.second)[kind.number]
+                hidden[name].setdefault(test.key, kind)
+        return hidden
 
     def may_rank(self, test: Difference) -> bool:
         """Return whether a metric may rank two systems."""
@@ -388,7 +391,9 @@ def compare_aligned(
     first = next(iter(systems.values()))
     level = first.options.confidence_level
     if level is None or any(one.options.confidence_level is None for one in systems.values()):
-        raise InputError("confidence_level", "level_missing")
+        raise InputError(
+            "confidence_level", "is missing: the level of the intervals of differences"
+        )
     strip = strip_keys(systems) if only is None else []
     shown = None if only is None else list(only)
     if len(systems) == 1:
@@ -465,7 +470,7 @@ def compare_within(
     first = next(iter(aligned.values()))
     options = first.options
     if options.strata is None:
-        raise InputError("strata", "strata_missing")
+        raise InputError("strata", "are missing: the parts within which systems are compared")
     asked = default_family(first) if only is None else list(only)
     weight = options.sample_weight
     counted = options.strata if weight is None else options.strata[weight > 0]
@@ -473,7 +478,7 @@ def compare_within(
     within = {}
     for stratum in strata:
         rows = np.flatnonzero(options.strata == stratum)
-        parts = {name: _of_rows(system, rows) for name, system in aligned.items()}
+        parts = {name: _select_samples(system, rows) for name, system in aligned.items()}
         compared = compare_aligned(parts, only=asked)
         adjusted = []
         for row in compared:
@@ -485,7 +490,7 @@ def compare_within(
     return within
 
 
-def _of_rows(system: System, rows: Ints) -> System:
+def _select_samples(system: System, rows: Ints) -> System:
     """Return a system of these samples alone, given by their place in the input."""
     part = reordered(system, rows)
     options = part.options.replace(strata=None)
@@ -495,7 +500,7 @@ def _of_rows(system: System, rows: Ints) -> System:
 
 
 def basis_of_comparison(system: System) -> Basis:
-    """Return what the differences of a system to others depend on: draws that all metrics share."""
+    """Return the basis of the differences of a system to others: that of the system, and the shared draws."""
     return replace(
         basis_of_pairs(system),
         interval_method=None,
@@ -516,15 +521,22 @@ def align(systems: Mapping[str, System], *, by_position: bool = False) -> dict[s
     """
     (first, reference), *others = systems.items()
     if not by_position and len(systems) > 1 and all(one.ids is None for one in systems.values()):
-        raise InputError("ids", "ids_missing", advice="say_by_position")
+        raise InputError(
+            "ids",
+            "are missing: samples of different systems are paired by them",
+            advice="say_by_position",
+        )
     aligned = {first: reference}
     for name, system in others:
         if (system.ids is None) != (reference.ids is None):
             raise InputError(
-                f"{first} and {name}", "only_one_has", advice="add_ids", what="sample ids"
+                f"{first} and {name}",
+                "cannot be paired: only one of them has {what}",
+                advice="add_ids",
+                what="sample ids",
             )
         if system.ids is not None and reference.ids is not None:
-            rows = order_of(name, system.ids, first, reference.ids)
+            rows = match_ids(name, system.ids, first, reference.ids)
             if (rows[1:] < rows[:-1]).any():
                 system = replace(reordered(replace(system, ids=None), rows), ids=reference.ids)
         _require_same_samples(f"{first} and {name}", reference, system)
@@ -532,14 +544,14 @@ def align(systems: Mapping[str, System], *, by_position: bool = False) -> dict[s
     return aligned
 
 
-def order_of(
+def match_ids(
     name: str,
     ids: Sequence[object],
     first: str,
     expected: Sequence[object],
 ) -> Ints:
     """Return the positions of the expected ids in `ids`; InputError if ids are repeated, or not the same."""
-    theirs, ours = _of_one_kind(ids, expected)
+    theirs, ours = _arrow_ids(ids, expected)
     for system, values in ((first, ours), (name, theirs)):
         if len(values.unique()) < len(values):
             repeated = next(
@@ -547,7 +559,7 @@ def order_of(
             )
             got, advice = f"{repeated!r} repeatedly", "name_whole_id"
             raise InputError(
-                f"{system}: sample ids", "ids_repeated", value=repeated, got=got, advice=advice
+                f"{system}: sample ids", "must be unique", value=repeated, got=got, advice=advice
             )
     rows = positions_in(ours, theirs)
     missing = ours.filter(from_numpy(rows < 0))
@@ -556,7 +568,10 @@ def order_of(
         id_, where = (missing[0], name) if len(missing) else (extra[0], first)
         raise InputError(
             f"{first} and {name}",
-            "samples_differ",
+            (
+                "have different samples, and cannot be compared: {offender} "
+                "({missing} missing, {extra} extra)"
+            ),
             advice=_advice_on_ids(ours, theirs, rows),
             offender=f"{str(id_)!r} is not in {where}",
             missing=len(missing),
@@ -571,7 +586,7 @@ def _advice_on_ids(ours: pa.Array, theirs: pa.Array, rows: Ints) -> str:
         return "pair_by_row"
     alike = set(map(_plain_id, ours.to_pylist())) & set(map(_plain_id, theirs.to_pylist()))
     if len(alike) > np.count_nonzero(rows >= 0):
-        return "write_ids_alike"
+        return "They are the same but for leading zeros, .0 or case: write them alike."
     return "keep_common" if (rows >= 0).any() else "name_other_ids"
 
 
@@ -589,10 +604,10 @@ def _count_rows(ids: pa.Array) -> bool:
 
 
 def note_on_order(first: Submission, second: Submission) -> Note | None:
-    """Return a note if rows that are paired all the same have other ids, which do not only count them."""
+    """Return a note if rows paired by position have ids that differ and are more than row numbers."""
     if first.ids is None or second.ids is None or len(first.ids) != len(second.ids):
         return None
-    ours, theirs = _of_one_kind(first.ids, second.ids)
+    ours, theirs = _arrow_ids(first.ids, second.ids)
     if _count_rows(ours) and _count_rows(theirs):
         return None
     differ = pc.not_equal(ours, theirs)
@@ -607,10 +622,10 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     """
     without = [submission.name for submission in submissions if submission.ids is None]
     if without:
-        raise InputError("in_common", "needs_ids", got=f"none for {without[0]}")
-    ids = _of_one_kind(
-        *(submission.ids for submission in submissions if submission.ids is not None)
-    )
+        raise InputError(
+            "in_common", "needs a column of ids in every file", got=f"none for {without[0]}"
+        )
+    ids = _arrow_ids(*(submission.ids for submission in submissions if submission.ids is not None))
     shared = _shared_by_part(submissions, ids)
     are_kept = [
         positions_in(of_system, shared[submission.part]) >= 0
@@ -638,7 +653,9 @@ def _shared_by_part(
         shared[part] = common
         if len(of_part) < num_systems or not len(common):
             got = f"none in {part}" if part else "none"
-            raise InputError("in_common", "no_common_id", got=got, advice="name_other_ids")
+            raise InputError(
+                "in_common", "needs ids that all systems have", got=got, advice="name_other_ids"
+            )
     return shared
 
 
@@ -688,7 +705,7 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
     if reasons:
         places = {FACTS["labels"].reason: _where_classes_differ(reference, system)}
         said = [reason + places.get(reason, "") for reason in reasons]
-        raise InputError(both, "not_paired", reasons=said)
+        raise InputError(both, "cannot be paired: these differ: {reasons}", reasons=said)
 
 
 def _where_classes_differ(one: System, other: System) -> str:
@@ -703,7 +720,7 @@ def _where_classes_differ(one: System, other: System) -> str:
     return f" of {np.count_nonzero(are_other)} of {one.num_samples} samples, the first {first}"
 
 
-def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
+def _arrow_ids(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
     """Return ids that can be joined: all whole numbers, or all text."""
     arrays = [
         values if isinstance(values, pa.Array) else from_values(list(values)) for values in ids

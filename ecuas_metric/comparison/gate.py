@@ -15,6 +15,7 @@ from .compare import align, compare_aligned
 from .planning import POWER, plan_of_systems
 from .rows import significance_level
 
+NO_TEST = "takes a metric that may rank these two and whose difference has a test"
 LEAST_POWER = 0.2  # of what a gate speaks of
 
 
@@ -79,11 +80,11 @@ def check_gate(
 ) -> Gate:
     """Check the second of two systems against the first, by one metric that may rank them and has a test."""
     if len(systems) != 2:
-        raise InputError("a gate", "not_two_systems", value=len(systems))
+        raise InputError("a gate", "is made for two systems", value=len(systems))
     aligned = align(systems, by_position=by_position)
     (row,) = compare_aligned(aligned, only=[key])
     if row.verdict in ("unranked", "untested", "undefined"):
-        raise InputError("a gate", "no_gate_by_metric", value=str(key))
+        raise InputError("a gate", NO_TEST, value=str(key))
     higher_is_better = bool(key.entry.higher_is_better)
     worsening = (
         row if higher_is_better else row.turned()

@@ -10,9 +10,6 @@ from ..results import System, named_systems
 from .compare import align, compare_aligned
 from .verdict import Verdict
 
-# of errors that say why two systems cannot be paired
-PAIRING_RULES = ("samples_differ", "not_paired", "only_one_has", "ids_repeated")
-
 
 def judge_systems(
     systems: Mapping[str, System] | Iterable[System],
@@ -38,15 +35,16 @@ def _comparable(
     """
     if len(systems) == 1:
         return dict(systems), {}
+    if all(system.ids is None for system in systems.values()) and not by_position:
+        align(systems)  # which says what is missing
     sets: list[dict[str, System]] = []
     for name, system in systems.items():
         for one in sets:
             first = next(iter(one))
             try:
                 pair = align({first: one[first], name: system}, by_position=by_position)
-            except InputError as error:
-                if error.rule not in PAIRING_RULES:
-                    raise
+            except InputError:
+                continue
             else:
                 one[name] = pair[name]
                 break

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..inference import Inference, Moments
 from ..inputs import Floats
 from ..metric import Key
-from ..metrics import line_of_mean
+from ..metrics import mean_line
 from ..options import ALPHA, DEFAULTS, check_alpha, check_number
 from ..results import System
 from .compare import Family, align
@@ -80,22 +80,22 @@ def plan_of_systems(
     difference is that of the differences of the samples' influences (Hampel 1974).
     """
     if len(systems) != 2:
-        raise InputError("a plan", "not_two_systems", value=len(systems))
+        raise InputError("a plan", "is made for two systems", value=len(systems))
     family = Family(align(systems, by_position=by_position), only)
     if not family.design.tells_errors:
-        raise InputError("a plan", "pilot_tells_no_error", got="fewer")
+        raise InputError("a plan", "needs two samples, or groups, in each stratum", got="fewer")
     planned = len(family.design.weight) if samples is None else samples
     plans = []
     for test in family.tests:
         if test.inference is not None:
             wanted = test.inference.value if difference is None else difference
-            spread = _spread_of(test.inference, len(family.design.weight), wanted)
-            plan = plan_of(test.key, wanted, spread, planned, power=power, alpha=alpha)
+            spread = _estimate_spread(test.inference, len(family.design.weight), wanted)
+            plan = make_plan(test.key, wanted, spread, planned, power=power, alpha=alpha)
             plans.append(replace(plan, comparable=family.may_rank(test)))
     return plans
 
 
-def _spread_of(inference: Inference, samples: int, difference: float) -> Spread:
+def _estimate_spread(inference: Inference, samples: int, difference: float) -> Spread:
     """Return the spread of a difference of this sign from what a pilot of so many samples tells."""
     side = inference.lower if difference > 0 else inference.upper
     assert inference.seen is not None
@@ -122,7 +122,7 @@ def plan_of_rates(
     counts up to that of errors of which the rarer are all among the others.
     """
     if len(error_rates) != 2:
-        raise InputError("error_rates", "not_two_rates", value=len(error_rates))
+        raise InputError("error_rates", "takes two rates", value=len(error_rates))
     check_number(correlation, "correlation", -1, 1)
     first, second = (_costs(key, rate, auroc) for rate in error_rates)
     rare, often = sorted(error_rates)
@@ -147,10 +147,10 @@ def plan_of_rates(
     )
     spread = Spread(deviation, moments)
     planned = SAMPLES if samples is None else samples
-    return plan_of(key, wanted, spread, planned, power=power, alpha=alpha)
+    return make_plan(key, wanted, spread, planned, power=power, alpha=alpha)
 
 
-def plan_of(
+def make_plan(
     key: Key,
     difference: float,
     spread: Spread,
@@ -169,9 +169,11 @@ def plan_of(
     check_number(power, "power", 0, 1, inside=True)
     check_alpha(alpha, "alpha")
     if samples < 1:
-        raise InputError("samples", "no_sample", value=samples)
+        raise InputError("samples", "must be at least 1", value=samples)
     if power <= alpha / 2:
-        raise InputError("power", "power_too_low", value=power)
+        raise InputError(
+            "power", "must be above half of alpha, its value without a difference", value=power
+        )
     if math.isinf(difference):
         raise InputError("difference", "not_finite", value=difference)
     detectable = math.nan
@@ -220,11 +222,13 @@ class _Costs:
 def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     """Return the costs of a sample, see `plan_of_rates`."""
     if key.entry.cost is None or key.entry.needs not in ("", "confidences") or key.variant:
-        raise InputError("a plan without files", "metric_not_planned", value=str(key))
+        raise InputError(
+            "a plan without files", "knows metrics that are means of costs only", value=str(key)
+        )
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
-    line = line_of_mean(key, 1 - confidence, right_and_wrong(1.0), DEFAULTS)
+    line = mean_line(key, 1 - confidence, right_and_wrong(1.0), DEFAULTS)
     right = line.intercept
     wrong = line.at(1.0)
     mean = float(np.mean(confidence * right + (1 - confidence) * wrong))
@@ -251,7 +255,12 @@ def _confidences(error_rate: float, auroc: float) -> Floats:
 
     most = _auroc(at(STEEPEST))
     if auroc > most:
-        raise InputError("auroc", "auroc_too_high", value=auroc, largest=most)
+        raise InputError(
+            "auroc",
+            "of calibrated confidences is at most {largest:.3f} here",
+            value=auroc,
+            largest=most,
+        )
     return at(brentq(lambda spread: _auroc(at(spread)) - auroc, 0.0, STEEPEST))
 
 

@@ -38,14 +38,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..decisions import confidence_decisions
+from ..decisions import ABSTAINS, confidence_decisions
 from ..files.submissions import Unlabelled
-from ..inputs import Floats, Limits, require, same_length
+from ..groups import tie_groups
+from ..inputs import Floats, Ints, Limits, require, same_length
 from ..metric import Data, Key, Unjudged, at_parameter
-from ..metrics import cost_of, keys_of
+from ..metrics import defined_keys, sample_costs
 from ..options import Options
-from ..ranking import tie_groups
-from ..results import System
+from ..results import System, select_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +79,38 @@ def unlabelled_bounds(
     Their correctness (N,) is 1, 0, or nan where unlabelled.
     """
     _check(confidence, correct)
+    answered = np.flatnonzero(confidence != ABSTAINS)
+    if len(answered) < len(confidence):
+        return _bounds_beside_abstentions(confidence, correct, options, answered, only)
+    return _bounds(confidence, correct, options, only)
+
+
+def _bounds_beside_abstentions(
+    confidence: Floats,
+    correct: Floats,
+    options: Options,
+    answered: Ints,
+    only: Iterable[Key] | None,
+) -> dict[Key, ValueBounds]:
+    """Return the bounds of all samples, but of the answered ones for what assesses the confidences of answers."""
+    of_all = _bounds(confidence, correct, options, only)
+    of_answers = [key for key in of_all if key.entry.is_of_answers]
+    theirs = select_options(options, answered)
+    return of_all | _bounds(confidence[answered], correct[answered], theirs, of_answers)
+
+
+def _bounds(
+    confidence: Floats, correct: Floats, options: Options, only: Iterable[Key] | None
+) -> dict[Key, ValueBounds]:
     completions = _completions(confidence, correct, options)
     decisions = completions[0].decisions
     weight = options.weights(len(correct))
     bounds = {}
-    keys = keys_of(decisions, options) if only is None else only
+    keys = defined_keys(decisions, options) if only is None else only
     for key in [key for key in keys if not key.variant and key.entry.applies(decisions)]:
         of_key = [at_parameter(one, key) for one in completions]
         unjudged = Unjudged(confidence, correct, weight, of_key[0], of_key[1])
-        limits = _bounds_of(key, unjudged, of_key)
+        limits = _bound_number(key, unjudged, of_key)
         if limits is not None:
             low, high = limits
             bounds[key] = ValueBounds(float(low), float(high))
@@ -98,9 +121,15 @@ def _check(confidence: Floats, correct: Floats) -> None:
     """Raise InputError unless these (N,) are from 0 to 1, and 0 or 1, or missing."""
     same_length(predictions=confidence, references=correct)
     is_share = (confidence >= 0) & (confidence <= 1)
-    require(np.isnan(confidence) | is_share, confidence, "predictions", "out_of_unit_interval")
+    is_share |= np.isnan(confidence) | (confidence == ABSTAINS)
+    require(is_share, confidence, "predictions", "out_of_unit_interval")
     is_verdict = (correct == 0) | (correct == 1)
-    require(np.isnan(correct) | is_verdict, correct, "references", "not_0_or_1_or_unlabelled")
+    require(
+        np.isnan(correct) | is_verdict,
+        correct,
+        "references",
+        "must be 0 or 1, or nan where unlabelled",
+    )
 
 
 def _completions(confidence: Floats, correct: Floats, options: Options) -> list[Data]:
@@ -119,7 +148,7 @@ def _completions(confidence: Floats, correct: Floats, options: Options) -> list[
     return completions
 
 
-def _bounds_of(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Limits | None:
+def _bound_number(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Limits | None:
     """Return the bounds of a number; None if none are known. Of a mean each answer has its least or its largest cost.
 
     What is missing is then 0 or 1, whichever costs an answer least or most.
@@ -129,7 +158,7 @@ def _bounds_of(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Lim
         return metric.unjudged(unjudged)
     if metric.cost is None:
         return None
-    costs = [cost_of(key, data.decisions, data.options) for data in completions]
+    costs = [sample_costs(key, data.decisions, data.options) for data in completions]
     low = np.minimum.reduce(costs)
     high = np.maximum.reduce(costs)
     weight = unjudged.weight

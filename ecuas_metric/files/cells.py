@@ -56,6 +56,16 @@ _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
 # numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]
 # the fields of a vector of Spark ML, of which JSON leaves out those that a dense one does not need
 _WORDS_SHOWN = 5
+# words that are no slips
+_NO_ANSWER = {
+    "not attempted",
+    "abstained",
+    "abstain",
+    "abstention",
+    "no answer",
+    "refused",
+    "refusal",
+}
 _OFTEN = 5  # rows of a word that is no slip
 MOST_LEVELS = 11  # of a rating, as from 0 to 10, or words for them
 _WAYS = {
@@ -315,11 +325,16 @@ def _refuse_others(
     are_others = np.isin(codes, numbers)
     fields: dict[str, Any] = {"words": list(pair), "advice": "empty_if_not_judged"}
     are_slips = np.bincount(codes[are_others])[numbers] < _OFTEN
-    if len(words) <= _WORDS_SHOWN and not are_slips.any():
+    is_known = all(_plain_word(word) in _NO_ANSWER for word in further)
+    if len(words) <= _WORDS_SHOWN and (is_known or not are_slips.any()):
         right, wrong = ([word for word in words if pair.get(word) == one] for one in (1, 0))
         ways = _ways_beside(right, wrong, further)
         fields |= {"listed": _list_words(words, codes), "ways": ways}
     raise sheet.error_of_rows(column, "neither_word", are_others, **fields)
+
+
+def _plain_word(word: str) -> str:
+    return re.sub(r"[\s_-]+", " ", word.strip().lower())
 
 
 def _list_words(words: Sequence[str], codes: Ints) -> list[str]:
@@ -338,9 +353,12 @@ def _ways_beside(right: Sequence[str], wrong: Sequence[str], further: Sequence[s
         ("right", f"{','.join([*right, *further])}/{','.join(wrong)}"),
     )
     others = ", ".join(further)
-    return [
+    ways = [
         Way(f"{others}: {what}", {}, {"right": words}) for what, words in said if words[-1] != "/"
     ]
+    if len(further) == 1:
+        ways.append(Way(f"{others}: no answer was given", {}, {"abstained": others}))
+    return ways
 
 
 def said_words(

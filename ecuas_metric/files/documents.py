@@ -39,7 +39,7 @@ def rows_in(text: str, path: str = "") -> JsonRows:
 
     InputError if several lists may be those of the rows, and `path` names none; ValueError if it is broken.
     """
-    numbered = list(_documents(text))
+    numbered = list(documents_in(text))
     if not numbered:
         return JsonRows([])
     lines, documents = map(list, zip(*numbered, strict=True))
@@ -134,7 +134,7 @@ def counted(size: object, noun: str) -> str:
     return f"{size} {noun}" if size == 1 else f"{size} {noun}s"
 
 
-def _documents(text: str) -> Iterator[tuple[int, object]]:
+def documents_in(text: str) -> Iterator[tuple[int, object]]:
     """Yield JSON values one after the other, with the lines on which they begin."""
     decoder = json.JSONDecoder(object_pairs_hook=_object)
     position = _after_space(text, 0)

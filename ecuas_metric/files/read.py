@@ -487,6 +487,8 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     short: dict[int, int] = {}
     if table is None:
         table, short = _irregular_csv(content, header)
+    if np.count_nonzero(np.frombuffer(content, np.uint8) == ord("\n")) > len(table) + header.before:
+        _refuse_open_quote(content, header)
     has_comma = header.separator == ";" and _DECIMAL_COMMA.search(content[:_BLOCK]) is not None
     rows = np.arange(len(table)) + header.before + 1
     sheet = Sheet(table, rows, has_comma, header=header.before, short=short)
@@ -538,6 +540,28 @@ def _irregular_csv(content: pa.Buffer, header: Header) -> tuple[pa.Table, dict[i
     for _, *cells in zip_longest(names, *rows):
         columns.append(from_texts(cell or None for cell in cells))
     return pa.table(columns, names), short
+
+
+def _refuse_open_quote(content: pa.Buffer, header: Header) -> None:
+    """Raise ValueError if a quote that nothing closes makes one cell of several lines."""
+    lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
+    for _ in range(header.before):
+        lines.readline()
+    end = re.compile(
+        rf'" +(?={re.escape(header.separator)}|[\r\n]*$)'
+    )  # with spaces, which are taken
+    texts = (end.sub('"', line) if '" ' in line else line for line in lines)
+    rows = csv.reader(texts, delimiter=header.separator, skipinitialspace=True, strict=True)
+    last = 0
+    try:
+        for _ in rows:
+            last = rows.line_num
+    except csv.Error:
+        if rows.line_num > last + 1:
+            raise ValueError(
+                f"nothing closes the quote of a cell that begins in line {header.before + last + 1} and holds those "
+                "below; close it there, or double it if the text has it"
+            ) from None
 
 
 def _refuse_cut(

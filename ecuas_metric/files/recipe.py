@@ -29,6 +29,7 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
         "positive": "positive prob_1 p_1 proba_1 y_prob y_proba y_score prob proba",
         "system": "system model llm model_name",
         "id": "id question_id sample_id doc_id qid example_id item_id instance_id custom_id uid question idx index",
+        "abstained": "abstained is_abstained not_attempted is_not_attempted",
         "weight": "",
         "group": "",
         "stratum": "",
@@ -91,6 +92,7 @@ _SAID = {  # what a line says of values, where it is not the default -> the fiel
     "scale": "scale",
     "correct_from": "correct_from",
     "right": "right",
+    "abstained": "abstained",
     "unlabelled": "unlabelled",
     "rows": "path",
     "skip": "skip",
@@ -112,6 +114,7 @@ class Reading:
     scale: float | str = 1
     predictions_are: str | None = None
     right: str | None = None
+    abstained: str | None = None  # the word in place of an answer
     # a role -> its column, several joined by +
     columns: Mapping[str, str] = field(default_factory=dict)
     # side by side -> columns of their own
@@ -138,7 +141,15 @@ class Reading:
     def changed(self, said: Reading) -> Reading:
         """Return it with what was said instead of what was before."""
         plain = Reading()
-        names = ("unlabelled", "labels", "correct_from", "scale", "predictions_are", "right")
+        names = (
+            "unlabelled",
+            "labels",
+            "correct_from",
+            "scale",
+            "predictions_are",
+            "right",
+            "abstained",
+        )
         changes = {
             name: getattr(said, name)
             for name in names
@@ -175,8 +186,9 @@ class Recipe:
         Their names in the order of the posteriors; None where labels are their numbers.
     scale : float or str
         What a confidence of 1 is in the file, or "LOW:HIGH" for what 0 and 1 are.
-    correct_from, right, unlabelled : float, str and str, or None
-        The lowest grade that is right, the word for right, and the rule for answers that are not judged.
+    correct_from, right, abstained, unlabelled : float, and str, or None
+        The lowest grade that is right, the word for right, that in place of an answer, and the rule for answers that
+        are not judged.
     path : str
         Of the list of rows in a JSON document.
     skip : str
@@ -209,6 +221,7 @@ class Recipe:
     scale: float | str = 1
     correct_from: float | None = None
     right: str | None = None
+    abstained: str | None = None
     unlabelled: str | None = None
     path: str = ""
     skip: str = ""
@@ -335,6 +348,7 @@ class Recipe:
             correct_from=self.correct_from,
             scale=self.scale,
             right=self.right,
+            abstained=self.abstained,
             columns=columns,
         )
 

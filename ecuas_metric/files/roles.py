@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ..errors import FileError, InputError, Way
 from ..inputs import Array, grouped
+from .abstentions import OF_FORMS
 from .asking import DIFFERENT, contents, has_fractions, list_columns, ways_to_read, with_leaves
 from .cells import (
     classes_of,
@@ -96,6 +97,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         scale=reading.scale,
         correct_from=reading.correct_from,
         right=reading.right,
+        abstained=reading.abstained,
         unlabelled=reading.unlabelled,
         path=sheet.path,
         skip=sheet.skipped,
@@ -110,6 +112,8 @@ def _refuse_idle(reading: Reading, form: str) -> None:
         value = getattr(reading, option)
         if value is not None and form != "confidences":
             raise InputError(option, "requires_confidences", value=value)
+    if reading.abstained is not None and form not in OF_FORMS:
+        raise InputError("abstained", "requires_confidences", value=reading.abstained)
 
 
 def with_nested(
@@ -234,6 +238,8 @@ class _Matching:
     def used(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of all that stand beside each form."""
         beside = [role for role in self.roles if role not in _OF_FORMS and self.roles[role]]
+        if form not in OF_FORMS and "abstained" not in self.said:
+            beside = [role for role in beside if role != "abstained"]
         roles = (*FORMS[form], *beside)
         used = {role: tuple(self.roles[role]) for role in roles}
         ids = used.get("id", ())

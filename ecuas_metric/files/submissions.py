@@ -23,13 +23,15 @@ from ..inputs import (
     Floats,
     Ints,
     confidences,
+    note_hard,
     numbers,
     picked,
     posteriors,
     stacked,
 )
 from ..options import check_number
-from ..results import note_first_class, note_hard
+from ..results import note_first_class
+from .abstentions import abstained_in, with_abstentions
 from .asking import list_columns
 from .cells import (
     classes_of,
@@ -156,6 +158,7 @@ class Submission:
     of: str = ""  # the system that this is a part of: of a column of parts, or a task of a run
     part: str = ""
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
+    cost: str | Floats | None = None  # where mistakes do not all cost the same
     truth: Floats | None = None  # (N,), numbers for the true ones of these classes
     population: str = ""  # which of the questions of the file these are, if not all
 
@@ -230,6 +233,7 @@ def read_submissions(
     correct_from: float | None = None,
     scale: float | str = 1,
     right: str | None = None,
+    abstained: str | None = None,
     predictions_are: str | None = None,
     recipe: Recipe | None = None,
 ) -> list[Submission]:
@@ -260,6 +264,9 @@ def read_submissions(
         rating that is 1 for 0 and 5 for 1; "log" for log-probabilities.
     right : str, optional
         The word or number for a correct answer, or that and those for wrong ones: "1/2" or "A/B,C".
+    abstained : str, optional
+        The word that stands in place of an answer, in the column of correctness or of the predicted class, where it may
+        be empty: such a row costs what rejecting costs.
     predictions_are : str, optional
         As for `compute`: "logits" in one column are margins, as of a `decision_function`.
     recipe : Recipe, optional
@@ -289,9 +296,9 @@ def read_submissions(
     """
     if not isinstance(path, str | Path):
         raise InputError("path", "not_one_file", value=path, advice="read_each")
-    said = Reading(unlabelled, labels, correct_from, scale, predictions_are, right).with_columns(
-        columns or {}
-    )
+    said = Reading(
+        unlabelled, labels, correct_from, scale, predictions_are, right, abstained
+    ).with_columns(columns or {})
     reading = said if recipe is None else recipe.reading().changed(said)
     of_run = read_run(path, reading, run)
     return read_tables(path, reading) if of_run is None else of_run
@@ -438,6 +445,7 @@ def submission_of(
         reading = replace(reading, correct_from=None, right=None, scale=1)
     sheet = Sheet(table, part.rows, format="run")
     (submission,) = submissions_of(sheet, part.file, reading=reading)
+    is_of_choices = submission.form == "posteriors"
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
     options = run or RunOptions()
     named = {role: (name,) for role, name in options.fields.items() if role in columns}
@@ -454,7 +462,9 @@ def submission_of(
         submission,
         name=name,
         notes=(*part.notes, *submission.notes),
-        predictions_are="log_probabilities" if submission.form == "posteriors" else None,
+        predictions_are=part.predictions_are if is_of_choices else None,
+        num_classes=None if is_of_choices else part.num_classes,
+        cost=part.cost,
         of=part.model,
         # several tasks that were pooled have no name
         part=", ".join(filter(None, (part.task, choices))),
@@ -481,7 +491,7 @@ def submissions_of(
         return _side_by_side(sheet, reading)
     sheet = _nested(sheet, reading)
     recipe = recipe_of(sheet, reading, rows=len(sheet.rows))
-    return list(_submissions(sheet, recipe, reading))
+    return list(_submissions(with_abstentions(sheet, recipe), recipe, reading))
 
 
 def _side_by_side(sheet: Sheet, reading: Reading) -> list[Submission]:
@@ -494,6 +504,7 @@ def _side_by_side(sheet: Sheet, reading: Reading) -> list[Submission]:
     used = {name for *_, recipe in read for names in recipe.columns.values() for name in names}
     submissions: list[Submission] = []
     for system, rows, one, recipe in read:
+        rows = with_abstentions(rows, recipe)
         checked_recipe = _checked_recipe(rows, recipe.without(used), one)
         submissions += _submissions(rows, replace(checked_recipe, system=system), one)
     return submissions
@@ -501,7 +512,8 @@ def _side_by_side(sheet: Sheet, reading: Reading) -> list[Submission]:
 
 def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     """Return how `rows` rows are read, by those of a sheet, all or the first; FileError if these contradict it."""
-    return _checked_recipe(sheet, resolve(sheet, reading, rows=rows), reading)
+    recipe = resolve(sheet, reading, rows=rows)
+    return _checked_recipe(with_abstentions(sheet, recipe), recipe, reading)
 
 
 def _checked_recipe(sheet: Sheet, recipe: Recipe, reading: Reading) -> Recipe:
@@ -675,7 +687,7 @@ def _per_sample(
     sheet: Sheet,
     recipe: Recipe,
 ) -> dict[str, list[object]]:
-    """Return weights, groups and strata by the metric's option."""
+    """Return weights, groups, strata and abstentions by the metric's option."""
     columns: dict[str, list[object]] = {}
     for role, option in OPTION_OF_ROLE.items():
         names = recipe.of(role)
@@ -683,6 +695,9 @@ def _per_sample(
             columns[option] = numbers_in(sheet, names[0]).tolist()
         elif names:
             columns[option] = _joined(sheet, names).to_pylist()
+    abstained = abstained_in(sheet)
+    if abstained is not None:
+        columns["abstained"] = abstained.tolist()
     return columns
 
 
@@ -816,7 +831,7 @@ def _hits(
     predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
     true = texts_of_names(sheet.column(label), _classes_in(texts_in(sheet.column(name))))
     if predicted.null_count:
-        raise sheet.error_of_rows(name, "no_value", nulls_in(predicted))
+        raise sheet.error_of_rows(name, "no_value", nulls_in(predicted), advice="say_abstained")
     known = _classes_in(predicted)
     classes = {*known, *_classes_in(true)}
     if len(set(map(_plain_name, classes))) < len(classes):

@@ -39,9 +39,20 @@ def rows_of(
     weight = np.ones(truth.size) if weights is None else numbers(weights, "weights")
     weight = weight.reshape(truth.shape)
     if values.ndim == 3 and shift is None:
-        raise InputError("shift", "shift_unknown", advice="set_shift")
+        raise InputError(
+            "shift",
+            "must be set for logits of tokens",
+            advice=(
+                "Set shift to True for a causal language model, whose logits at a token "
+                "are of the next one, and to False for token classification."
+            ),
+        )
     if values.ndim < 3 and shift:
-        raise InputError("shift", "shift_of_no_tokens", got=f"shape {values.shape}")
+        raise InputError(
+            "shift",
+            "must be False or None: logits have no axis of tokens",
+            got=f"shape {values.shape}",
+        )
     if shift:
         values = values[:, :-1]
         truth = truth[:, 1:]
@@ -58,11 +69,15 @@ def _class_axis(values: Array, truth: Array, class_axis: int | None) -> int:
         if values.ndim > 1 and np.moveaxis(values, axis, -1).shape[:-1] == truth.shape
     ]
     if class_axis is None and values.ndim > 2 and len(fitting) == 2:
-        raise InputError("class_axis", "class_axis_ambiguous")
+        raise InputError(
+            "class_axis", "must be 1 or -1: either axis of the predictions fits the labels"
+        )
     axis = fitting[-1] if class_axis is None and fitting else class_axis
     if axis not in fitting:
         raise InputError(
-            "labels", "not_one_class_a_row", got=f"shapes {truth.shape} and {values.shape}"
+            "labels",
+            "must be one class for each row of predictions",
+            got=f"shapes {truth.shape} and {values.shape}",
         )
     return int(axis)
 
@@ -80,7 +95,9 @@ def metrics_of_choices(
     >>> metrics_of_choices([0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])["error_rate"]
     0.5
     """
-    advice = "score_saved_samples"
+    advice = (
+        "`ecuas score` of the saved samples says which, and has a row for each number of choices."
+    )
     without = sum(label < 0 for label in labels)
     counts = sorted({len(of_choices) for of_choices in log_likelihoods})
     try:
@@ -91,7 +108,12 @@ def metrics_of_choices(
             )
         if len(counts) > 1:
             got = " and ".join(map(str, counts))
-            raise InputError("choices", "numbers_of_choices_differ", got=got, advice=advice)
+            raise InputError(
+                "choices",
+                "must be as many in every question, since u_M depends on their number",
+                got=got,
+                advice=advice,
+            )
         scores = log_posteriors(np.array(log_likelihoods, dtype=np.float64))
         values = score_posteriors(
             labels,

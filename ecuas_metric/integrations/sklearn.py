@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..api import posterior_system, value_of
-from ..classes import ClassCosts, check_classes, classes_in, costs_by_class, in_words
+from ..classes import ClassCosts, check_classes, costs_by_class, in_words, parse_classes
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import InputError, Note
 from ..inputs import Array, Floats, Ints, numbers, require_same_order
@@ -148,7 +148,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 "calibration",
                 "method_of_two_classes",
                 method=self.calibration,
-                advice="only_binary",
+                advice="Only binary classification is supported by it.",
             )
         every = _all_classes(self.cost, self.labels, classes)
         if len(every) < 2:
@@ -235,7 +235,9 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if label is None:
             label = -1 if are_numbers else "rejected"
         if label in [*self.classes_.tolist(), *set(rows.decision.tolist())]:
-            raise InputError("rejected_label", "rejected_label_is_a_class", value=label)
+            raise InputError(
+                "rejected_label", "must be none of the classes and decisions", value=label
+            )
         is_of_kind = are_numbers and np.asarray(label).dtype.kind in "iuf"
         decisions = rows.decision if is_of_kind else rows.decision.astype(object)
         return np.where(rows.accepted, decisions, label)
@@ -288,7 +290,7 @@ def _all_classes(
 ) -> Array:
     """Return the sorted classes that are given, those that a cost names, and those that were seen."""
     if labels is not None:
-        classes = classes_in(labels, "labels")
+        classes = parse_classes(labels, "labels")
         check_classes(classes, labels, len(classes))  # a matrix has their order
     table = costs_by_class(cost)
     named = list(table) if isinstance(table, Mapping) else []
@@ -373,7 +375,10 @@ def ecuas_scorer(
     [-0.5, -0.25, -0.25]
     """
     if reject_cost is not None and (n != 1 or normalize):
-        raise InputError("reject_cost", "not_with_order_or_naive")
+        raise InputError(
+            "reject_cost",
+            "cannot be used with n or normalize: the expected cost at it depends on neither",
+        )
     options = {
         "n": n,
         "cost": cost,

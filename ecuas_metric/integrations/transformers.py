@@ -58,7 +58,14 @@ def compute_metrics(
         logits = prediction.predictions
         labels = prediction.label_ids
         if isinstance(labels, (tuple, list)) and any(hasattr(label, "shape") for label in labels):
-            raise InputError("label_ids", "several_columns_of_labels", got=f"{len(labels)} columns")
+            raise InputError(
+                "label_ids",
+                (
+                    "must be one column of labels; choose the one that the logits are of,"
+                    " with label_names"
+                ),
+                got=f"{len(labels)} columns",
+            )
         # hidden states may come after them
         logits = logits[0] if isinstance(logits, tuple) else logits
         batches.append(rows_of(logits, labels, shift=shift)[:2])

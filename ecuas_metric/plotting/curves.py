@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..abstentions import answered_samples
 from ..calibration import confidence_bins
 from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, above, ecuas_cost
-from ..designs import totals
 from ..errors import InputError
+from ..groups import totals
 from ..inputs import Floats, Ints, Limits, numbers
-from ..intervals import analytic_intervals, in_few_groups, limits_of_selected
+from ..intervals import analytic_intervals, limit_groups, limits_of_selected
 from ..metric import Key, Metric
 from ..metrics import metric_values
 from ..results import System, answers_drawn
@@ -100,13 +101,14 @@ def reject_cost_curve(
 
 def reliability(system: System) -> Reliability:
     """Return accuracy against mean confidence in the bins of ECE; raises InputError without confidences."""
-    confidence = system.decisions.confidence
-    n_bins = system.options.n_bins
+    decisions, options = answered_samples(system.decisions, system.options)
+    confidence = decisions.confidence
+    n_bins = options.n_bins
     if confidence is None:
-        raise InputError("a reliability diagram", "needs_confidences")
+        raise InputError("a reliability diagram", "needs confidences: a system under the 0-1 cost")
     bins = confidence_bins(confidence, n_bins=n_bins)
 
-    each = system.options.weights(len(bins))
+    each = options.weights(len(bins))
 
     def sums(values: Floats) -> Floats:
         return totals(bins, each * values, n_bins)
@@ -118,7 +120,7 @@ def reliability(system: System) -> Reliability:
         edges[:-1],
         edges[1:],
         confidence=sums(confidence) / divisor,
-        accuracy=sums(1 - system.decisions.candidate_cost) / divisor,
+        accuracy=sums(1 - decisions.candidate_cost) / divisor,
         counts=np.bincount(bins, minlength=n_bins),
         shares=weight / weight.sum(),
     )
@@ -161,7 +163,7 @@ class Band:
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
-    answers = in_few_groups(answers_drawn(system))
+    answers = limit_groups(answers_drawn(system))
     coverage = numbers(coverage, "coverage")
     until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..classes import by_class, classes_of_columns, in_words
+from ..classes import classes_of_columns, in_words, order_columns
 from ..decisions import log_softmax
 from ..errors import InputError, missing_package
 from ..inputs import (
@@ -27,7 +27,7 @@ from ..inputs import (
     stacked,
     vector,
 )
-from ..options import DEFAULTS, one_of
+from ..options import DEFAULTS, check_choice
 from . import FOLDS, METHODS
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ _OF_ISOTONIC = {
     "predictions": "confidence",
     "references": "correct",
     "predictions and references": "confidence and correct",
-    "swap_arguments": "pass_confidence_first",
-    "pass_posteriors": "fit_posteriors",
+    "swap_arguments": "Swapped? confidence comes first.",
+    "pass_posteriors": "Class labels? fit_affine takes log-posteriors of shape (N, K).",
 }
 
 
@@ -106,7 +106,10 @@ class Recalibration:
         array, classes = _probabilities(probabilities)
         if None not in (classes, self.classes) and classes != self.classes:
             raise InputError(
-                "probabilities", "classes_of_the_fit", value=classes, classes=self.classes
+                "probabilities",
+                "must have the classes of the fit, {classes}",
+                value=classes,
+                classes=self.classes,
             )
         with in_words(_OF_PROBABILITIES):
             q = np.exp(self.apply_to_logs(logarithms(array)))
@@ -134,7 +137,7 @@ class Recalibration:
         """Return the record of `to_json`; InputError if the text is no such record."""
         try:
             fields = json.loads(text)
-            method = one_of(fields.pop("method"), METHODS, "method")
+            method = check_choice(fields.pop("method"), METHODS, "method")
             floor = float(fields.pop("floor"))
             names = fields.pop("classes", None)
             classes = None if names is None else tuple(map(str, names))
@@ -166,9 +169,9 @@ def _is_map(fitted: Affine | Isotonic, method: str) -> bool:
 
 
 def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:
-    """Return posteriors (N, K) whose rows sum to 1, or confidences (N,), and the names of columns that have some."""
+    """Return posteriors (N, K) whose rows sum to 1, or confidences (N,), and the column names of a data frame."""
     classes = classes_of_columns(values, "probabilities")
-    ordered = values if classes is None else by_class(values, classes, classes)
+    ordered = values if classes is None else order_columns(values, classes, classes)
     array = finite(ordered, "probabilities")
     words = {"predictions": "probabilities", "name_form": "", "choose_form": ""}
     with in_words(words):
@@ -245,7 +248,7 @@ def fit_to_logs(
     """Fit a recalibration to log-posteriors (N, K), -inf where a probability is 0."""
     floor = floor_of(log_posteriors)
     scores = raised(log_posteriors, floor)
-    if one_of(method, METHODS, "method") not in OF_TWO:
+    if check_choice(method, METHODS, "method") not in OF_TWO:
         affine = fit_affine(
             scores, references, with_bias=method == "affine", sample_weight=sample_weight
         )
@@ -257,7 +260,7 @@ def fit_to_logs(
 
 
 def floor_of(log_posteriors: Array) -> float:
-    """Return what probabilities of 0 count as: epsilon, or the least other one if that is less."""
+    """Return what a probability of 0 counts as: epsilon, or the smallest positive probability if it is smaller."""
     least = np.min(log_posteriors, where=log_posteriors > -np.inf, initial=0.0)
     return min(DEFAULTS.epsilon, float(np.exp(least)))
 
@@ -350,12 +353,12 @@ def fit_affine(
         empty = int(np.argmin(counts))
         raise InputError(
             "references",
-            "class_without_sample",
+            "must have a sample of each of the {num_classes} classes",
             value=empty,
             got=f"none of class {empty}",
             count=int(np.count_nonzero(counts == 0)),
             total=num_classes,
-            advice="drop_classes",
+            advice="Drop these classes, or fit without a bias.",
             num_classes=num_classes,
         )
     centred, unit = _standardize(scores, share)
@@ -365,7 +368,12 @@ def fit_affine(
     scale = float(parameters[0]) / unit
     if not with_bias and not scale > 0:
         got = f"a best scale of {scale:.3g}"
-        raise InputError("log_posteriors", "scores_reversed", got=got, advice="change_sign")
+        raise InputError(
+            "log_posteriors",
+            "scores_reversed",
+            got=got,
+            advice="Reversed scores? Change their sign.",
+        )
     return Affine(scale, parameters[1:] if with_bias else np.zeros(num_classes))
 
 
@@ -601,7 +609,12 @@ def cross_validated(
         splitter = stratified_folds(FOLDS, grouped=groups is not None)
     num_folds = splitter.get_n_splits(array, truth, grouped)
     if len(array) < num_folds:
-        raise InputError("scores", "fewer_samples_than_folds", value=len(array), folds=num_folds)
+        raise InputError(
+            "scores",
+            "must have at least as many samples as folds, {folds}",
+            value=len(array),
+            folds=num_folds,
+        )
     recalibrated = np.full(array.shape, np.nan)
     for fold, parts in enumerate(splitter.split(array[order], truth[order], grouped)):
         train, test = (order[part] for part in parts)
@@ -611,7 +624,7 @@ def cross_validated(
         except ValueError as error:
             reason = str(error).rstrip(".")
             raise InputError(
-                f"fold {fold + 1} of {num_folds}", "cannot_be_fitted", reason=reason
+                f"fold {fold + 1} of {num_folds}", "cannot be fitted: {reason}", reason=reason
             ) from error
         recalibrated[test] = apply(fitted, array[test])
     _require_all(recalibrated)
@@ -624,7 +637,7 @@ def _require_all(recalibrated: Floats) -> None:
     if left_out.any():
         raise InputError(
             "splitter",
-            "sample_in_no_fold",
+            "must put every sample in a test fold",
             got=f"sample {int(np.argmax(left_out))} in none",
             count=int(np.count_nonzero(left_out)),
             total=len(recalibrated),
@@ -635,12 +648,20 @@ def require_classes(truth: Array, folds: int) -> None:
     """Raise InputError unless each fold can have a sample of each class."""
     classes, counts = np.unique(truth, return_counts=True)
     if len(counts) < 2:
-        raise InputError("references", "one_class_to_recalibrate", value=classes[0])
+        raise InputError(
+            "references", "must contain more than one class to recalibrate", value=classes[0]
+        )
     if counts.min() < folds:
         least = int(np.argmin(counts))
         count = int(counts[least])
         got = f"{count} of {classes[least]}"
-        raise InputError("references", "class_in_too_few_folds", value=count, got=got, folds=folds)
+        raise InputError(
+            "references",
+            "must have at least {folds} samples of each class, to be recalibrated in folds",
+            value=count,
+            got=got,
+            folds=folds,
+        )
 
 
 def _weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
@@ -683,7 +704,11 @@ def _refuse_separable(scores: Floats, classes: Ints, counts: Ints, with_bias: bo
     else:  # and a scale that is positive
         separated = least.min() >= 0 and most.max() > 0
     if separated:
-        raise InputError("references", "classes_separable", advice="fit_on_more")
+        raise InputError(
+            "references",
+            "classes_separable",
+            advice="Fit on more samples, or leave the scores as they are.",
+        )
 
 
 def _separates(least: Floats, most: Floats) -> bool:
@@ -707,11 +732,11 @@ def _cross_entropy_of_affine(
     scores: Floats, classes: Ints, share: Floats, with_bias: bool
 ) -> Callable[[Floats], tuple[float, Floats]]:
     # One row per class: NumPy reduces over the long axis at full speed, over few classes it does not.
-    by_class = np.ascontiguousarray(scores.T)
+    order_columns = np.ascontiguousarray(scores.T)
     columns = np.arange(len(scores))
 
     def objective(parameters: Floats) -> tuple[float, Floats]:
-        logits = parameters[0] * by_class
+        logits = parameters[0] * order_columns
         if with_bias:
             logits += parameters[1:, None]
         logits -= logits.max(axis=0)
@@ -721,7 +746,7 @@ def _cross_entropy_of_affine(
         q /= total
         q[classes, columns] -= 1
         q *= share
-        slope = np.einsum("kn,kn->", q, by_class)
+        slope = np.einsum("kn,kn->", q, order_columns)
         gradient = np.append(slope, q.sum(axis=1) if with_bias else ())
         return float(value), gradient
 

@@ -11,7 +11,7 @@ from ..errors import Note
 from ..files.submissions import Submission
 from ..inference import Inference, average, infer
 from ..inputs import NO_LIMITS, grouped
-from ..intervals import numbers_of
+from ..intervals import make_numbers
 from ..metric import Key
 from ..results import Estimate, Results, System, answers_drawn
 from .report import Report, Systems, is_bounded
@@ -107,6 +107,6 @@ def _inferences(results: Results, system: System) -> dict[Key, Inference]:
         for key, estimate in results.estimates.items()
         if math.isfinite(estimate.low or 0.0)
     }
-    numbers = numbers_of(answers, known)
+    numbers = make_numbers(answers, known)
     inferred = {key: infer([number], answers.design) for key, number in numbers.items()}
     return {key: inference for key, inference in inferred.items() if inference is not None}

@@ -25,6 +25,7 @@ SUBCOMMANDS = {
     "threshold": "choose the reject cost by a budget or a guaranteed risk",
     "read": "say how files are read, and what their columns hold",
     "plan": "compute how many samples a comparison needs",
+    "publish-results": "write results as the boards of the Hugging Face Hub take them",
     "merge": "merge state files, see `ecuas score --state`",
 }
 

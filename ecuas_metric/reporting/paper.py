@@ -145,7 +145,7 @@ def write_paper(
         "report.tex": DOCUMENT % {"figures": _figures(figures)},
         "table.tex": latex_tables(report.results, verdict, keys, level=_level(systems)),
         "methods.tex": methods_of(systems, report, verdict, keys),
-        "results.tex": results_of(report, verdict, keys),
+        "results.tex": describe_results(report, verdict, keys),
         "references.bib": REFERENCES,
     }
     contents = {name: f"{text.rstrip()}\n".encode() for name, text in texts.items()} | figures
@@ -253,7 +253,7 @@ def methods_of(
     return "\n".join(filter(None, sentences))
 
 
-def results_of(report: Report, verdict: Verdict | None, keys: Sequence[Key]) -> str:
+def describe_results(report: Report, verdict: Verdict | None, keys: Sequence[Key]) -> str:
     """Return the paragraph on what came out in LaTeX: the verdict first."""
     sentences = []
     if verdict is not None:

@@ -102,6 +102,8 @@ def _recalibrate(
         raise InputError("calibrate", "method_of_two_classes", method=method)
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     weight = options.sample_weight
+    if decisions.has_abstentions:  # nothing is learned of these
+        weight = options.weights(len(truth)) * ~decisions.abstained
     require_classes(truth if weight is None else truth[weight > 0], folds)
     splitter = stratified_folds(folds, grouped=groups is not None)
     fit = partial(fit_to_logs, method=method)
@@ -152,7 +154,7 @@ def log_posteriors_of(submission: Submission, system: System) -> Floats:
     options = system.options
     if decisions.labels is None:
         assert decisions.confidence is not None  # files hold confidences or posteriors
-        return logarithms(decisions.confidence)
+        return logarithms(np.where(decisions.abstained, 0.5, decisions.confidence))
     predictions = submission.predictions
     if options.predictions_are in ("log_probabilities", "logits"):
         return log_softmax(predictions.astype(np.float64))

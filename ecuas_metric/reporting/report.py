@@ -155,10 +155,8 @@ def prepare_submissions(
     [0.1, 0.6]
     """
     submissions = list(submissions)
-    forms = {submission.form: submission.file for submission in submissions}
-    if len(forms) > 1:
-        listed = [f"{file} holds {form}" for form, file in forms.items()]
-        raise InputError("systems of one table", "forms_differ", forms=listed, advice="score_apart")
+    for of_part in grouped(submissions, lambda one: one.part).values():
+        _require_one_form(of_part)
     systems: dict[str, System] = {}
     for submission in submissions:
         name = submission.name
@@ -166,6 +164,14 @@ def prepare_submissions(
             raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
         systems[name] = prepare_submission(submission, options)
     return systems
+
+
+def _require_one_form(submissions: Iterable[Submission]) -> None:
+    """Raise InputError if some submissions are of confidences, and others of posteriors."""
+    forms = {submission.form: submission.file for submission in submissions}
+    if len(forms) > 1:
+        listed = [f"{file} holds {form}" for form, file in forms.items()]
+        raise InputError("systems of one table", "forms_differ", forms=listed, advice="score_apart")
 
 
 def prepare_open(
@@ -280,6 +286,7 @@ def report_of(
 
     InputError if the keys of their numbers differ.
     """
+    results = _of_shared_numbers(results)
     require_same_keys({name: one.estimates for name, one in results.items()})
     keys = sorted(next(iter(results.values())).estimates, key=place)
     by_part = [[results[name].basis for name in names] for names in names_by_part(results)]
@@ -293,6 +300,19 @@ def report_of(
         unlabelled=unlabelled or {},
         bounds=bounds or {},
     )
+
+
+def _of_shared_numbers(results: Mapping[str, Results]) -> Mapping[str, Results]:
+    """Return results; of several parts only the numbers that all of them have."""
+    if len({one.basis.part for one in results.values()}) < 2:
+        return results
+    shared = set.intersection(*(set(one.estimates) for one in results.values()))
+    return {
+        name: replace(
+            one, estimates={key: one.estimates[key] for key in one.estimates if key in shared}
+        )
+        for name, one in results.items()
+    }
 
 
 def names_by_part(results: Mapping[str, Results]) -> list[list[str]]:
@@ -434,6 +454,7 @@ def anchors_at_one_confidence(
     epsilon = results.basis.epsilon
     if math.isnan(error_rate) or max_uncertainty is None or epsilon is None:
         return {}
+    silent, error_rate = _share_and_error_rate(results, error_rate)
     uncertainty = np.array(min(error_rate, max_uncertainty))
     anchors = {}
     for key in keys:
@@ -442,8 +463,17 @@ def anchors_at_one_confidence(
             anchor = ecuas_if_calibrated(
                 uncertainty, n=order, max_uncertainty=max_uncertainty, epsilon=epsilon
             )
-            anchors[key] = float(anchor)
+            anchors[key] = silent + (1 - silent) * float(anchor)
     return anchors
+
+
+def _share_and_error_rate(results: Results, error_rate: float) -> tuple[float, float]:
+    """Return the share of abstentions, and the error rate of the answers."""
+    for note in results.notes:
+        if note.id == "abstentions":
+            fields: Mapping[str, Any] = note.fields
+            return fields["share"], fields["error_rate"]
+    return 0.0, error_rate
 
 
 def _column(
@@ -641,7 +671,7 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
     options = dict(options)
     notes = _notes_on_classes(submission) if options.get("num_classes") is None else ()
-    for name in ("predictions_are", "num_classes"):
+    for name in ("predictions_are", "num_classes", "cost"):
         if options.get(name) is None:
             options[name] = getattr(submission, name)
     checked = checked_options(**options)

@@ -28,7 +28,8 @@ MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit besid
 COLUMN_GAP = 2  # blanks between columns, in which a mark stands
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
 SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# where a cell begins, or one where semicolons or tabs separate them
+FORMULA = re.compile(r"(^|[;\t])(?=[=+\-@\t\r])")
 LATEX = {
     **{character: rf"\{character}" for character in "&%$#_{}"},
     **{character: f"${character}$" for character in "<>|"},
@@ -188,7 +189,15 @@ def to_markdown(grid: Grid) -> str:
     table = "\n".join(f"| {' | '.join(line)} |" for line in (header, rules, *rows))
     above = map(_markdown, grid.above)
     below = map(_markdown, grid.below(IN_BOLD))
-    return "\n\n".join([*above, table, *below, f"`{grid.signature}`"]) + "\n"
+    return "\n\n".join([*above, table, *below, _code(grid.signature)]) + "\n"
+
+
+def _code(text: str) -> str:
+    """Return text as Markdown's code, between more backticks than it has in a row."""
+    plain = one_line(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
+    space = " " if plain.strip("`") != plain else ""
+    return f"{fence}{space}{plain}{space}{fence}"
 
 
 def to_latex(grid: Grid) -> str:
@@ -296,7 +305,7 @@ def _finite(value: object) -> object:
 
 def neutral(text: str) -> str:
     """Return text that no spreadsheet takes for a formula: an apostrophe goes before = + - @ (OWASP, CSV injection)."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    return FORMULA.sub(r"\1'", text)
 
 
 def _csv_cell(value: object) -> object:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..abstentions import answered_samples
 from ..calibration import CALIBRATION_P
 from ..costs import ECUAS_N
 from ..metric import Key
@@ -69,9 +70,9 @@ def _calibration(name: str, system: System) -> str:
     p = estimate.value
     if p > alpha:
         return f"{name}: no evidence of miscalibration ({p_text(p)}), which does not prove calibration."
-    decisions = system.decisions
+    decisions, options = answered_samples(system.decisions, system.options)
     gaps = decisions.candidate_cost - decisions.uncertainty
-    gap = float(np.average(gaps, weights=system.options.sample_weight))
+    gap = float(np.average(gaps, weights=options.sample_weight))
     side = "high" if gap > 0 else "low"
     return f"{name} is miscalibrated by more than chance explains: {abs(gap):.2f} too {side} on average ({p_text(p)})."
 

@@ -12,10 +12,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "accepted"
     ),
     "reject_cost_missing": "is missing: what it costs to reject a row",
-    "stream_is_one_table": "writes one table, and cannot be used with --within or --figures",
-    "idle_without_stream": "has no effect without --output -",
-    "idle_without_full": "has no effect without --full or --output: only ECE depends on it",
-    "no_margin": 'takes "within D" with a number D of at least 0',
     "system_not_in_file": "has not this system",
     "no_matrix": "must be numbers as 0,5;1,0, or a .csv or .json file",
     "no_costs": "must have distinct names of decisions above, of classes on the left, and numbers",
@@ -62,6 +58,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "an answer of its own: --columns group={other}."
     ),
     "name_system": "Does it name systems? --columns {pairs}.",
+    "say_abstained": 'No answer? --abstained "", or the word that stands there.',
     "say_right_word": (
         "--right WORD is the word for right. Answers of the system, beside the true ones? --columns predicted=NAME,"
         "label=NAME."
@@ -107,6 +104,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     ),
     "name_complement": "If it is: --columns {pairs}.",
     "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
+    "name_label_field": "Name the field that has it: --columns label=FIELD, e.g. truth.answer.",
     "name_value": "Name one of them with --columns correct=value.KEY.",
     "name_filter": "Specify which with --filter NAME.",
     "list_labels": "Name all classes: --labels A,B,..",

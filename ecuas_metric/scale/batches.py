@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..basis import Origin
 from ..errors import FileError, InputError, Note
+from ..files.abstentions import abstained_in, with_abstentions
 from ..files.cells import numbers_in
 from ..files.checks import (
     check_confidences,
@@ -33,10 +34,11 @@ from ..files.submissions import (
     values_in,
 )
 from ..files.values import Sheet, from_numpy
+from ..groups import SUMS, Groups
 from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers, require, stacked
 from ..options import Options, is_set
 from ..results import prepare
-from ..summary import SUMS, GroupSums, Summary, note_unlabelled, summary_of, with_groups
+from ..summary import Summary, note_unlabelled, summary_of, with_groups
 from .rows import state_of
 from .storage import added_up, fitting
 
@@ -74,15 +76,21 @@ def states_of_batches(
         recipe = recipe or recipe_of_rows(table, reading, source=source)
         numbered = np.arange(first, first + len(table))
         sheet = Sheet(with_nested(table, recipe.reading().columns), numbered, source=source)
+        sheet = with_abstentions(sheet, recipe)
         for system, rows in _systems(sheet, recipe, name, prefix):
             counted = _counted(rows, recipe)
-            state = _state(counted, recipe, options, part=_part_of(rows, recipe))
+            state = _state(counted, recipe, options, part=_find_part(rows, recipe))
             start, end = rows.rows[[0, -1]].tolist()
-            with fitting(source, "rows_do_not_fit", first=start, last=end):
+            with fitting(
+                source,
+                "rows {first} to {last} do not fit to those before: {reason}",
+                first=start,
+                last=end,
+            ):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
-                values = numbers(_values_of(counted, recipe), "")
-                copies = _of_groups(counted, "count")
+                values = numbers(_read_predictions(counted, recipe), "")
+                copies = _group_column(counted, "count")
                 marks = scale_marks(values) * (1 if copies is None else copies)
                 on_scale[system] = on_scale.get(system, 0) + marks.sum(axis=1)
         first += len(table)
@@ -97,11 +105,11 @@ def collected(collect: Callable[[], Any], source: str) -> Any:
     try:
         return collect()
     except Exception as error:  # each engine has its own
-        raise FileError(source, "job_failed", reason=first_line(error)) from error
+        raise FileError(source, "the job failed: {reason}", reason=first_line(error)) from error
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says, and of one of Java the last cause that Spark has a name for."""
+    """Return the first line of an error message; of a Java error, that of its last cause with a Spark error class."""
     said = str(error)
     cause = getattr(error, "java_exception", None)
     while cause is not None:
@@ -117,7 +125,14 @@ def check_reading(reading: Reading) -> None:
         rules = " or ".join(_UNLABELLED)
         value = reading.unlabelled
         raise InputError(
-            "unlabelled", "not_of_a_state", value=value, advice="score_in_two_runs", rules=rules
+            "unlabelled",
+            "of a state must be {rules}",
+            value=value,
+            advice=(
+                "Bounds need all rows at once: score in memory, or in two runs, "
+                "without such answers and as wrong."
+            ),
+            rules=rules,
         )
     if reading.systems:
         raise InputError(
@@ -138,13 +153,14 @@ def recipe_of_rows(
     head = with_nested(head.slice(0, HEAD), reading.columns)
     sheet = Sheet(head, np.arange(1, 1 + len(head)), source=source, format="parquet")
     recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
+    sheet = with_abstentions(sheet, recipe)
     for name in recipe.of("id"):
         refuse_without_id(sheet, name)
     what = _not_read(recipe, head.column_names)
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
     if recipe.form == "counts" and recipe.of("weight"):
-        raise FileError(source, "counts_are_weights", column=recipe.of("weight")[0])
+        raise FileError(source, "has counts, which are the weights", column=recipe.of("weight")[0])
     if recipe.form == "confidences" and len(head):
         truth_in(sheet, recipe)
         check_confidences(sheet, recipe, numbers(values_in(sheet, recipe), "predictions"))
@@ -162,11 +178,12 @@ def _not_read(recipe: Recipe, names: Iterable[str]) -> str:
 
 
 def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
-    """Return which of the columns are read: also those of which a complement, a field, or several as one, is."""
+    """Return the stored columns that a recipe needs, resolving complements, fields of structs, and joined columns."""
     known = set(names)
     read = [
         *recipe.predictions,
         recipe.truth,
+        *recipe.of("abstained"),
         *recipe.of("weight"),
         *recipe.of("count"),
         *recipe.systems,
@@ -216,7 +233,7 @@ def _systems(
 
 
 def _counted(sheet: Sheet, recipe: Recipe) -> Sheet:
-    """Return rows that are counted as groups, those that are right and those that are wrong; others as they are."""
+    """Return each row of counts as two groups, its right and its wrong answers; rows of other forms stay."""
     if recipe.form != "counts":
         return sheet
     count = numbers_in(sheet, recipe.of("count")[0])
@@ -226,8 +243,8 @@ def _counted(sheet: Sheet, recipe: Recipe) -> Sheet:
     try:
         for name, values in {"count": count, "wrong": wrong}.items():
             is_whole = (values >= 0) & (values % 1 == 0)
-            require(is_whole, values, name, "not_whole_and_non_negative")
-        require(wrong <= count, wrong, "wrong", "more_wrong_than_rows")
+            require(is_whole, values, name, "must be whole numbers >= 0")
+        require(wrong <= count, wrong, "wrong", "must be at most the count")
     except InputError as error:
         raise located(error, recipe, sheet.source, sheet.rows) from None
     columns = {
@@ -243,7 +260,7 @@ def _counted(sheet: Sheet, recipe: Recipe) -> Sheet:
 
 def _state(sheet: Sheet, recipe: Recipe, options: Options, *, part: str | None) -> Summary:
     """Return the summary of the rows of a system."""
-    truth = _truth_of(sheet, recipe)
+    truth = _read_truth(sheet, recipe)
     is_open = np.isnan(truth)
     notes: tuple[Note, ...] = ()
     kept = sheet
@@ -260,7 +277,7 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options, *, part: str | None) 
     return replace(summary, basis=basis, notes=(*notes, *summary.notes))
 
 
-def _part_of(sheet: Sheet, recipe: Recipe) -> str | None:
+def _find_part(sheet: Sheet, recipe: Recipe) -> str | None:
     """Return the part of the data that the rows of a system are of, if columns name parts."""
     if not recipe.parts:
         return None
@@ -268,9 +285,9 @@ def _part_of(sheet: Sheet, recipe: Recipe) -> str | None:
     return part
 
 
-def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
+def _read_truth(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return correctness, classes or costs (N,), NaN where there is none."""
-    of_groups = _of_groups(sheet, "y")
+    of_groups = _group_column(sheet, "y")
     if of_groups is not None:
         return of_groups
     if recipe.form == "costs":
@@ -278,10 +295,10 @@ def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
     return truth_in(sheet, recipe)
 
 
-def _values_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
+def _read_predictions(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     """Return what is predicted (N,) or (N, K); of a group the end that is out of range if one is."""
-    low = _of_groups(sheet, "low")
-    high = _of_groups(sheet, "high")
+    low = _group_column(sheet, "low")
+    high = _group_column(sheet, "high")
     if low is None or high is None:
         return values_in(sheet, recipe)
     return np.where(on_unit_scale(high, recipe.scale) > 1, high, low)
@@ -289,7 +306,7 @@ def _values_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
 
 def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
     """Return the note on rows (N,) without a label; FileError if no rule says what they are."""
-    copies = _of_groups(sheet, "count")
+    copies = _group_column(sheet, "count")
     counts = np.ones(len(is_open)) if copies is None else copies
     count = int(counts[is_open].sum())
     total = int(counts.sum())
@@ -299,7 +316,7 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
         fields: dict[str, Any] = {"row": int(sheet.rows[is_open][0]), "count": count}
         advice = "count_as_wrong" if recipe.form == "confidences" else "label_or_drop"
         raise sheet.error(recipe.truth, "no_value", total=total, advice=advice, **fields)
-    weights = (_of_groups(sheet, "w"), _weight_of(sheet, recipe), counts)
+    weights = (_group_column(sheet, "w"), _read_weights(sheet, recipe), counts)
     weight = next(one for one in weights if one is not None)  # of all rows that each row stands for
     of_open = float(weight[is_open].sum())
     sums = {"weight": of_open, "of_weight": float(weight.sum())}
@@ -313,10 +330,10 @@ def _summarized(
     options: Options,
 ) -> Summary:
     """Return the summary of rows that count; where nothing says whether they are right, they are wrong."""
-    values = _values_of(sheet, recipe)
+    values = _read_predictions(sheet, recipe)
     references: Array = np.where(np.isnan(truth), 0.0, truth)
     predictions: Array | list[object] = values
-    copies = _of_groups(sheet, "count")
+    copies = _group_column(sheet, "count")
     try:
         if recipe.form != "costs":
             are = options.predictions_are
@@ -327,10 +344,10 @@ def _summarized(
             _form(recipe),
             predictions,
             references,
-            options,
-            sample_weight=_weight_of(sheet, recipe),
+            options.replace(abstained=abstained_in(sheet)),
+            sample_weight=_read_weights(sheet, recipe),
             copies=copies,
-            origin=_origin_of(recipe),
+            origin=_describe_origin(recipe),
         )
     except InputError as error:
         found = located(error, recipe, sheet.source, sheet.rows)
@@ -342,7 +359,7 @@ def _summarized(
     return with_groups(summary, _groups(sheet, references, recipe, options))
 
 
-def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> GroupSums:
+def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> Groups:
     """Return groups of rows as those of a summary; costs are 0 or 1."""
     column = {
         name.removeprefix(GROUP): numbers_in(sheet, name)
@@ -360,7 +377,7 @@ def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> G
     counted = w > 0
     by_name = {name: values[counted] for name, values in zip(SUMS, sums, strict=True)}
     ones = np.ones(np.count_nonzero(counted))
-    return GroupSums(0.0 - high[counted], 0.0 - low[counted], by_name, ones)
+    return Groups(rank=0.0 - high[counted], high=0.0 - low[counted], next_cost=ones, **by_name)
 
 
 def _repaired(cells: Floats, recipe: Recipe, options: Options) -> Floats:
@@ -370,19 +387,19 @@ def _repaired(cells: Floats, recipe: Recipe, options: Options) -> Floats:
 
 
 def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
-    """Return the summary of none of some rows."""
-    none = numbers(_values_of(sheet.head(1), recipe), "predictions")[:0]
+    """Return a summary without rows, of the form that the sheet has."""
+    none = numbers(_read_predictions(sheet.head(1), recipe), "predictions")[:0]
     if recipe.form == "positive":
         none = stacked(none)
     system = prepare(_form(recipe), none, np.empty(0, np.int64), options, rank=False)
     return summary_of(
-        replace(system, origin=_origin_of(recipe)),
+        replace(system, origin=_describe_origin(recipe)),
         sample_weight=np.empty(0) if recipe.of("weight") else None,
     )
 
 
-def _origin_of(recipe: Recipe) -> Origin:
-    """Return by which columns and rules rows are read: numbers of other ones are not theirs."""
+def _describe_origin(recipe: Recipe) -> Origin:
+    """Return the columns and rules by which rows are read, for the basis of their numbers."""
     return Origin(
         recipe=recipe.digest(),
         reading=recipe.rules(),
@@ -394,14 +411,14 @@ def _form(recipe: Recipe) -> str:
     return {"positive": "posteriors", "counts": "confidences"}.get(recipe.form, recipe.form)
 
 
-def _weight_of(sheet: Sheet, recipe: Recipe) -> Floats | None:
+def _read_weights(sheet: Sheet, recipe: Recipe) -> Floats | None:
     """Return weights (N,), of a group the lightest, if there are any."""
     if not recipe.of("weight"):
         return None
-    lightest = _of_groups(sheet, "lightest")
+    lightest = _group_column(sheet, "lightest")
     return numbers_in(sheet, recipe.of("weight")[0]) if lightest is None else lightest
 
 
-def _of_groups(sheet: Sheet, name: str) -> Floats | None:
+def _group_column(sheet: Sheet, name: str) -> Floats | None:
     """Return a column (N,) that rows have if they are groups of rows."""
     return numbers_in(sheet, GROUP + name) if GROUP + name in sheet.names else None

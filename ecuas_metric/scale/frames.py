@@ -106,7 +106,9 @@ def score_frame(
     """
     roles = dict(columns or {})
     if by is not None and roles.setdefault("part", by) != by:
-        raise InputError("by", "named_twice_as_part", value=by)
+        raise InputError(
+            "by", "cannot be used with a column of the role part: they are one", value=by
+        )
     reading = Reading(
         unlabelled=unlabelled,
         scale=_plain(scale, "scale"),
@@ -121,7 +123,7 @@ def score_frame(
     }
     checked_options(**asked)  # before any row is read
     rows = lazy_rows(frame)
-    recipe = _recipe_of(rows, reading, SOURCE)
+    recipe = _read_recipe(rows, reading, SOURCE)
     states = states_of_frame(rows, settings, recipe=recipe)
     results = {}
     for name, state in sorted(states.items()):
@@ -149,7 +151,7 @@ def states_of_frame(
 ) -> dict[str, Summary]:
     """Return the summary of each system in a frame; arguments are those of `states_of_batches`."""
     rows = lazy_rows(frame)
-    recipe = recipe or _recipe_of(rows, reading, source)
+    recipe = recipe or _read_recipe(rows, reading, source)
     score = partial(
         states_of_batches,
         options=options,
@@ -172,7 +174,7 @@ def states_of_frame(
 
 
 def lazy_rows(frame: Any) -> Any:
-    """Return the lazy frame of narwhals; InputError if it takes none such."""
+    """Return a frame as a lazy frame of narwhals; InputError if narwhals does not know its type."""
     try:
         import narwhals as nw
     except ImportError:
@@ -180,23 +182,25 @@ def lazy_rows(frame: Any) -> Any:
     try:
         return nw.from_native(frame).lazy()
     except TypeError as error:
-        raise InputError("frame", "not_a_frame", value=type(frame).__name__) from error
+        raise InputError(
+            "frame", "must be a frame or relation that narwhals takes", value=type(frame).__name__
+        ) from error
     except nw.exceptions.DuplicateError as error:
         names = list(map(str, frame.columns))
         repeated = next(name for name in names if names.count(name) > 1)
-        raise InputError("frame", "columns_repeated", value=repeated) from error
+        raise InputError("frame", "must have columns of different names", value=repeated) from error
 
 
-def _recipe_of(rows: Any, reading: Reading, source: str) -> Recipe:
+def _read_recipe(rows: Any, reading: Reading, source: str) -> Recipe:
     """Return how the rows of a frame are read, by the first of them."""
-    head = _head_of(collected(lambda: rows.head(HEAD).collect(), source))
+    head = _head_table(collected(lambda: rows.head(HEAD).collect(), source))
     if not head.num_rows:
         raise InputError("frame", "empty")
     return recipe_of_rows(head, reading, source=source)
 
 
-def _head_of(rows: Any) -> pa.Table:
-    """Return a few rows as Arrow; a column of pandas that is none of it, as of numbers and texts, as texts."""
+def _head_table(rows: Any) -> pa.Table:
+    """Return rows as Arrow; pandas columns of mixed types, which Arrow refuses, become texts."""
     try:
         return rows.to_arrow()
     except (pa.ArrowException, TypeError, OverflowError):
@@ -214,11 +218,11 @@ def _by_batches(rows: Any, recipe: Recipe, score: Score, source: str) -> dict[st
     if _is_of_spark(rows):
         return states_of_rows(native, score)
     if _is_stream(rows):
-        return score(_batches_of(native, source))
+        return score(_iterate_batches(native, source))
     return score([collected(lambda: rows.collect().to_arrow(), source)])
 
 
-def _batches_of(native: Any, source: str) -> Iterator[pa.RecordBatch]:
+def _iterate_batches(native: Any, source: str) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a frame whose engine gives one after the other."""
     batches = collected(lambda: pa.RecordBatchReader.from_stream(native), source)
     while (batch := collected(lambda: next(batches, None), source)) is not None:
@@ -248,11 +252,12 @@ def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
         and str(kind) != "Float16"
         for kind in kinds
     )
-    return recipe.form == "confidences" and recipe.right is None and are_numbers
+    is_plain = recipe.right is None and recipe.abstained is None and not recipe.of("abstained")
+    return recipe.form == "confidences" and is_plain and are_numbers
 
 
 def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Table:
-    """Return the groups of rows: of equal confidences or, of many rows with different ones, of those in a bin."""
+    """Return groups of rows of equal confidence, or of one bin where there are too many different ones."""
     table = _grouped(rows, recipe, options, source, key="bin")
     low = table[GROUP + "low"].to_numpy()
     high = table[GROUP + "high"].to_numpy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from ..inputs import grouped
 from ..options import Options
 from .batches import AS_SAID, collected, columns_read
 from .frames import lazy_rows, states_of_frame
-from .parts import Part, digest_of_part, parts_of_patterns, readable, recipe_of_part
+from .parts import Part, digest_of_part, parts_of, parts_of_patterns, readable, recipe_of_part
 from .storage import (
     Collection,
     fitting,
@@ -69,7 +70,7 @@ def score_files(
             for together in _files_of_frames(parts, engine):
                 with unchanged([part.path for part in together]):
                     recipe = _one_recipe(together, reading, read)
-                    new = _new_among(together, recipe, done, addresses)
+                    new = _find_new(together, recipe, done, addresses)
                     with_new = _with_parts(together, new, recipe, frame_of, options, done)
                 done = with_new
                 bar.update(sum(part.size for part in together))
@@ -136,7 +137,7 @@ def _with_parts(
     options: Options,
     done: Collection,
 ) -> Collection:
-    """Return states with the rows of the new ones among files; FileError if they do not fit to those before."""
+    """Return the states with the rows of new files added; FileError if these do not fit the states."""
     source = parts[0].source if len(parts) == 1 else "the files"
     with readable(source):
         if new:
@@ -159,12 +160,12 @@ def _with_parts(
     return merged if new else done
 
 
-def _new_among(
+def _find_new(
     parts: Iterable[Part], recipe: Recipe, done: Collection, addresses: Container[str]
 ) -> dict[str, str]:
     """Return address and content of files whose rows are not in states.
 
-    FileError if one has changed since, or is a copy of another one among the addresses that are read.
+    FileError if one has changed since, or is a copy of another one that is read too or still there.
     """
     known = {content: address for address, content in done.files.items()}
     new = {}
@@ -176,9 +177,24 @@ def _new_among(
         if address is None:
             new[part.address] = content
             known[content] = part.address
-        elif address != part.address and address in addresses and part.rows.count_rows():
+        elif (
+            address != part.address
+            and (address in addresses or _is_copy(part, address, content, recipe))
+            and part.rows.count_rows()
+        ):
             raise FileError(part.source, "rows_held_twice", address=address)
     return new
+
+
+def _is_copy(part: Part, address: str, content: str, recipe: Recipe) -> bool:
+    """Return whether another file still has the content of this one, which then was not moved."""
+    if os.path.realpath(address) == os.path.realpath(part.path):
+        return False
+    try:
+        others = parts_of(address, part.name, part.prefix)
+        return any(digest_of_part(other, recipe) == content for other in others)
+    except (FileError, OSError):
+        return False
 
 
 def _relation(connection: DuckDBPyConnection, parts: Sequence[Part], recipe: Recipe) -> Any:

@@ -78,7 +78,7 @@ def merged_rows(table: pa.Table) -> pa.Table:
 
 
 def _in_order(table: pa.Table) -> list[dict[str, Any]]:
-    """Return the rows of a table of states, those of errors first."""
+    """Return the rows of a table of states by system and partition, errors first."""
     return sorted(
         table.to_pylist(),
         key=lambda row: (not row["error"], row["system"], row["part"]),

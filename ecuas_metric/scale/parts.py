@@ -56,7 +56,7 @@ class Part:
         return named_by_folders(self.path.split("/")[:-1])
 
     def columns_in_path(self) -> dict[str, str | None]:
-        """Return those of them that its rows have not, which count."""
+        """Return the columns in the path that are not also in the file, whose own columns win."""
         names = self.rows.schema.names
         return {name: value for name, value in self.folders.items() if name not in names}
 
@@ -67,18 +67,18 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
     are_several = len({name for name, _ in pairs if name}) > 1
     parts: dict[str, Part] = {}
     for name, (said, pattern) in zip(
-        _names_of(pairs),
+        _name_rows(pairs),
         pairs,
         strict=True,
     ):
         for part in parts_of(pattern, name, f"{said} " if said and are_several else ""):
             if part.address in parts:
-                raise FileError(part.source, "named_twice")
+                raise FileError(part.source, "is named twice: its rows would count twice")
             parts[part.address] = part
     return list(parts.values())
 
 
-def _names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+def _name_rows(pairs: Sequence[tuple[str, str]]) -> list[str]:
     """Return the name of the rows of each (name, pattern) where no column has one."""
     names = []
     stems = []
@@ -98,12 +98,12 @@ def parts_of(
     """Return the files that a path, a folder, a pattern or an address such as ``hf://..`` names, in order."""
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern, skip_instance_cache=True)
-        paths = _paths_of(filesystem, path)
+        paths = _list_paths(filesystem, path)
     # an unknown protocol, a missing package, no access
     except (ImportError, ValueError, OSError) as error:
         raise FileError(pattern, "unreadable", reason=first_line(error)) from None
     if not paths:
-        raise FileError(pattern, "no_such_parquet_file")
+        raise FileError(pattern, "there is no such Parquet file")
     is_local = "://" not in pattern
     if not is_local:
         # nothing is read ahead of what is asked for
@@ -126,7 +126,7 @@ def parts_of(
     return parts
 
 
-def _paths_of(filesystem: fsspec.AbstractFileSystem, path: str) -> list[str]:
+def _list_paths(filesystem: fsspec.AbstractFileSystem, path: str) -> list[str]:
     """Return what a path, a folder or else a pattern names: what is there may be called as a pattern is."""
     if filesystem.isdir(path):
         return [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]

@@ -63,9 +63,9 @@ def state_of(
     stands for as many as `copies` (N,) says. InputError as by `evaluate`.
     """
     for name in PER_SAMPLE:
-        if is_set(options, name):
-            advice = "pass_weights_to_state" if name == "sample_weight" else "score_all_in_memory"
-            raise InputError(name, "not_with_a_state", advice=advice)
+        if name != "abstained" and is_set(options, name):
+            advice = "Pass weights to state_of." if name == "sample_weight" else "Score in memory."
+            raise InputError(name, "cannot be used with a state", advice=advice)
     require_same_order(predictions=predictions, references=references, sample_weight=sample_weight)
     is_positive = options.predictions_are == "positive_probabilities"
     check = inputs.FORM_CHECKS["confidences" if is_positive else form]
@@ -106,7 +106,12 @@ def _checked_weights(sample_weight: object, references: Array, options: Options)
     weight = inputs.non_negative(inputs.vector(sample_weight, name), name)
     same_length(predictions=references, sample_weight=weight)
     is_within = (weight >= LEAST_WEIGHT) & (weight <= LARGEST_WEIGHT)
-    require(is_within | (weight == 0), weight, name, "weight_out_of_range")
+    require(
+        is_within | (weight == 0),
+        weight,
+        name,
+        "must be 0 or lie in [1e-70, 1e70], in any other unit",
+    )
     if options.weights_are == "counts":
         require_counts(weight)
     return weight

@@ -113,7 +113,10 @@ def session() -> SparkSession:
             return SparkSession.builder.config(map=_CONFIGURATION).getOrCreate()
     except PySparkException as error:
         raise FileError(
-            "Spark", "does_not_start", advice="install_java", reason=first_line(error)
+            "Spark",
+            "does not start: {reason}",
+            advice="It needs Java 17.",
+            reason=first_line(error),
         ) from None
 
 

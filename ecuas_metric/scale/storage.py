@@ -1,7 +1,7 @@
 """States as one Parquet file, of as many systems as there are, which also knows the files that their rows are from.
 
 Its rows are the groups of the summaries: ``system``; ``first`` and ``last``, the confidences (of posteriors and costs
-the uncertainties) between which a group lies; its sums, see `summary.GroupSums`; and ``next_cost``, what one more row
+the uncertainties) between which a group lies; its sums, see `groups.Groups`; and ``next_cost``, what one more row
 there may cost. The metadata ``ecuas`` is JSON: version, the other fields of each `Summary`, files, and the SHA-256 of
 all that.
 """
@@ -25,11 +25,12 @@ from pyarrow import parquet
 from ..basis import Basis, Digest
 from ..errors import FileError, InputError, Note
 from ..files.write import write_whole
+from ..groups import SUMS, Groups
 from ..metric import Key
-from ..metrics import keys_of
+from ..metrics import defined_keys
 from ..options import checked_options, is_set
 from ..results import require_same_keys
-from ..summary import SUMS, GroupSums, OwnSums, Summary, merge
+from ..summary import OwnSums, Summary, merge
 from .rows import STATE_OPTIONS
 
 _VERSION = 8  # to be raised whenever the cost of a row, what is summed of it or its group changes
@@ -56,8 +57,8 @@ def to_bytes(collection: Collection) -> bytes:
     systems = []
     tables = [_SCHEMA.empty_table()]
     for name, state in sorted(collection.states.items()):
-        table = _table_of(name, state)
-        systems.append({"name": name, "groups": len(table), **_header_of(state)})
+        table = _group_table(name, state)
+        systems.append({"name": name, "groups": len(table), **_make_header(state)})
         tables.append(table)
     header = {"version": _VERSION, "systems": systems, "files": dict(collection.files)}
     table = pa.concat_tables(tables)
@@ -89,26 +90,36 @@ def unpack(content: bytes) -> Summary:
 def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
     """Return the states that `to_bytes` wrote; FileError, about `source`, if they are none, old or damaged."""
     if not content.startswith(b"PAR1"):
-        raise FileError(source, "no_file_of_states", advice="write_state")
+        raise FileError(
+            source, "is not a file of states", advice="`ecuas score --state FILE` writes one."
+        )
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
         metadata = (file.schema_arrow.metadata or {}).get(METADATA)
         if metadata is None:
-            raise FileError(source, "parquet_without_states", advice="score_it")
+            raise FileError(source, "is a Parquet file, but not one of states", advice="Score it.")
         header = json.loads(metadata)
         if header["version"] != _VERSION:
             value = header["version"]
             raise FileError(
-                source, "wrong_version", value=value, advice="score_rows_again", version=_VERSION
+                source,
+                "must have version {version}",
+                value=value,
+                advice="score_rows_again",
+                version=_VERSION,
             )
         table = file.read(use_threads=False)
         if header.pop("sha256") != _digest(header, table):
-            raise FileError(source, "checksum_differs", advice="score_rows_again")
+            raise FileError(
+                source, "is damaged: its checksum is another", advice="score_rows_again"
+            )
     except FileError:
         raise
     except (pa.ArrowException, OSError, LookupError, ValueError, TypeError) as error:
-        raise FileError(source, "damaged", advice="score_rows_again") from error
-    return Collection(_states_of(table, header["systems"], source), header["files"])
+        raise FileError(
+            source, "is damaged: it cannot be read to its end", advice="score_rows_again"
+        ) from error
+    return Collection(_read_states(table, header["systems"], source), header["files"])
 
 
 def read_collection(path: str | Path) -> Collection:
@@ -176,7 +187,7 @@ def merge_collections(
         files |= collection.files
         states = added_up(states, collection.states)
     require_same_keys(
-        {system: keys_of(state.none, state.options) for system, state in states.items()}
+        {system: defined_keys(state.none, state.options) for system, state in states.items()}
     )
     return Collection(states, files)
 
@@ -185,7 +196,7 @@ def added_up(
     states: Mapping[str, Summary],
     others: Mapping[str, Summary],
 ) -> dict[str, Summary]:
-    """Return the states of both, those of one system merged."""
+    """Return all states of two collections; states of one system are merged."""
     total = dict(states)
     for system, state in others.items():
         total[system] = merge([total[system], state]) if system in total else state
@@ -205,7 +216,7 @@ def fitting(source: str, rule: str, **fields: Any) -> Iterator[None]:
         raise FileError(source, rule, reason=reason, **fields) from None
 
 
-def _header_of(state: Summary) -> dict[str, object]:
+def _make_header(state: Summary) -> dict[str, object]:
     """Return all of a summary but its groups, as JSON has it."""
     set_options = [name for name in STATE_OPTIONS if is_set(state.options, name)]
     return {
@@ -223,21 +234,20 @@ def _json(header: Mapping[str, object]) -> str:
     return json.dumps(header, sort_keys=True, default=lambda value: value.tolist())
 
 
-def _table_of(name: str, state: Summary) -> pa.Table:
+def _group_table(name: str, state: Summary) -> pa.Table:
     """Return the groups of a state as rows of the file."""
     groups = state.groups
-    indices = pa.array(np.zeros(len(groups.low), np.int32))
+    indices = pa.array(np.zeros(len(groups.rank), np.int32))
     columns = {
         "system": pa.DictionaryArray.from_arrays(indices, pa.array([name], pa.string())),
-        "first": _signed(groups.low, state.basis),
+        "first": _signed(groups.rank, state.basis),
         "last": _signed(groups.high, state.basis),
-        **groups.sums,
-        "next_cost": groups.next_cost,
+        **{name: getattr(groups, name) for name in (*SUMS, "next_cost")},
     }
     return pa.table(columns, schema=_SCHEMA)
 
 
-def _states_of(
+def _read_states(
     table: pa.Table,
     systems: list[dict[str, Any]],
     source: str,
@@ -248,13 +258,17 @@ def _states_of(
         groups = table.slice(start, system["groups"])
         start += system["groups"]
         try:
-            states[system["name"]] = _state_of(system, groups)
+            states[system["name"]] = _read_state(system, groups)
         except TypeError as error:
-            raise FileError(source, "unknown_settings", reason=str(error)) from None
+            raise FileError(
+                source,
+                "was made with options that there are not any more: {reason}",
+                reason=str(error),
+            ) from None
     return states
 
 
-def _state_of(system: Mapping[str, Any], groups: pa.Table) -> Summary:
+def _read_state(system: Mapping[str, Any], groups: pa.Table) -> Summary:
     """Return the summary of a header, and of groups as rows of the file."""
     of_basis: dict[str, Any] = {name: _tuples(value) for name, value in system["basis"].items()}
     if "weights" in of_basis:  # the one digest that parts of rows have
@@ -263,12 +277,11 @@ def _state_of(system: Mapping[str, Any], groups: pa.Table) -> Summary:
     column = {name: groups[name].to_numpy() for name in _NUMBERS}
     low = _signed(column.pop("first"), basis)
     high = _signed(column.pop("last"), basis)
-    next_cost = column.pop("next_cost")
     classes = system["classes"]
     return Summary(
         basis=basis,
         options=checked_options(**system["options"]),
-        groups=GroupSums(low, high, column, next_cost),
+        groups=Groups(rank=low, high=high, **column),
         own={Key(metric): OwnSums(*sums) for metric, *sums in system["own"]},
         classes=None if classes is None else np.array(classes),
         notes=tuple(Note(*note) for note in system["notes"]),

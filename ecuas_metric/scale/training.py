@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ..inputs import FORM_CHECKS
-from ..options import checked_options, one_of
+from ..options import check_choice, checked_options
 from ..summary import Summary, SummaryResults, merge, results_of
 from .rows import state_of, state_options
 from .storage import pack, unpack
@@ -30,7 +30,7 @@ class StreamedMetrics:
     """
 
     def __init__(self, form: str = "confidences", **options: object) -> None:
-        self.form = one_of(form, tuple(FORM_CHECKS), "form")
+        self.form = check_choice(form, tuple(FORM_CHECKS), "form")
         self.reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
         checked_options(**self.reading)
         self.options = state_options(**options)

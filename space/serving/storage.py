@@ -4,38 +4,17 @@ import secrets
 import time
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
-
-from anyio.to_thread import run_sync
-from starlette.middleware.body_limit import RequestBodyLimitMiddleware
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from threading import Lock, Thread
 
 from ecuas_metric.errors import InputError
 
 from .. import uploads
-from ..markup import in_words
 
 OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and after which time
 SMALLEST = 4096  # bytes that a file takes
 _kept: set[Path] = set()
-
-
-class UploadLimits:
-    """Limits of bodies: uploads go to the disk, as long as it has room; all others stay in memory, and are small."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.files = RequestBodyLimitMiddleware(app, uploads.LIMITS.all_bytes)
-        self.others = RequestBodyLimitMiddleware(app, uploads.LIMITS.call_bytes)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
-        if scope.get("path", "") != "/gradio_api/upload":
-            return await self.others(scope, receive, send)
-        if await run_sync(is_full):
-            full = in_words(InputError("The disk of this page", "disk_full", advice="try_later"))
-            return await PlainTextResponse(full, 507)(scope, receive, send)
-        return await self.files(scope, receive, send)
+_COUNTING = Lock()
+_used = [0]  # bytes, as last looked at, and what arrived since
 
 
 def cache() -> Path:
@@ -52,13 +31,22 @@ def own_folder() -> Path:
     return folder
 
 
-def is_full() -> bool:
-    """Return whether visitors have no room left."""
+def require_room(arriving: int = 0) -> None:
+    """Raise an InputError if visitors have no room, also for bytes of a body that is on its way to the disk."""
+    with _COUNTING:
+        _used[0] += arriving
+        if not arriving or _used[0] > uploads.LIMITS.disk_bytes:
+            _used[0] = _bytes_on_disk() + arriving
+        if _used[0] > uploads.LIMITS.disk_bytes:
+            raise InputError("The disk of this page", "disk_full", advice="try_later")
+
+
+def _bytes_on_disk() -> int:
     used = 0
     for path in cache().rglob("*"):
         with suppress(OSError):  # it is deleted just now
             used += max(path.stat().st_size, SMALLEST)
-    return used > uploads.LIMITS.disk_bytes
+    return used
 
 
 def keep(path: Path) -> None:

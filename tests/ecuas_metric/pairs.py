@@ -23,9 +23,9 @@ from ecuas_metric import (
 )
 from ecuas_metric.comparison.compare import Family
 from ecuas_metric.comparison.planning import plan_of_systems
+from ecuas_metric.groups import tie_groups
 from ecuas_metric.metric import Key
 from ecuas_metric.order import aurc, auroc
-from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import all_values, value_keys
 from tests.ecuas_metric.coverage import append, held
 from tests.ecuas_metric.held_out import answers, by_name

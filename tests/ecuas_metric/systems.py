@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from ecuas_metric.groups import tie_groups
 from ecuas_metric.metrics import metric_values
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import compute_results, prepare
 
 # One value of every option that says something for three samples of two classes.
@@ -36,6 +36,7 @@ EVERY_OPTION = {
     "random_state": 1,
     "groups": ["a", "a", "b"],
     "strata": [0, 0, 1],
+    "abstained": [0, 0, 1],
 }
 UNIT = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.7, 0.9, 1.0]), st.floats(0, 1))
 

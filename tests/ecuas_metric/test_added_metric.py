@@ -24,10 +24,10 @@ from ecuas_metric import (
 )
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
+from ecuas_metric.groups import Groups
 from ecuas_metric.metric import Data, Key
-from ecuas_metric.metrics import METRICS, line_of_value
+from ecuas_metric.metrics import METRICS, value_line
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import TieGroups
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import compute_results, prepare
 
@@ -203,9 +203,9 @@ def test_a_line_by_differences_is_that_of_a_mean_by_a_bounded_number_of_values(s
         return computed[-1]
 
     weight = rng.random(size)
-    groups = TieGroups(weight, weight * rng.random(size), np.arange(size))
+    groups = Groups(weight, weight * rng.random(size), np.arange(size))
     entry = Metric(name="mean_cost", title="Mean", value=risk, **TEXTS)
-    line = line_of_value(entry, Data(None, None, grouped=groups))
+    line = value_line(entry, Data(None, None, grouped=groups))
     np.testing.assert_allclose(line.intercept, -computed[0], rtol=1e-5)
     np.testing.assert_allclose(line.slope, 1, rtol=1e-5)
     assert len(computed) <= 1 + 2 * min(size, 256)
@@ -215,8 +215,8 @@ def test_rounding_does_not_decide_on_which_answers_a_number_depends(rng):
     """The risk of the surer half, where all answers cost the same: on none of the others, whatever their weights."""
     for _ in range(20):
         weight = rng.random(9)
-        groups = TieGroups(weight, 0.3 * weight, np.arange(9.0))
-        line = line_of_value(ENTRIES["value"], Data(None, None, grouped=groups))
+        groups = Groups(weight, 0.3 * weight, np.arange(9.0))
+        line = value_line(ENTRIES["value"], Data(None, None, grouped=groups))
         others = groups.weight_until - weight > weight.sum() / 2
         assert not line.intercept[others].any()
         assert not line.slope[others].any()

@@ -24,8 +24,8 @@ from ecuas_metric.basis import (
     Origin,
     Purpose,
     _mixed,
-    basis_of,
     differing,
+    make_basis,
     why_not_comparable,
 )
 from ecuas_metric.metric import METRICS, Key
@@ -48,6 +48,7 @@ ONE = Basis(
     reject_costs=(0.1,),
     recalibration="affine/5",
     decisions="given",
+    abstentions="rejections",
     missing_confidence=0.5,
     weights=Digest("weights"),
     weighting="counts",
@@ -157,7 +158,7 @@ def test_digests_of_ids_of_arrow_and_of_python_are_one(longest):
     system = confidence_system([1, 0, 1, 1, 0, 1], np.linspace(0, 1, 6))
 
     def basis_with(ids):
-        return basis_of(system.decisions, system.options, ids=ids)
+        return make_basis(system.decisions, system.options, ids=ids)
 
     of_arrow = pa.array(["another", *texts], pa.large_string())[1:]
     assert basis_with(of_arrow) == basis_with(texts)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ecuas_metric.designs import design_of
 from ecuas_metric.options import checked_options
+from ecuas_metric.sampling import make_design
 
 STRATA = np.repeat([0, 1, 2], 4)
 GROUPS = np.repeat(np.arange(6), 2)
@@ -21,11 +21,11 @@ GROUPS = np.repeat(np.arange(6), 2)
     ],
 )
 def test_freedom_is_units_less_strata(sampled, units, strata):
-    design = design_of(12, checked_options(**sampled))
+    design = make_design(12, checked_options(**sampled))
     assert design.num_strata == strata
     assert design.num_units == pytest.approx(units)
     assert design.freedom == pytest.approx(units - strata)
 
 
 def test_a_variance_has_at_least_one_degree_of_freedom():
-    assert design_of(2, checked_options(strata=[0, 1])).freedom == 1
+    assert make_design(2, checked_options(strata=[0, 1])).freedom == 1

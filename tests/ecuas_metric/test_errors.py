@@ -19,7 +19,7 @@ def test_an_error_has_fields():
 
 
 def test_each_surface_renders_the_same_fields_in_its_own_words():
-    error = InputError("n_bins", "not_whole", value="n_bins", advice="count_from_0")
+    error = InputError("n_bins", "must be whole numbers", value="n_bins", advice="count_from_0")
     words = {"n_bins": "--bins", "count_from_0": "Start at 0."}
     # a value stays as it is
     assert error.render(words) == "--bins must be whole numbers; got 'n_bins'. Start at 0."
@@ -31,7 +31,9 @@ def test_each_surface_renders_the_same_fields_in_its_own_words():
 
 def test_an_error_in_a_file_keeps_its_place_in_other_words():
     for place in ({}, {"column": "p", "row": 3}):
-        error = FileError("a.csv", "not_whole", argument="n_bins", advice="count_from_0", **place)
+        error = FileError(
+            "a.csv", "must be whole numbers", argument="n_bins", advice="count_from_0", **place
+        )
         same = error.reword({"n_bins": "bins"})
         assert str(same) == str(error).replace("n_bins", "bins")
         assert str(pickle.loads(pickle.dumps(same))) == str(same)

@@ -1,15 +1,15 @@
 """Laws of the one engine of inference: exact limits, mirrors, invariances, p against intervals, and smoothness."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from ecuas_metric import compare_systems, confidence_system, posterior_system
-from ecuas_metric.designs import SIMPLE, Design, design_of
+from ecuas_metric.groups import POWERS, Groups, Line, sum_samples
 from ecuas_metric.inference import (
-    Groups,
     Inference,
     Number,
     Side,
@@ -17,12 +17,14 @@ from ecuas_metric.inference import (
     infer,
     pearson_quantile,
     pearson_tail,
+    split_kinds,
     unseen,
 )
-from ecuas_metric.intervals import next_costs, numbers_of
-from ecuas_metric.metric import Key, Line, Point
+from ecuas_metric.intervals import make_numbers, next_costs
+from ecuas_metric.metric import Key, Point
 from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import all_values, answers_drawn, prepare, value_keys
+from ecuas_metric.sampling import SIMPLE, Design, make_design
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.systems import inferred, limits, reaches
 
@@ -30,12 +32,12 @@ COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
 
 
 def test_neighbours_add_up_at_their_mean_uncertainty(rng):
-    uncertainty = np.sort(rng.random(12))
-    weight, *others = rng.random((6, 12))
-    merged = Groups(uncertainty, weight, *others).merged(np.array([0, 5, 9]))
-    parts = np.split(uncertainty * weight, [5, 9])
-    np.testing.assert_allclose(merged.uncertainty * merged.weight, [part.sum() for part in parts])
-    parts = np.split(others[3], [5, 9])
+    rank = np.sort(rng.random(12))
+    sums = dict(zip(POWERS, rng.random((6, 12)), strict=True))
+    merged = Groups(rank=rank, next_cost=rank, **sums).merged(np.array([0, 5, 9]))
+    parts = np.split(rank * sums["weight"], [5, 9])
+    np.testing.assert_allclose(merged.rank * merged.weight, [part.sum() for part in parts])
+    parts = np.split(sums["weight2_cost2"], [5, 9])
     np.testing.assert_allclose(merged.weight2_cost2, [part.sum() for part in parts])
 
 
@@ -62,7 +64,7 @@ def test_moments_of_a_share_are_those_of_the_beta_distributions_of_its_exact_lim
     correct = np.arange(right + wrong) < right
     system = confidence_system(correct.astype(int), np.full(len(correct), 0.7))
     values = all_values(system, only=[Key("error_rate")])
-    (number,) = numbers_of(answers_drawn(system), values).values()
+    (number,) = make_numbers(answers_drawn(system), values).values()
     inference = infer([number], SIMPLE)
     sides = (inference.upper, -1, (wrong + 1, right)), (inference.lower, 1, (wrong, right + 1))
     for side, sign, shapes in sides:
@@ -248,11 +250,11 @@ def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
 
 def test_groups_of_one_are_none_and_those_alike_count_once(rng):
     influence = rng.normal(size=60)
-    single = design_of(60, Options(groups=np.arange(60))).clusters(
+    single = make_design(60, Options(groups=np.arange(60))).clusters(
         influence, np.ones(60), np.zeros(60)
     )
     assert single.factor == pytest.approx([1], abs=0.05)
-    copies = design_of(300, Options(groups=np.repeat(np.arange(60), 5)))
+    copies = make_design(300, Options(groups=np.repeat(np.arange(60), 5)))
     together = copies.clusters(np.repeat(influence, 5), np.ones(300), np.zeros(300))
     assert together.factor == pytest.approx([5 * 60 / 59], rel=0.1)
     assert copies.added(together) == pytest.approx(together.factor)
@@ -260,7 +262,7 @@ def test_groups_of_one_are_none_and_those_alike_count_once(rng):
 
 
 def test_groups_do_nothing_to_a_number_that_nothing_varies():
-    design = design_of(60, Options(groups=np.arange(60) // 3))
+    design = make_design(60, Options(groups=np.arange(60) // 3))
     assert design.clusters(np.zeros(60), np.ones(60), np.zeros(60)).factor == 1
 
 
@@ -419,7 +421,7 @@ def test_a_limit_without_a_note_keeps_half_of_itself_without_the_added_answer(le
         q = np.repeat([0.999, 0.6], [certain, 20])
         system = confidence_system(np.arange(len(q)) < certain + 10, q, n=0)
         answers = answers_drawn(system)
-        (number,) = numbers_of(answers, all_values(system, only=[Key("ecuas", 0.0)])).values()
+        (number,) = make_numbers(answers, all_values(system, only=[Key("ecuas", 0.0)])).values()
         inference = infer([number], SIMPLE)
         low, high = inference.limits(level)
         still = inference.seen.side(number.value)
@@ -457,11 +459,9 @@ def test_one_answer_is_added_whatever_weights_and_costs():
     """Of a group with a heavy answer that costs little, the kinds are less than nothing and more than all."""
     weight = np.array([0.1, 5.0, 1.0, 1.0])
     cost = np.array([1.0, 0.1, 0.0, 1.0])
-    weighted = weight * cost
-    square = np.square(weight)
-    terms = (weight, weighted, square, weight * weighted, np.square(weighted), square * square)
-    groups = Groups(np.array([0.3, 0.6]), *(np.add.reduceat(one, [0, 2]) for one in terms))
-    assert groups.kinds.weight.min() < 0
+    add = partial(np.add.reduceat, indices=[0, 2])
+    groups = sum_samples(np.array([0.3, 0.6]), weight, cost, add)
+    assert split_kinds(groups).weight.min() < 0
     point = Point(groups.mean(COSTS), COSTS)
     number = Number(point.value, groups, lambda _: point, point)
     inference = infer([number], SIMPLE)

@@ -79,7 +79,9 @@ TRUTH = "references must be 0 (incorrect) or 1 (correct); got"
             confidences,
             [0.2, 0.3],
             [NAN, 1],
-            f"{TRUTH} nan at index 0 (1 of 2). {ADVICE['label_or_leave_out']}",
+            f"{TRUTH} nan at index 0 (1 of 2). No label? Leave these answers out, which makes most systems look better "
+            "than they are, or count them as wrong, 0; of a file, read_submissions gives bounds with "
+            "unlabelled='bounds'.",
         ),
         (confidences, [], [], "predictions must not be empty; got shape (0,)."),
         (
@@ -137,7 +139,7 @@ def test_arrays_that_are_not_of_their_form_are_refused(check, predictions, refer
         (
             "probabilities",
             [[0.5, 0.5], [0.5, 0.4]],
-            f"{SUMS} 0.9 at index 1 (1 of 2). {ADVICE['name_all_classes']}",
+            f"{SUMS} 0.9 at index 1 (1 of 2). Are classes missing? Each row needs the probability of every class.",
         ),
         (
             "probabilities",

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ecuas_metric.groups import tie_groups
 from ecuas_metric.metric import Data, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import AURC, aurc
 from ecuas_metric.plotting.curves import risk_band
-from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import compute_results, prepare
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.registry import shown_keys

@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 import math
 import warnings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from ecuas_metric import inputs
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
 from ecuas_metric.metric import METRICS, VARIANTS, Key
-from ecuas_metric.metrics import place
+from ecuas_metric.metrics import defined_keys, place, sample_costs
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
 from tests.conftest import read_only
@@ -293,3 +294,21 @@ def test_ecuas_1_of_confidences_is_the_error_rate_plus_their_brier_score(system)
     results = Input("confidences", *system, {}).score()
     total = results["error_rate"] + results["confidence_brier_score"]
     assert results["ecuas_1"] == pytest.approx(total, abs=1e-6)
+
+
+@given(confidence_systems(min_size=2), st.floats(-2, 3))
+def test_a_cost_is_affine_in_the_candidate_cost(system, between):
+    confidence, _ = system
+    options = checked_options(n=(0, 1, 128), reject_costs=(0.2,))
+    decisions = confidence_decisions(confidence, np.ones(len(confidence), np.int64))
+
+    def cost_at(key, candidate_cost):
+        paid = np.full(len(confidence), candidate_cost)
+        return sample_costs(key, dataclasses.replace(decisions, candidate_cost=paid), options)
+
+    for key in defined_keys(decisions, options, when=("", "ratio")):
+        if key.entry.cost is None:
+            continue
+        right, wrong = cost_at(key, 0.0), cost_at(key, 1.0)
+        expected = right + between * (wrong - right)
+        assert cost_at(key, between) == pytest.approx(expected, rel=1e-9, abs=1e-12), key

@@ -39,7 +39,11 @@ from tests.ecuas_metric.systems import EVERY_OPTION, compute
             "odds",
             f"predictions_are must be one of {str(POSTERIOR_FORMS)[1:-1]}; got 'odds'.",
         ),
-        ("cost", "quadratic", "cost must be one of 'zero_one', 'log'; got 'quadratic'."),
+        (
+            "cost",
+            "quadratic",
+            "cost must be one of 'zero_one', 'log', 'absolute', 'squared'; got 'quadratic'.",
+        ),
         ("missing_confidence", 2, "missing_confidence must be a number in [0, 1]; got 2."),
         ("n_bins", 0, "n_bins must be a whole number in [1, 2.14748e+09]; got 0."),
         ("n_resamples", 0, "n_resamples must be a whole number in [1, 2.14748e+09]; got 0."),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ecuas_metric import confidence_system, ece_score, peer_metrics, posterior_system, summary
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
+from ecuas_metric.groups import Groups, tie_groups
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import aurc, aurc_line
@@ -29,7 +30,6 @@ from ecuas_metric.peer_metrics import (
     risk_at_coverage,
     smooth_ece,
 )
-from ecuas_metric.ranking import TieGroups, tie_groups
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.results import compute_results
 from ecuas_metric.scale.rows import state_of
@@ -312,7 +312,7 @@ def test_lines_are_the_derivatives_by_a_sample(metric, decimals, rng):
 
     def value(place, wrong, change):
         added = change * (np.arange(len(groups.rank)) == place)
-        return metric(TieGroups(groups.weight + added, groups.cost + wrong * added, groups.rank))
+        return metric(Groups(groups.weight + added, groups.cost + wrong * added, groups.rank))
 
     for place, wrong in itertools.product(range(len(groups.rank)), (0, 1)):
         derivative = (value(place, wrong, step) - value(place, wrong, -step)) / 2e-4

@@ -12,9 +12,9 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from ecuas_metric import confidence_ecuas_score, score_confidences
 from ecuas_metric.calibration import confidence_bins
+from ecuas_metric.groups import harmonic_numbers, tie_groups
 from ecuas_metric.metric import Data
 from ecuas_metric.order import AUGRC, augrc, aurc, auroc
-from ecuas_metric.ranking import harmonic_numbers, tie_groups
 from tests.ecuas_metric.systems import confidence_systems, groups_of
 
 

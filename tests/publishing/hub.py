@@ -16,7 +16,11 @@ TOKEN = "hf_" + "loopback" * 4
 STRANGER = "stranger"  # a namespace that TOKEN may not write to
 LFS = (".parquet", ".png")
 HASHES = count(1)
-INITIAL = {"spaces": [".gitattributes", "README.md"], "datasets": [".gitattributes"]}
+INITIAL = {
+    "spaces": [".gitattributes", "README.md"],
+    "datasets": [".gitattributes"],
+    "models": [".gitattributes"],
+}
 
 
 class Commit(NamedTuple):

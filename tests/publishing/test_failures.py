@@ -3,7 +3,9 @@
 import re
 import signal
 import socket
+import string
 import threading
+from base64 import b64encode, urlsafe_b64encode
 from itertools import product
 
 import pytest
@@ -113,6 +115,32 @@ def test_what_the_hub_repeats_of_a_request_is_printed_without_secrets(words, hub
     assert "with status 403: " in refused(done)
     for secret in (TOKEN, "c3VwZXI6aGlkZGVu"):
         assert secret not in done.error + done.out
+
+
+@pytest.mark.parametrize("length", [None, 12])
+@pytest.mark.parametrize(
+    "write",
+    [
+        str,
+        repr,
+        lambda token: repr(token.encode()),
+        *(
+            lambda token, before=before, encode=encode: encode((before + token).encode()).decode()
+            for before in ("", "u:", "user:")
+            for encode in (b64encode, urlsafe_b64encode)
+        ),
+    ],
+)
+def test_no_part_of_the_token_is_printed_however_it_is_written(write, length, monkeypatch):
+    token = f"hf_{string.ascii_letters[::3]}-~.9876"
+    monkeypatch.setenv("HF_TOKEN", token)
+    text = f"before {write(token[:length])} after"
+    shown = command.without_secrets(text)
+    assert shown.startswith("before ")
+    assert shown.endswith(" after")
+    written = write(token[:length]).strip("'b=")
+    assert not any(written[i : i + 9] in shown for i in range(len(written) - 8))
+    assert len(shown) < len("before  after") + 16
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from publishing.staging import (
     check_tables,
     imported,
 )
+from tests.conftest import COMMIT
 from tests.publishing.conftest import CONFIGURATIONS, build_with_text, files_of
 from triviaqa_subset import folders
 
@@ -113,6 +114,11 @@ ASSIGNED = {
     "client" + "_secret": '": "an0ther"',
     "API" + "_KEY": ": 'not-a-real-one'",
     "auth" + "-token": "=0123456789",
+    "SERVICE" + "_TOKEN": "=0123456789",
+    "deploy" + "_key": " = 'correct-horse'",
+    "au" + "th": ": 'correct-horse'",
+    "DB_PASS" + "WORD": "=correcthorse",
+    "proxy = 'http:" + "//ann:": "horse@127.0.0.1/'",
 }
 SECRETS |= {f"{name}{value}": "a password or a key" for name, value in ASSIGNED.items()}
 NO_SECRETS = (
@@ -123,6 +129,11 @@ NO_SECRETS = (
     "api_key = '<your key>'",
     "the keys are sorted: secretly",
     "client_secret = read_secret2(path)",
+    "sort_key = sorted",
+    "f(password=password)",
+    "http://127.0.0.1:7860/@name, ssh://git@host/path",
+    "author = 'somebody', authors: 'several'",
+    "tokens = 'a,b,c,d'",
 )
 
 
@@ -155,32 +166,60 @@ def test_caches_tests_and_hidden_files_secrets_and_paths_are_found(tmp_path, mon
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A clone with a file that git tracks, and one beside it that it does not."""
+    """A clone with a file that is committed, and one beside it that is not."""
     (tmp_path / "space").mkdir()
     (tmp_path / "space/app.py").touch()
-    for command in ("init", "add --all"):
+    for command in ("init", "add --all", COMMIT):
         subprocess.run(["git", *command.split()], cwd=tmp_path, check=True, capture_output=True)
     (tmp_path / "space/notes.txt").touch()
     monkeypatch.setattr(staging, "ROOT", tmp_path)
     return tmp_path
 
 
-def test_only_what_git_tracks_is_staged(project, tmp_path_factory, monkeypatch):
+def test_only_what_is_committed_is_staged(project, tmp_path_factory, monkeypatch):
     out = tmp_path_factory.mktemp("out")
     staging._copy(out, "space", source=project)
     assert set(files_of(out)) == {"space/app.py"}
-    with pytest.raises(ValueError, match=r"only what git tracks is published: .*notes\.txt"):
-        staging._copy(out, "app.py", "notes.txt", below="space", source=project / "space")
-    (project / "space/app.py").unlink()
-    (project / "space/app.py").symlink_to("/etc/hostname")
-    with pytest.raises(ValueError, match=r"links must not be sent; got space/app\.py"):
-        staging._copy(out, "space", source=project)
-    shutil.rmtree(project / ".git")
-    with pytest.raises(ValueError, match="only what git tracks is published: not a git repo"):
-        staging._copy(out, "space", source=project)
+    for command in ("add --intent-to-add space/notes.txt", "add --all"):
+        subprocess.run(["git", *command.split()], cwd=project, check=True)
+        with pytest.raises(
+            ValueError, match=r"only what is committed is published: space/notes\.txt"
+        ):
+            staging._copy(out, "app.py", "notes.txt", below="space", source=project / "space")
+    monkeypatch.setenv("GIT_DIR", str(out))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(out / "index"))
+    assert list(staging.committed("space")) == ["space/app.py"]
+    monkeypatch.setattr(staging, "ROOT", out)
+    with pytest.raises(ValueError, match="only what is committed is published: not a git repo"):
+        staging.committed("space")
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ValueError, match="git is not installed"):
+        staging.committed("space")
+
+
+def test_what_has_changed_since_it_was_committed_is_not_sent(project):
+    staging.require_committed()
+    git = ["git", "update-index", "--assume-unchanged", "space/app.py"]
+    subprocess.run(git, cwd=project, check=True)
+    (project / "space/app.py").write_text("another = 1")
+    with pytest.raises(
+        ValueError, match=r"committed is published: space/app\.py has changed since"
+    ):
+        staging.require_committed()
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+@pytest.mark.parametrize("name", ["space/app.py", "space"])
+def test_links_are_not_sent_whatever_they_lead_to(name, is_committed, project, tmp_path_factory):
+    out, elsewhere = (tmp_path_factory.mktemp(one) for one in ("out", "elsewhere"))
+    (project / name).rename(elsewhere / "moved")
+    (project / name).symlink_to(elsewhere / "moved")
+    if is_committed:
+        for command in ("add --all", COMMIT):
+            subprocess.run(["git", *command.split()], cwd=project, check=True)
+    with pytest.raises(ValueError, match=r"links must not be sent; got space"):
         staging._copy(out, "space", source=project)
+    assert files_of(out) == {}
 
 
 def test_a_dataset_that_was_built_goes_with_its_text_unless_the_build_is_an_older_one(
@@ -200,6 +239,11 @@ def test_a_dataset_that_was_built_goes_with_its_text_unless_the_build_is_an_olde
         ValueError, match=r"^pool\.parquet is not that of triviaqa_subset/data: run"
     ):
         check_tables(dataset)
+    (space := tmp_path / "space").mkdir()
+    dataset.rename(space / "triviaqa_subset")
+    for part in ("space", "dataset"):  # each as it would be sent
+        with pytest.raises(ValueError, match=r"^\w+\.parquet is not that of triviaqa_subset/data"):
+            check(PARTS[part], space, "1.0")
 
 
 @pytest.mark.e2e

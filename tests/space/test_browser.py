@@ -8,6 +8,7 @@ from functools import cache
 from html import unescape
 from itertools import product
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
@@ -65,6 +66,13 @@ def window(page):
         tab.on(
             "request",
             lambda r: None if r.url.startswith((page, "data:", "blob:")) else faults.append(r.url),
+        )
+        # of uploads that have ended Gradio knows no progress
+        tab.on(
+            "response",
+            lambda r: (
+                faults.append(r.url) if r.status == 404 and "_progress" not in r.url else None
+            ),
         )
         tab.on("pageerror", lambda error: faults.append(str(error)))
         yield tab, faults
@@ -413,6 +421,19 @@ def test_names_are_text_wherever_the_page_has_them(tab, tmp_path):
         tab.get_by_text("There is no file yet, so this is the example").wait_for()
     for plain, marked in zip(*found, strict=True):
         assert "\n".join(unified_diff(plain, marked)) == ""
+
+
+def test_a_copied_link_holds_what_the_page_puts_into_its_address_alone(tab, page):
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.goto(f"{page}?x=a)%20[b](https://x.example&columns=a)[b](c&reject_cost=0.3#)[b](c")
+    for form in ("text", "Markdown"):
+        tab.locator(f".copy[data-form={form}]").first.click()
+        tab.get_by_role("status").get_by_text(f"Copied as {form}.").wait_for()
+        copied = tab.evaluate("navigator.clipboard.readText()")
+        (address,) = re.findall(r"https?://[^\s)]*", copied)
+        assert address.startswith(f"{page}?")
+        assert parse_qs(urlsplit(address).query) == {"columns": ["a)[b](c"], "reject_cost": ["0.3"]}
+    assert copied.endswith(f"[Computed here]({address})")
 
 
 def posteriors(name):

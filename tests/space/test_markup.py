@@ -16,28 +16,12 @@ from space.words import PAGE_WORDS
 from tests.conftest import ROOT
 
 ELSEWHERE = {  # advice of functions and flags that the page has not, and their notes
-    "align",
     "classes_in_order_of_texts",
-    "compute_or_reset",
     "kept_after_error",
-    "label_or_leave_out",
-    "name_columns_of_frame",
     "name_scale",
-    "pass_exponentials",
-    "reset_module",
-    "fit_posteriors",
     "log_samples",
-    "number_classes",
-    "pass_array",
-    "pass_flat_list_of_two",
-    "pass_truth_first",
-    "pass_weights_to_state",
     "save_details",
-    "score_as_confidences",
     "score_as_posteriors",
-    "sort_labels",
-    "take_keys",
-    "write_state",
 }
 
 

@@ -127,6 +127,19 @@ def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
             uploads.read_uploads(files)
 
 
+def test_an_archive_is_a_log_by_its_suffix_and_its_beginning_alone(tmp_path):
+    log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(1, "C", 0.5)])).read_bytes()
+    wide = b",".join(b"c%d" % i for i in range(6000)) + b"\n" + b"0\n"
+    for name, content, message in (
+        ("a.csv", wide + log, "a.csv must have at most 5,000 columns; got 6,000"),
+        ("a.eval", wide + log, "a.eval must be text, Parquet, or a log of Inspect"),
+        ("a.csv", log, "a.csv must be text, Parquet, or a log of Inspect"),
+    ):
+        (path := tmp_path / name).write_bytes(content)
+        with refused(message):
+            uploads.read_uploads([str(path)])
+
+
 def test_answers_are_read_as_text_or_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("question_id,answer,confidence\nq1,007,0.5\nq2,None,0.25\nq3,,1\n")

@@ -12,9 +12,17 @@ FILE_NAMES = {  # patterns, by the module that reads them
     "lm_eval": r".*\.jsonl(\.gz)?",
     "lighteval": r"details_.*\.parquet",
     "inspect_ai": r".*\.(eval|json)",
+    "decision_models": r".*\.jsonl?(\.gz)?",
 }
 LENGTHS = ("none", "chars", "bytes")
-RUN_FIELDS = ("confidence", "correct", "weight", "group", "id")  # roles whose fields can be named
+RUN_FIELDS = (
+    "confidence",
+    "correct",
+    "label",
+    "weight",
+    "group",
+    "id",
+)  # roles whose fields can be named
 
 
 @dataclass(frozen=True, slots=True)

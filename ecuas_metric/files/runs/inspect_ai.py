@@ -41,6 +41,7 @@ _VERDICTS = {
     "no": 0.0,
     "false": 0.0,
 }
+_NO_ANSWER = "N"
 _BESIDE = {"eval-set.json", "logs.json"}  # the logs of an eval set
 # of the configuration
 _ASKED_BY = ("limit", "sample_id", "epochs", "message_limit", "token_limit", "time_limit")
@@ -93,6 +94,7 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
         **parts.named_columns(samples, _per_sample(samples, options), file, rows),
         "correct": _grades(scores, options.fields.get("correct", "value"), file),
         "confidence": confidences,
+        **_abstentions(scores, options.fields.get("correct", "value")),
     }
     answers = [score.get("answer") for score in scores]
     return parts.part_of(
@@ -128,6 +130,12 @@ def _grades(
     values = [value_at(score, name) for score in scores]
     grades = [parts.in_file(file, row, _grade, value, name) for row, value in enumerate(values, 1)]
     return parts.without_nan(grades)
+
+
+def _abstentions(scores: Sequence[Fields], name: str) -> dict[str, Column]:
+    """Return which samples (N,) were not answered, if Inspect says so of any."""
+    abstained = [value_at(score, name) == _NO_ANSWER for score in scores]
+    return {"abstained": list(map(float, abstained))} if any(abstained) else {}
 
 
 def _facts(

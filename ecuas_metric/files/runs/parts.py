@@ -52,17 +52,23 @@ class RunPart(Run):
         What it was recognised as, and what is odd about it.
     num_classes : int or None
         How many choices there are; questions of differing numbers are different parts.
+    predictions_are : str
+        What the columns of choices hold.
+    cost : str or None
+        What a mistake costs, where not all cost the same.
     """
 
     rows: Ints
     columns: Mapping[str, Column]
     notes: tuple[Note, ...]
     num_classes: int | None
+    predictions_are: str = "log_probabilities"
+    cost: str | None = None
 
     def table(self) -> tuple[pa.Table, dict[str, str]]:
         """Return the columns (N,) by name, and the name of each role's column for `submissions_of`."""
         columns = {role: from_values(values) for role, values in self.columns.items()}
-        choices = [f"choice_{k}" for k in range(self.num_classes or 0)]
+        choices = [name for name in columns if name.startswith("choice_")]
         roles = {role: role for role in columns if role not in choices}
         if choices:
             roles["posteriors"] = "+".join(choices)

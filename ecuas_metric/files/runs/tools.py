@@ -5,13 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FileError, Note
+from ..read import unchanged
 from . import FILE_NAMES, RunOptions
+from .decision_models import DECISION_MODELS
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
 from .lm_eval import LM_EVAL
 from .parts import RunPart, differing_settings, files_in, starts_with
 
-_READERS = {"lm_eval": LM_EVAL, "lighteval": LIGHTEVAL, "inspect_ai": INSPECT}
+_READERS = {
+    "lm_eval": LM_EVAL,
+    "lighteval": LIGHTEVAL,
+    "inspect_ai": INSPECT,
+    "decision_models": DECISION_MODELS,
+}
 _TOTALS = {  # files of results without samples: the tool, keys by which they are known, and what to do
     "lm-eval": ((b'"results"', b'"configs"', b'"n-shot"'), "log_samples"),
     "lighteval": ((b'"results"', b'"config_general"', b'"config_tasks"'), "save_details"),
@@ -32,7 +39,8 @@ def read_parts(
     for name, reader in _READERS.items():
         files = [file for file in files_in(place, FILE_NAMES[name]) if reader.recognises(file)]
         if files:
-            return _note_settings(reader.parts(files, options or RunOptions()))
+            with unchanged(map(str, files)):
+                return _note_settings(reader.parts(files, options or RunOptions()))
     for file in files_in(place, r".*\.json"):
         for tool, (keys, advice) in _TOTALS.items():
             if starts_with(file, keys, size=-1):

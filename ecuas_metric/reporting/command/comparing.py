@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from ...basis import signature_of
 from ...comparison.compare import basis_of_comparison, compare_within, default_family
-from ...comparison.gate import Gate, check_gate
+from ...comparison.gate import NO_TEST, Gate, check_gate
 from ...comparison.judge import judge_systems
 from ...comparison.planning import plan_of_systems
 from ...comparison.rows import fields_of
@@ -107,7 +107,11 @@ class GateFlags:
         except ValueError:
             margin = -1.0
         if not (self.fail_unless.startswith(MARGIN) and 0 <= margin < 1e9):
-            raise InputError("--fail-unless", "no_margin", value=self.fail_unless)
+            raise InputError(
+                "--fail-unless",
+                'takes "within D" with a number D of at least 0',
+                value=self.fail_unless,
+            )
         return margin
 
     @property
@@ -140,7 +144,7 @@ class ComparisonOutput(MetricOutput):
         """Raise InputError, before anything is computed, if the format is of nothing, or a file has none."""
         MetricOutput.__post_init__(self)
         if self.format != "json" and not self.stream:
-            raise InputError("--format", "idle_without_stream")
+            raise InputError("--format", "has no effect without --output -")
 
     @property
     def files(self) -> Sequence[str]:
@@ -190,7 +194,9 @@ def compare_in_memory(
     options = metric.options() | {"confidence_level": interval, "random_state": seed}
     margin = gate.margin()
     if output.stream and (within or figures):
-        raise InputError("--output -", "stream_is_one_table")
+        raise InputError(
+            "--output -", "writes one table, and cannot be used with --within or --figures"
+        )
     submissions = read_files(
         files,
         rows,
@@ -205,7 +211,9 @@ def compare_in_memory(
         raise InputError("a comparison", "needs_two_systems", value=len(systems))
     keys = metrics_of(output, systems, options_set(options))
     if keys is None and metric.bins != DEFAULTS.n_bins and not (output.full or output.output):
-        raise InputError("n_bins", "idle_without_full")
+        raise InputError(
+            "n_bins", "has no effect without --full or --output: only ECE depends on it"
+        )
     verdict = judge_systems(systems, only=keys, by_position=rows.by_position)
     checked = None
     if gate.is_set:
@@ -229,7 +237,7 @@ def compare_in_memory(
 def _checked(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
     """Return the gate between two systems by the metric of the headline."""
     if verdict.headline is None:
-        raise InputError("a gate", "no_gate_by_metric", value=", ".join(map(str, verdict.rankings)))
+        raise InputError("a gate", NO_TEST, value=", ".join(map(str, verdict.rankings)))
     return check_gate(systems, verdict.headline, margin=margin, by_position=rows.by_position)
 
 

@@ -29,7 +29,7 @@ from .parameters import (
     Output,
     RowFlags,
 )
-from .reading import cost_of_all, cost_of_flag, notes_of, read_files, recipes_of, without_truth
+from .reading import cost_of_flag, notes_of, read_files, recipes_of, with_cost, without_truth
 
 # advice of the core -> that of these commands
 OF_MISSING = {"set_missing_confidence": "reject_missing"}
@@ -188,10 +188,9 @@ def choose_threshold(
     output: Output,
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
-    submissions = read_files(files, rows, metric=form, beside=[cost])
-    options = asdict(form) | cost_of_all(cost, submissions)
+    submissions = with_cost(cost, read_files(files, rows, metric=form, beside=[cost]))
     with in_words(OF_MISSING):
-        systems = prepare_submissions(submissions, **options)
+        systems = prepare_submissions(submissions, **asdict(form))
     grid, records = chosen_costs(
         systems, budget=budget, max_risk=max_risk, level=interval, digits=output.digits
     )

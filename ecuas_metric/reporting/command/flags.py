@@ -244,8 +244,8 @@ abbreviations, besides those explained below each table
   groups: and strata: are short hashes of columns. intervals: is the method; boot:, test: and deviates: are
   numbers/seeds of random draws, paired: how samples were, unless by ids, state: bins of --out-of-core. grading: and
   reading: are rules by which answers were judged and files were read, recipe: is a short hash of these and of the
-  columns, population: a selection of questions, decisions: the system's own, max: the largest uncertainty, unlabelled:
-  what became of answers without a label, v: the version.
+  columns, population: a selection of questions, decisions: the system's own, abstentions: what samples without an
+  answer count as, max: the largest uncertainty, unlabelled: what became of answers without a label, v: the version.
 
 """
 _SCORE = """\
@@ -328,6 +328,17 @@ examples
   ecuas report GPT-4=gpt.csv Llama=llama.jsonl --calibrate affine
       names as the paper has them; also each system after cross-validated recalibration
 """
+_PUBLISH = """\
+what is written
+  .eval_results/*.yaml in the model's repository, a file for each metric: its value, interval, N and signature.
+  A board has no direction, and shows the largest value first: of ECUAS it is 1 - ECUAS.
+
+examples
+  ecuas publish-results me/model answers.csv --benchmark me/questions
+      print the file, and change nothing
+  ecuas publish-results me/model answers.csv --benchmark me/questions --pull-request
+      open a pull request with it, as whoever `hf auth login` says
+"""
 _NO_PAIRS = (
     "States do not say which rows are of one question: compare a sample of the questions, or score both systems with "
     "--interval."
@@ -371,6 +382,12 @@ COMMANDS = {
     ),
     "threshold": Command({"": "deciding:choose_threshold"}, FILES, _DECIDE),
     "read": Command({"": "recipes:show_recipes"}, FILES),
+    "publish-results": Command(
+        {"": "publishing:publish_results"},
+        FILES,
+        _PUBLISH,
+        usage="MODEL FILE [FILE ...] --benchmark DATASET",
+    ),
     "merge": Command({"": "out_of_core:merge_states"}, epilog=METRIC_NAMES),
 }
 

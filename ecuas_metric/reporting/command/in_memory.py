@@ -1,7 +1,7 @@
 """`ecuas score` in memory: files -> systems -> one table, figures and notes."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Annotated
@@ -9,7 +9,6 @@ from typing import Annotated
 import numpy as np
 
 from ...errors import InputError, Note
-from ...files.submissions import Submission
 from ...metric import Key
 from ...options import DEFAULTS, INTERVAL_METHODS
 from ...recalibration import FOLDS
@@ -43,7 +42,7 @@ from .parameters import (
     option,
     options_set,
 )
-from .reading import Said, SystemFlags, cost_of_all, read_files, recipes_of
+from .reading import Said, SystemFlags, read_files, recipes_of, with_cost
 
 
 def score_in_memory(
@@ -73,7 +72,7 @@ def score_in_memory(
         "confidence_level": interval,
         "interval_method": interval_method,
     }
-    submissions: Sequence[Submission] = read_files(
+    read = read_files(
         files,
         rows,
         part=by,
@@ -81,7 +80,7 @@ def score_in_memory(
         unlabelled="bounds",
         beside=[made.cost],
     )
-    options |= cost_of_all(made.cost, submissions)
+    submissions = with_cost(made.cost, read)
     systems, unlabelled = prepare_open(submissions, **options)
     if is_bounded(unlabelled):
         _require_labels({"explain": explain, "calibrate": made.calibrate})

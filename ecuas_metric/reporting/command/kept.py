@@ -39,7 +39,8 @@ def require_kept(parameters: Iterable[Parameter], values: Mapping[str, object]) 
     written: dict[object, _Output] = {}
     for output in _outputs(given):
         identity = _identity(output.path)
-        if identity in written and output.is_named:
+        before = written.get(identity)
+        if before and (output.is_named or (output.flag and not before.flag)):
             raise output.error("written_twice")
         written.setdefault(identity, output)
     if not any(isinstance(identity, tuple) for identity in written):
@@ -58,6 +59,8 @@ def _texts(value: object) -> list[str]:
 
 def _outputs(given: Sequence[_Given]) -> Iterator[_Output]:
     """Yield what a command writes, or may write in a folder where that is there."""
+    yield _Output(1, "standard output")
+    yield _Output(2, "standard error")
     suffixes = list(filter(None, (one.flag.beside for one, texts in given if texts)))
     for one, texts in given:
         if "" in one.flag.writes:
@@ -68,8 +71,6 @@ def _outputs(given: Sequence[_Given]) -> Iterator[_Output]:
         for folder, pattern in product(texts, one.flag.writes):
             for file in map(str, Path(folder).glob(pattern)):
                 yield _Output(file, file, one.text)
-    yield _Output(1, "standard output")
-    yield _Output(2, "standard error")
 
 
 def _inputs(given: Sequence[_Given]) -> Iterator[str | int]:

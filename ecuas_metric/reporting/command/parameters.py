@@ -81,7 +81,8 @@ CostFlag = Annotated[
     str | None,
     Flag(
         "cost of decisions (columns) given classes (rows) instead of 0-1: numbers as 0,5;1,0, or a .csv with names of "
-        "decisions above and of classes on the left, or a .json of classes to costs",
+        "decisions above and of classes on the left, or a .json of classes to costs; of classes that are levels, "
+        "their distance, absolute or squared",
         "MATRIX|FILE",
         reads=True,
     ),
@@ -145,6 +146,13 @@ class ReadingFlags(NewRowFlags):
         str | None,
         Flag(
             "the word or number for a correct answer, or that and those for wrong ones: 1/2 or A/B,C",
+            "WORD",
+        ),
+    ] = None
+    abstained: Annotated[
+        str | None,
+        Flag(
+            "the word in place of an answer, as NOT_ATTEMPTED: such a row costs what rejecting costs, 1 in ECUAS_n",
             "WORD",
         ),
     ] = None

@@ -13,7 +13,7 @@ import numpy as np
 from ...classes import matrix_of_classes
 from ...errors import FileError, InputError, labels_line, pairs_of, quoted
 from ...files.checks import require_ids
-from ...files.read import distinct_names, stem, unchanged
+from ...files.read import distinct_names, stem
 from ...files.recipe import (
     SEVERAL,
     ColumnNames,
@@ -27,6 +27,7 @@ from ...files.recipe import (
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, read_tables
 from ...inputs import Floats, grouped
+from ...options import LEVEL_COSTS
 from ...recalibration import FOLDS, METHODS
 from ...results import System
 from ..report import Notes, Systems, prepare_submissions, without_bounds
@@ -38,7 +39,15 @@ FORMS_OF_POSTERIORS = ("posteriors", "positive")
 LONGEST = 300  # characters of files and flags that are printed again
 TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
-NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
+NOT_OF_CHOICES = (
+    "scale",
+    "correct_from",
+    "right",
+    "abstained",
+    "unlabelled",
+    "predictions_are",
+    "partial",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +145,7 @@ def readings_of(
         scale_of(rows.scale),
         metric.predictions_are,
         rows.right,
+        rows.abstained,
     )
     of_flags = {"weight": rows.weight, **roles}
     columns_of_each = columns_of_files(of_flags, rows.columns, files, others)
@@ -226,8 +236,7 @@ def _read(
     if are_new:
         return read_new_rows(path, reading=reading)
     parts = {"part": "model"} if pool_tasks else {}
-    with unchanged([path]):
-        of_run = read_run(path, replace(reading, columns={**reading.columns, **parts}), run)
+    of_run = read_run(path, replace(reading, columns={**reading.columns, **parts}), run)
     if of_run is not None:
         return of_run
     try:
@@ -381,7 +390,7 @@ class SystemFlags:
         self, submissions: Sequence[Submission], options: Mapping[str, object]
     ) -> dict[str, System]:
         """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
-        options = {**options, **cost_of_all(self.cost, submissions)}
+        submissions = with_cost(self.cost, submissions)
         systems = prepare_submissions(submissions, **options)
         systems, _ = self.with_recalibrated(systems, submissions, options)
         return systems
@@ -440,16 +449,18 @@ def _require_systems(submission: Submission) -> None:
             raise error
 
 
-def cost_of_all(
-    text: str | None,
-    submissions: Sequence[Submission],
-) -> dict[str, object]:
-    """Return the option of a cost, if there is one, which means the same classes in all submissions."""
+def with_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Submission]:
+    """Return submissions with a cost, if one is named, which means the same classes in all of them.
+
+    A cost of levels is that of scores, if there are some.
+    """
     if text is None:
-        return {}
+        return submissions
+    if text in LEVEL_COSTS and any(one.cost is not None for one in submissions):
+        return [one if one.cost is None else replace(one, cost=text) for one in submissions]
     matrices = [cost_of_flag(text, submission)[0] for submission in submissions]
     require_one_order("--cost", submissions)
-    return {"cost": matrices[0]}
+    return [replace(one, cost=matrices[0]) for one in submissions]
 
 
 def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
@@ -467,22 +478,27 @@ def cost_of_flag(
     text: str | None, submission: Submission
 ) -> tuple[str | Floats, Sequence[object] | None]:
     """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
-    if submission.form != "posteriors":
-        if text is not None:
-            raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
-        return "zero_one", None
-    classes = _classes_of(submission)
+    classes = _classes_of(submission) if submission.form == "posteriors" else None
     if text is None:
-        return "zero_one", classes
+        return "zero_one" if submission.cost is None else submission.cost, classes
+    if classes is None:
+        raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
+    if text in LEVEL_COSTS:
+        return text, classes
     if Path(text).suffix.lower() in (".csv", ".json"):
         costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
         return costs, decisions
+    matrix = _matrix_in(text)
+    return matrix, classes if matrix.shape[1] == len(classes) else None
+
+
+def _matrix_in(text: str) -> Floats:
+    """Return costs written as rows of numbers."""
     try:
         rows = [row.split(",") for row in text.split(";")]
-        matrix = np.array([list(map(float, row)) for row in rows])
+        return np.array([list(map(float, row)) for row in rows])
     except ValueError:
         raise InputError("--cost", "no_matrix", value=text) from None
-    return matrix, classes if matrix.shape[1] == len(classes) else None
 
 
 def _classes_of(submission: Submission) -> list[str]:

@@ -13,9 +13,8 @@ from ecuas_metric.comparison.compare import (
     compare_systems,
     compare_within,
     in_common,
-    order_of,
+    match_ids,
 )
-from ecuas_metric.designs import design_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.files.values import as_ids, from_values
@@ -23,7 +22,7 @@ from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, Options, checked_options
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import all_values, prepare, resampled_values, value_keys
-from ecuas_metric.sampling import bootstrap_weights
+from ecuas_metric.sampling import bootstrap_weights, make_design
 from tests.ecuas_metric.files.submitted import submission
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
@@ -176,7 +175,7 @@ def test_one_wrong_answer_each_is_no_evidence_on_auroc():
 @pytest.mark.long
 def test_an_interval_is_about_the_bootstraps(outputs):
     options = Options(n_resamples=300)
-    counts = np.vstack(list(bootstrap_weights(design_of(400, options), options)))
+    counts = np.vstack(list(bootstrap_weights(make_design(400, options), options)))
     values = {
         name: resampled_values(system, counts) for name, system in systems_of(outputs, n=1).items()
     }
@@ -290,7 +289,7 @@ def test_rows_are_paired_by_position_only_where_that_is_asked_for_and_the_output
 
 @pytest.mark.parametrize(("ids", "others"), KINDS)
 def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
-    order = order_of("two", others, "one", ids)
+    order = match_ids("two", others, "one", ids)
     assert [str(others[row]) for row in order] == [str(value) for value in ids]
     parts = [
         submission(name, rng, size=len(ids), ids=values)
@@ -430,8 +429,8 @@ def test_ids_that_are_written_otherwise_are_said_to_be(other):
     others = [other(k) for k in range(40)][::-1]
     ids = ids[1:] + ids[:1]  # or they would count rows
     if set(ids) == set(others):
-        assert len(order_of("b", others, "a", ids)) == 40
+        assert len(match_ids("b", others, "a", ids)) == 40
         return
     with pytest.raises(InputError) as raised:
-        order_of("b", others, "a", ids)
-    assert raised.value.advice == "write_ids_alike"
+        match_ids("b", others, "a", ids)
+    assert "write them alike" in str(raised.value)

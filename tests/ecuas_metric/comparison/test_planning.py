@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 
 from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.comparison.planning import Spread, plan_of, plan_of_rates, plan_of_systems
+from ecuas_metric.comparison.planning import Spread, make_plan, plan_of_rates, plan_of_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.inference import Moments
 from ecuas_metric.metric import Key
@@ -81,24 +81,24 @@ def test_strata_that_are_alike_need_as_many_samples_as_none(rng):
 @pytest.mark.parametrize("spread", [NORMAL, spread_of(0.4, -2.0, -0.1)])
 def test_what_n_detects_needs_n(spread, power, alpha):
     options = {"power": power, "alpha": alpha}
-    plan = plan_of(ERROR_RATE, 0.03, spread, 500, **options)
-    assert plan_of(ERROR_RATE, plan.detectable, spread, 500, **options).needed == 500
-    there = plan_of(ERROR_RATE, 0.03, spread, plan.needed, **options)
-    fewer = plan_of(ERROR_RATE, 0.03, spread, plan.needed - 1, **options)
+    plan = make_plan(ERROR_RATE, 0.03, spread, 500, **options)
+    assert make_plan(ERROR_RATE, plan.detectable, spread, 500, **options).needed == 500
+    there = make_plan(ERROR_RATE, 0.03, spread, plan.needed, **options)
+    fewer = make_plan(ERROR_RATE, 0.03, spread, plan.needed - 1, **options)
     assert there.detectable <= 0.03 < fewer.detectable
 
 
 def test_a_plan_is_that_of_normal_means_but_for_the_one_answer_more():
     deviates = stats.t(499).ppf(0.975) + stats.norm.ppf(0.8)
-    plan = plan_of(ERROR_RATE, -0.03, NORMAL, 500)
+    plan = make_plan(ERROR_RATE, -0.03, NORMAL, 500)
     assert plan.detectable == pytest.approx(deviates * 0.4 / math.sqrt(500), rel=1e-3)
     assert plan.needed == pytest.approx((deviates * 0.4 / 0.03) ** 2, rel=3e-3)
-    added = plan_of(ERROR_RATE, -0.03, spread_of(0.4, -2.0), 500)
+    added = make_plan(ERROR_RATE, -0.03, spread_of(0.4, -2.0), 500)
     assert plan.detectable < added.detectable < plan.detectable + 2.0 / 500
 
 
 def test_samples_that_never_differ_plan_nothing():
-    plan = plan_of(ERROR_RATE, 0.05, spread_of(0.0), 100)
+    plan = make_plan(ERROR_RATE, 0.05, spread_of(0.0), 100)
     assert (math.isnan(plan.detectable), plan.needed) == (True, None)
 
 

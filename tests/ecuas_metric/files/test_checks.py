@@ -255,7 +255,11 @@ ASKED = {  # a file, and lines that the refusal prints, of which one gives the k
     ),
     "one of three words": (
         BASE.assign(correct=np.where(C, "correct", np.where(SOME, "skipped", "incorrect"))),
-        ["--right correct/incorrect,skipped", "--right correct,skipped/incorrect"],
+        [
+            "--right correct/incorrect,skipped",
+            "--right correct,skipped/incorrect",
+            "--abstained skipped",
+        ],
         "confidences",
     ),
     "two words of another language": (

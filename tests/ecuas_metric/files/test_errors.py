@@ -24,19 +24,11 @@ OUT_OF_RANGE |= {"count": 2, "total": 3, "advice": "divide_by_100"}
 
 
 OF_FUNCTIONS = {
-    "align",
-    "label_or_leave_out",
     "name_scale",
-    "pass_exponentials",
-    "number_classes",
-    "pass_truth_first",
-    "score_as_confidences",
     "score_as_posteriors",
-    "sort_labels",
-    "take_keys",
 }
 # or of another command
-OF_FUNCTIONS |= {"fit_posteriors", "log_samples", "pass_weights_to_state", "set_shift"}
+OF_FUNCTIONS |= {"log_samples"}
 
 
 @pytest.fixture

@@ -273,6 +273,32 @@ def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(read):
         read(text.removesuffix(",ok"))
 
 
+OPEN = (
+    "nothing closes the quote of a cell that begins in line 3 and holds those below; close it there"
+)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '1,"one,0.9,1|2,two,0.8,0|3,three,0.7,1|',  # up to the end
+        '1,"one,0.9,1|2,"two",0.8,0|3,three,0.7,1|',  # up to the next one, in a row that is whole
+        '1,"one,0.9,1|2,"two",0.8,0|3,"three,0.7,1|4,"four",0.6,1|',
+    ],
+)
+def test_a_quote_that_nothing_closes_swallows_no_rows(rows, read):
+    rows = "0,zero,0.9,1\n" + rows.replace("|", "\n")
+    with pytest.raises(FileError, match=OPEN):
+        read(f"id,answer,confidence,correct\n{rows}")
+
+
+def test_quotes_that_are_closed_hold_several_lines(read):
+    """Also before spaces, and where they are doubled or within a text."""
+    rows = '1,"a ""b""\nc" ,0.9,1|2,"6"" long",0.8,0|3,5" long,0.7,1|4,"a\n""b"" , c",0.6,1|'
+    one = read("id,answer,confidence,correct\n" + rows.replace("|", "\n"))
+    assert one.predictions.tolist() == [0.9, 0.8, 0.7, 0.6]
+
+
 def test_a_point_alone_is_an_empty_cell(read):
     one = read("confidence,correct\n0.9,1\n.4,.\n.7,0\n", unlabelled="bounds")
     assert one.unlabelled.rows.tolist() == [False, True, False]

@@ -368,8 +368,11 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     assert sorted(submission.per_sample["groups"]) == sorted(
         str(i) for i in range(6) for _ in range(2)
     )
-    found = score_confidences(submission.references, submission.predictions)
-    assert found == pytest.approx(score_confidences([1, 0, 0, 1, 0, 1] * 2, q))
+    truth = [1, 0, 0, 1, 0, 1] * 2
+    silent = [value == "N" for value in values] * 2
+    abstained = submission.per_sample["abstained"]
+    found = score_confidences(submission.references, submission.predictions, abstained=abstained)
+    assert found == pytest.approx(score_confidences(truth, q, abstained=silent))
     for sample in samples:  # of two scorers none has it: the field is what is wrong, not the choice
         sample["scores"]["other"] = sample["scores"]["match"]
     file = json_file(tmp_path / "two", samples)

@@ -61,6 +61,7 @@ VALUES = {  # of each flag that takes one, another than its default; in a mappin
     "reject_costs": "0.1",
     "resamples": "50",
     "right": "ja",
+    "abstained": "silent",
     "samples": "50",
     "scale": "100",
     "seed": "7",
@@ -97,6 +98,7 @@ INPUTS = {  # command, kind of input -> what stands before the flag
 }
 # flags that say what to do about something, which an input of their own has
 OWN_INPUT = {
+    "abstained",
     "by",
     "by_position",
     "common",
@@ -127,6 +129,8 @@ def change_for(frame, flag, outputs, truth):
         frame[truth] = frame[truth].where(rows % 5 > 0, 0.6)
     elif flag == "right" and truth == "correct":
         frame[truth] = np.where(frame[truth] == 1, "ja", "nein")
+    elif flag == "abstained" and truth == "correct":
+        frame[truth] = frame[truth].astype(object).where(rows % 9 > 0, "silent")
     elif flag == "missing_confidence" and truth == "correct":
         frame.loc[rows % 9 == 0, outputs] = np.nan
     elif flag == "by_position":

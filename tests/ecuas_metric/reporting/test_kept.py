@@ -163,6 +163,10 @@ def test_a_file_that_is_standard_input_or_output_is_not_overwritten(folder, rng,
     assert said("decide a.csv --reject-cost 0.2 >> a.csv") == (
         "ecuas: standard output: this file is read, and would be overwritten. Redirect it to another file.\n"
     )
+    for stream in (">", "2>"):
+        command = f"score a.csv --output b.csv {stream} b.csv"
+        twice = said(command) or (folder / "b.csv").read_text()
+        assert twice.startswith("ecuas: b.csv: is written twice by this command. Name another")
 
 
 @pytest.mark.parametrize("name", ["~/a.csv", "file:a.csv", "simplecache::file://{folder}/a.csv"])

@@ -136,12 +136,13 @@ def test_latex_compiles(tmp_path):
 
 
 def test_csv_and_json_hold_all_digits_and_no_formula(rng):
-    names = ["two", "a=-+@", "=a()", "+a()", "-a()", "@a()"]
+    names = ["two", "a=-+@", "=a()", "+a()", "-a()", "@a()", "a;=b", "a;b", "a\t+b"]
     report = make_report(prepare_submissions(submission(name, rng) for name in names))
     rows = list(
         csv.DictReader(io.StringIO(tables.to_csv(report_records(report), report.signature)))
     )
-    assert [row["system"] for row in rows] == [*names[:2], *(f"'{name}" for name in names[2:])]
+    expected = [*names[:2], *(f"'{name}" for name in names[2:6]), "a;'=b", "a;b", "a\t'+b"]
+    assert [row["system"] for row in rows] == expected
     assert float(rows[0]["ecuas_0"]) == report.results["two"].flat()["ecuas_0"]
     assert rows[0]["signature"] == report.signature
     content = json.loads(tables.to_json([{"a": math.nan, "b": 0.1}], "line", ["note"]))
@@ -163,7 +164,16 @@ def test_names_with_markup_are_text_in_every_format():
     records = [{"system": name, "er": 0.1} for name in markup.NAMES]
     rows = list(csv.DictReader(io.StringIO(tables.to_csv(records, ""))))
     assert [row["system"].removeprefix("'") for row in rows] == list(markup.NAMES)
-    assert not any(row["system"].startswith(tables.FORMULA_STARTS) for row in rows)
+    cells = [cell for row in rows for cell in re.split("[;\t]", row["system"])]
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
+
+
+@pytest.mark.parametrize("line", ["a`b<b>x</b>", "`", "``a``", "a ``` b ` c", "a\n\n<b>x</b>"])
+def test_a_signature_is_code_whatever_is_in_it(line):
+    text = to_markdown(replace(SMALL, signature=line)).splitlines()[-1]
+    elements, read = markup.rendered(text)
+    assert elements == {"p", "code"}
+    assert read.strip() == tables.one_line(line)
 
 
 @pytest.mark.parametrize(

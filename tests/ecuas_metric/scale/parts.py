@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ecuas_metric.groups import SUMS
 from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
@@ -44,7 +45,7 @@ class Rows(NamedTuple):
 def packed(state):
     """Return all that a state tells, to ten digits, errors by differences to four: other orders of sums differ less."""
     groups = state.groups
-    sums = [*groups.sums.values(), groups.low, groups.high]
+    sums = [getattr(groups, name) for name in (*SUMS, "rank", "high")]
     numbers = np.concatenate([np.ravel(values) for values in sums])
     found = {str(index): value for index, value in enumerate(numbers.tolist())}
     rough = set()

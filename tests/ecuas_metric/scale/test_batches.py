@@ -424,6 +424,23 @@ def test_a_copy_of_a_file_is_refused_beside_it(logs, tmp_path):
     assert scored(logs).keys() == {"a", "b"}
 
 
+def test_the_same_rows_of_another_month_are_refused_unless_their_file_was_moved(logs, tmp_path):
+    first, second = (tmp_path / month / "0.parquet" for month in ("first", "second"))
+    for path in (first, second):
+        path.parent.mkdir()
+        path.write_bytes((logs / "0.parquet").read_bytes())
+    state_file = tmp_path / "all.state"
+    before = scored(first, state_file=state_file)
+    with pytest.raises(FileError, match=r"holds the rows of .*/first/0.parquet, as another does"):
+        scored(second, state_file=state_file)
+    (tmp_path / "link").symlink_to(first.parent)
+    assert scored(tmp_path / "link" / "0.parquet", state_file=state_file) == before
+    pq.write_table(pq.read_table(first)[1:], first)  # its place has other rows by now
+    assert scored(second, state_file=state_file) == before
+    first.unlink()
+    assert scored(second, state_file=state_file) == before
+
+
 def test_nothing_there_is_an_error(tmp_path):
     for pattern in (f"{tmp_path}/*.parquet", f"{tmp_path}/none.parquet", str(tmp_path)):
         with pytest.raises(FileError, match="there is no such Parquet file"):

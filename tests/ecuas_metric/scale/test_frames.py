@@ -210,7 +210,7 @@ def test_bins_of_engines_are_those_of_states(engine, monkeypatch):
     (state,) = frames.states_of_frame(rows, checked_options()).values()
     monkeypatch.setattr(summary, "MOST_GROUPS", 0)
     of_memory = summary.summary_of(prepare(form, q, y, checked_options()))
-    np.testing.assert_allclose(state.groups.low, of_memory.groups.low, rtol=1e-12)
+    np.testing.assert_allclose(state.groups.rank, of_memory.groups.rank, rtol=1e-12)
 
 
 @EVERY
@@ -225,7 +225,7 @@ def test_bins_of_many_rows_end_where_those_of_memory_do(engine, scale, monkeypat
         rows = engine(pa.table({"confidence": cells, "correct": np.ones(len(cells), int)}))
         options = checked_options(n_bins=n_bins)
         (state,) = frames.states_of_frame(rows, options, reading=reading).values()
-        ends = np.stack([-state.groups.high, -state.groups.low])
+        ends = np.stack([-state.groups.high, -state.groups.rank])
         low, high = confidence_bins(ends, n_bins=n_bins)
         np.testing.assert_array_equal(low, high)
 

@@ -1,5 +1,6 @@
 """What visitors leave on the disk."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,18 +24,47 @@ def test_what_is_old_is_deleted_wherever_it_is_but_for_what_is_kept(app, tmp_pat
     assert set(tmp_path.rglob("*")) == {tmp_path / "kept", tmp_path / "kept/form.csv"}
 
 
-def test_where_the_disk_is_full_nothing_more_is_uploaded_and_the_page_says_so(page, app):
-    def upload():
-        return httpx.post(f"{page}gradio_api/upload", files={"files": ("a.csv", b"x" * 10**6)})
+@pytest.fixture
+def small(app, monkeypatch):
+    """A disk that takes a megabyte more than there is."""
 
-    (first,) = upload().json()
-    allowed = app.uploads.LIMITS
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app.uploads, "LIMITS", replace(allowed, disk_bytes=10**6))
-        answer = upload()
-        assert (answer.status_code, answer.text) == (
-            507,
-            "The disk of this page is full of the files of others. Try again in a few minutes.",
-        )
+    def shrink(more=10**6):
+        most = app.storage._bytes_on_disk() + more
+        monkeypatch.setattr(app.uploads, "LIMITS", replace(app.uploads.LIMITS, disk_bytes=most))
+
+    return shrink
+
+
+FULL = "The disk of this page is full of the files of others. Try again in a few minutes."
+
+
+def upload(page, size):
+    return httpx.post(
+        f"{page}gradio_api/upload", files={"files": ("a.csv", b"x" * size)}, timeout=60
+    )
+
+
+def test_where_the_disk_is_full_nothing_more_is_uploaded_or_computed_and_the_page_says_so(
+    page, app, small, files
+):
+    (first,) = upload(page, 10**6).json()
+    small(-1)
+    answer = upload(page, 10**6)
+    assert (answer.status_code, answer.text) == (507, FULL)
+    assert (
+        FULL in app.show_score([str(files[0])], *[one.default for one in app.CONTROLS.values()])[0]
+    )
     assert Path(first).exists()
-    assert upload().status_code == 200
+    small()
+    assert upload(page, 10**5).status_code == 200
+
+
+def test_uploads_that_arrive_at_once_have_one_disk_together(page, small):
+    small()
+    answer = upload(page, 2 * 10**6)
+    assert (answer.status_code, answer.text) == (507, FULL)
+    small(2 * 10**6)
+    with ThreadPoolExecutor(8) as visitors:
+        answers = list(visitors.map(lambda _: upload(page, 10**6).status_code, range(8)))
+    assert set(answers) <= {200, 507}
+    assert answers.count(200) <= 2

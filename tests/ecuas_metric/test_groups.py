@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric import inputs
-from ecuas_metric.ranking import sorted_by, tie_groups
+from ecuas_metric.groups import sorted_by, tie_groups
 from tests.ecuas_metric.systems import UNIT
 
 SAMPLES = st.lists(st.tuples(UNIT, st.sampled_from([0.0, 1.0])), min_size=1, max_size=30)

@@ -1,25 +1,67 @@
-"""The one sort by uncertainty: tie groups, and the areas that metrics of the order are made of."""
+"""Samples by uncertainty: the one sort, sums over groups of equal uncertainty, and how these add up."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
 
-from .inputs import NUMBERS_PER_SAMPLE, Array, Floats, Ints, blocks, inner, is_one_repeated
+from .inputs import (
+    NUMBERS_PER_SAMPLE,
+    Array,
+    Bools,
+    FloatOrFloats,
+    Floats,
+    Ints,
+    blocks,
+    inner,
+    is_one_repeated,
+)
+
+# sums over the samples of a group, of weights w and candidate costs c, and the power of w in each
+POWERS = {
+    "weight": 1,  # w
+    "cost": 1,  # w c
+    "weight2": 2,  # w^2
+    "weight2_cost": 2,  # w^2 c
+    "weight2_cost2": 2,  # w^2 c^2
+    "weight4": 4,  # w^4
+}
+SUMS = (*POWERS, "uncertainty", "cost_uncertainty")  # of states, also w u and w c u
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class TieGroups:
-    """Samples summed over groups of equal uncertainty (G,), from the least to the most uncertain."""
+def _empty() -> Floats:
+    return np.empty(0)
 
-    weight: Floats  # (G,), total weight
-    cost: Floats  # (G,), weighted candidate cost
-    rank: Floats  # (G,), increasing `Decisions.rank_by`
-    # (G,), exact weight of the correct ones, where `weight - cost` would round
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Samples summed over groups of equal uncertainty (G,), from the least to the most uncertain.
+
+    Values need the first three arrays, intervals also the sums of `POWERS`, and states all of them: a group of a state
+    may be a bin of neighbours. What was not asked for is empty.
+    """
+
+    weight: Floats
+    cost: Floats
+    rank: Floats  # increasing `Decisions.rank_by`; of a bin the lowest
+    # exact weight of the correct ones, where `weight - cost` would round
     correct: Floats | None = None
+    weight2: Floats = field(default_factory=_empty)
+    weight2_cost: Floats = field(default_factory=_empty)
+    weight2_cost2: Floats = field(default_factory=_empty)
+    weight4: Floats = field(default_factory=_empty)
+    next_cost: Floats = field(
+        default_factory=_empty
+    )  # what one more sample may cost, see `intervals.next_costs`
+    high: Floats = field(default_factory=_empty)  # the highest rank
+    uncertainty: Floats = field(default_factory=_empty)
+    cost_uncertainty: Floats = field(default_factory=_empty)
+
+    # ---- the order of the samples
 
     @cached_property
     def weight_until(self) -> Floats:
@@ -63,19 +105,102 @@ class TieGroups:
         """The areas of which AUROC, AURC and AUGRC are made, from one pass over the groups."""
         return _areas_of_samples(self) if self.are_samples else _areas(self)
 
+    # ---- the spread of the samples
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Areas:
-    """Sums over groups from the least to the most uncertain; E_k is the cost of the first k of weight."""
+    @cached_property
+    def total(self) -> float:
+        """The weight W of all samples."""
+        return float(self.weight.sum())
 
-    weight: float  # total
-    cost: float  # total
-    correct: float  # weight minus cost
-    lost_pairs: float  # for the 0-1 cost: weight of pairs whose incorrect sample is less uncertain, ties 1/2
-    accepted_cost: float  # area under accepted cost against accepted weight, by trapezoids
-    risks: float  # sum of E_k / k over the whole numbers k up to the total weight
-    first_cost: float  # E_1, or of the total weight if that is less
-    last_cost: float  # cost beyond the last whole number
+    @cached_property
+    def unit(self) -> float:
+        """The weight of one sample of as many equal ones as these are worth (Kish): sum of w^2 / W."""
+        return float(self.weight2.sum()) / self.total
+
+    @cached_property
+    def event(self) -> Floats:
+        """What a sample costs (G,) of those that cost anything: the mean square over the mean of their costs."""
+        return ratio(self.weight2_cost2, self.weight2_cost)
+
+    @cached_property
+    def costly(self) -> Floats:
+        """The sum of w^2 (G,) of the samples that cost `event` each, as all that cost anything are taken to."""
+        return ratio(self.weight2_cost, self.event)
+
+    @cached_property
+    def free(self) -> Floats:
+        """The sum of w^2 (G,) of the samples that cost nothing."""
+        return np.maximum(self.weight2 - self.costly, 0.0)
+
+    def mean(self, line: Line) -> float:
+        """Return the mean of a line over all samples."""
+        total = inner(self.weight, line.intercept) + inner(self.cost, line.slope)
+        return total / self.total
+
+    def centred(self, line: Line) -> Line:
+        """Return a line less its mean over all samples."""
+        return Line(line.intercept - self.mean(line), line.slope)
+
+    # ---- other groups
+
+    @property
+    def are_tied(self) -> Bools:
+        """Which groups (G,) are samples of one rank, and no bins of neighbours."""
+        return np.asarray(self.rank == self.high)
+
+    def enlarged(self, mass: Floats, cost: FloatOrFloats) -> Groups:
+        """Return the groups with a weight (G,) of samples of these costs (G,) added, for values and lines."""
+        return replace(self, weight=self.weight + mass, cost=self.cost + mass * cost, correct=None)
+
+    def scaled(self, unit: float) -> Groups:
+        """Return the groups with weights in another unit, at the same ranks."""
+        powers = {name: unit**power * getattr(self, name) for name, power in POWERS.items()}
+        return replace(
+            self,
+            **powers,
+            uncertainty=unit * self.uncertainty,
+            cost_uncertainty=unit * self.cost_uncertainty,
+        )
+
+    def first(self, count: int) -> Groups:
+        """Return the first of them."""
+        arrays = {one.name: getattr(self, one.name) for one in fields(self)}
+        parts = {name: array[:count] for name, array in arrays.items() if array is not None}
+        return replace(self, **parts)
+
+    def merged(self, starts: Ints) -> Groups:
+        """Return neighbours added up, from each start (K,) to the next, at their mean rank."""
+        arrays = {name: getattr(self, name) for name in SUMS}
+        sums = {name: np.add.reduceat(one, starts) for name, one in arrays.items() if len(one)}
+        rank = np.add.reduceat(self.rank * self.weight, starts) / sums["weight"]
+        next_cost = np.maximum.reduceat(self.next_cost, starts)
+        return replace(self, rank=rank, next_cost=next_cost, correct=None, **sums)
+
+    def binned(self, starts: Ints) -> Groups:
+        """Return neighbours added up, from each start (K,) to the next, with the lowest and the highest rank."""
+        if len(starts) == len(self.rank):
+            return self
+        high = np.maximum.reduceat(self.high, starts)
+        return replace(self.merged(starts), rank=self.rank[starts], high=high)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """The influence of a sample of cost c on a number, up to a constant: intercept + slope c, (G,) each."""
+
+    intercept: Floats
+    slope: Floats
+
+    def at(self, cost: FloatOrFloats) -> Floats:
+        """Return the influence (G,) of samples of these costs (G,), or of one cost."""
+        return np.asarray(self.intercept + self.slope * cost)
+
+    def times(self, factor: float) -> Line:
+        """Return the influence on so many times the number."""
+        return Line(factor * self.intercept, factor * self.slope)
+
+
+# ---- samples -> groups -----------------------------------------------------------------------------------------------
 
 
 def tie_groups(
@@ -83,7 +208,7 @@ def tie_groups(
     candidate_cost: Floats,
     *,
     sample_weight: Floats | None = None,
-) -> TieGroups:
+) -> Groups:
     """Sort samples (N,) by `rank_by`, low to high, and sum their weights and costs over groups of ties."""
     ranked = rank_by
     cost = candidate_cost
@@ -98,14 +223,14 @@ def tie_groups(
             sample_weight = sample_weight.take(order)
     if holds_of_neighbours(np.not_equal, ranked):
         if sample_weight is None:
-            return TieGroups(np.broadcast_to(1.0, cost.shape), cost, ranked)
-        return TieGroups(sample_weight, sample_weight * cost, ranked)
+            return Groups(np.broadcast_to(1.0, cost.shape), cost, ranked)
+        return Groups(sample_weight, sample_weight * cost, ranked)
     starts = run_starts(ranked)
     if sample_weight is None:
         size = np.diff(starts, append=len(cost)).astype(np.float64)
-        return TieGroups(size, np.add.reduceat(cost, starts), ranked[starts])
+        return Groups(size, np.add.reduceat(cost, starts), ranked[starts])
     weighted = sample_weight * cost
-    return TieGroups(
+    return Groups(
         np.add.reduceat(sample_weight, starts),
         np.add.reduceat(weighted, starts),
         ranked[starts],
@@ -113,7 +238,70 @@ def tie_groups(
     )
 
 
-def _areas_of_samples(groups: TieGroups) -> Areas:
+def sum_samples(
+    rank: Floats,
+    weight: Floats,
+    cost: Floats,
+    add: Callable[[Floats], Floats],
+    copies: Floats | float = 1.0,
+) -> Groups:
+    """Return groups of these ranks (G,) with the sums of `POWERS` that `add` makes of samples (N,).
+
+    A weight is that of all `copies` of a sample.
+    """
+    w = weight
+    c = cost
+    w2 = w * w / copies
+    terms = (w, w * c, w2, w2 * c, w2 * c * c, w2 * w2 / copies)
+    return Groups(rank=rank, **dict(zip(POWERS, map(add, terms), strict=True)))
+
+
+def join_groups(parts: Sequence[Groups]) -> Groups:
+    """Return the groups of several states, those of overlapping ranks as one."""
+    low = np.concatenate([part.rank for part in parts])
+    order = np.argsort(low, kind="stable")
+    low = low[order]
+    names = ("high", *SUMS, "next_cost")
+    arrays = {
+        name: np.concatenate([getattr(part, name) for part in parts])[order] for name in names
+    }
+    is_new = np.ones(len(low), np.bool_)
+    is_new[1:] = low[1:] > np.maximum.accumulate(arrays["high"])[:-1]
+    return Groups(rank=low, **arrays).binned(np.flatnonzero(is_new))
+
+
+def ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
+    """Return a quotient, and something else where the divisor is not positive."""
+    quotient = np.full(below.shape, otherwise)
+    np.divide(above, below, out=quotient, where=below > 0)
+    return quotient
+
+
+def totals(part: Ints, values: Floats, count: int = 0) -> Floats:
+    """Return the sums (H,) or (H, M) of values (N,) or (N, M) over parts, of which there are at least `count`."""
+    if values.ndim == 1:
+        return np.asarray(np.bincount(part, values, count), np.float64)
+    return np.stack([totals(part, column) for column in values.T], axis=1)
+
+
+# ---- areas -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Areas:
+    """Sums over groups from the least to the most uncertain; E_k is the cost of the first k of weight."""
+
+    weight: float  # total
+    cost: float  # total
+    correct: float  # weight minus cost
+    lost_pairs: float  # for the 0-1 cost: weight of pairs whose incorrect sample is less uncertain, ties 1/2
+    accepted_cost: float  # area under accepted cost against accepted weight, by trapezoids
+    risks: float  # sum of E_k / k over the whole numbers k up to the total weight
+    first_cost: float  # E_1, or of the total weight if that is less
+    last_cost: float  # cost beyond the last whole number
+
+
+def _areas_of_samples(groups: Groups) -> Areas:
     """Return the areas of groups that are samples of weight 1, in blocks that stay in the cache."""
     lost = accepted = risks = before = 0.0
     for rows in blocks(len(groups.cost), row_size=NUMBERS_PER_SAMPLE):
@@ -139,7 +327,7 @@ def _areas_of_samples(groups: TieGroups) -> Areas:
     )
 
 
-def _areas(groups: TieGroups) -> Areas:
+def _areas(groups: Groups) -> Areas:
     weight = groups.weight
     cost = groups.cost
     until = groups.weight_until
@@ -192,6 +380,9 @@ def harmonic_numbers(count: Floats) -> Floats:
     series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
     first_terms = sum(1 / (count + k) for k in range(1, 21))
     return np.euler_gamma + np.log(y) + 0.5 / y - series - first_terms
+
+
+# ---- the sort --------------------------------------------------------------------------------------------------------
 
 
 def run_starts(*keys: Array) -> Ints:

@@ -1,0 +1,78 @@
+"""The answers of a system to several questions of differing numbers of options, as one system on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..errors import InputError
+from ..inputs import Floats, is_one_repeated
+from ..options import checked_options
+from ..results import System, prepare
+
+
+def over_questions(questions: Mapping[str, System]) -> System:
+    r"""Return the answers to several questions as those of one system, in which each question counts the same.
+
+    Uncertainties and costs are in units of the largest uncertainty of their question, :math:`u_i / u_M` and
+    :math:`c_i / u_M`, and the weights of each question have the same sum: each ECUAS_n is the mean of those of the
+    questions. The answers about one item are a group.
+
+    Parameters
+    ----------
+    questions : mapping of name to System
+        With ids, which name the items.
+
+    Returns
+    -------
+    System
+        Of costs, with a largest uncertainty of 1; reject costs are shares of it.
+
+    Raises
+    ------
+    InputError
+        If a question has no ids.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system, make_report
+    >>> team = confidence_system([1, 0], [0.9, 0.4], num_classes=4, ids=["a", "b"], n=1)
+    >>> urgent = confidence_system([1, 1], [0.8, 0.7], num_classes=2, ids=["a", "b"], n=1)
+    >>> systems = {"team": team, "urgent": urgent}
+    >>> both = make_report([over_questions(systems)]).results["system 1"].flat()
+    >>> each = [results.flat() for results in make_report(systems).results.values()]
+    >>> round(both["ecuas_1"], 4), [round(one["ecuas_1"], 4) for one in each]
+    (0.4278, [0.5956, 0.26])
+    """
+    ids: list[str] = []
+    items: list[str] = []
+    columns: list[Floats] = []
+    for name, system in questions.items():
+        if system.ids is None:
+            raise InputError("questions", "no_ids", got=name)
+        of_question = list(map(str, system.ids))
+        ids += [f"{name} {item}" for item in of_question]
+        items += of_question
+        columns.append(_on_one_scale(system))
+    uncertainty, cost, weight = np.concatenate(columns, axis=1)
+    first = next(iter(questions.values())).options
+    options = checked_options(
+        n=first.n,
+        reject_costs=first.reject_costs,
+        confidence_level=first.confidence_level,
+        max_uncertainty=1.0,
+        sample_weight=None if is_one_repeated(weight) else weight,
+        groups=items,
+    )
+    return prepare("costs", uncertainty, cost, options, ids=ids)
+
+
+def _on_one_scale(system: System) -> Floats:
+    """Return the uncertainties, costs and weights (3, N) of a system, whose weights sum to 1."""
+    decisions = system.decisions
+    weight = system.options.weights(system.num_samples)
+    largest = decisions.max_uncertainty
+    return np.stack(
+        [decisions.uncertainty / largest, decisions.candidate_cost / largest, weight / weight.sum()]
+    )

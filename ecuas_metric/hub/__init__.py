@@ -1,0 +1,1 @@
+"""Ways to the Hugging Face Hub and to common formats of results, each by the libraries' own classes."""

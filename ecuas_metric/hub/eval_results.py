@@ -1,0 +1,139 @@
+"""Results -> the entries that model repositories keep in `.eval_results`, which boards of benchmarks show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+from ..metric import Key
+from ..results import Results
+
+if TYPE_CHECKING:
+    from huggingface_hub import EvalResultEntry
+
+FOLDER = ".eval_results"
+
+
+def eval_result_entries(
+    results: Results,
+    *,
+    benchmark: str,
+    only: Iterable[Key] | None = None,
+    date: str | None = None,
+    source: str | None = None,
+    revision: str | None = None,
+) -> list[EvalResultEntry]:
+    """Return the entries of a system's results, one for each metric, whose tasks are the keys of the metrics.
+
+    A board has no direction, and shows the largest value first: of a metric that is better when lower the entry has
+    1 - value, and its notes say so. They also have the interval, N and the signature.
+
+    Parameters
+    ----------
+    results : Results
+        Of one system.
+    benchmark : str
+        The dataset on the Hub that the questions are of, NAMESPACE/NAME.
+    only : iterable of Key, optional
+        The metrics; by default all that have a direction and lie in [0, 1] or are ECUAS_n.
+    date : str, optional
+        When the system was evaluated, ISO 8601; by default now.
+    source : str, optional
+        An address where the evaluation can be seen.
+    revision : str, optional
+        Of the dataset.
+
+    Returns
+    -------
+    list of huggingface_hub.EvalResultEntry
+
+    Raises
+    ------
+    InputError
+        If the benchmark is no name of a dataset, or a metric has no direction.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system, make_report
+    >>> report = make_report([confidence_system([1, 0, 1, 1], [0.9, 0.2, 0.4, 0.8], n=1)])
+    >>> (entry,) = eval_result_entries(
+    ...     report.results["system 1"], benchmark="me/questions", only=[Key("ecuas", 1.0)], date="2026-11-28"
+    ... )
+    >>> entry.task_id, round(entry.value, 4), entry.notes.split(";")[0]
+    ('ecuas_1', 0.6375, '1 - ecuas_1, N = 4')
+    """
+    from huggingface_hub import EvalResultEntry
+
+    require_repository(benchmark, "benchmark")
+    keys = [key for key in results.estimates if has_direction(key)] if only is None else list(only)
+    return [
+        EvalResultEntry(
+            dataset_id=benchmark,
+            task_id=str(key),
+            value=_value(key, results),
+            dataset_revision=revision,
+            date=date or datetime.now(UTC).isoformat(timespec="seconds"),
+            source_url=source,
+            notes=_notes(key, results),
+        )
+        for key in keys
+    ]
+
+
+def require_repository(name: str, argument: str) -> None:
+    """Raise InputError unless a text is the name of a repository with its namespace."""
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
+        raise InputError(argument, "no_repository", value=name)
+
+
+def files_of_entries(entries: Sequence[EvalResultEntry]) -> dict[str, str]:
+    """Return the content of a file for each entry, by its path in the repository of a model."""
+    from huggingface_hub import eval_result_entries_to_yaml
+    from huggingface_hub.utils import yaml_dump
+
+    files = {}
+    for entry in entries:
+        name = f"{entry.dataset_id}_{entry.task_id}".replace("/", "_")
+        files[f"{FOLDER}/{name}.yaml"] = yaml_dump(eval_result_entries_to_yaml([entry]))
+    return files
+
+
+def open_pull_request(model: str, files: Mapping[str, str], *, title: str) -> str:
+    """Open a pull request with files in the repository of a model, and return its address."""
+    from huggingface_hub import CommitOperationAdd, HfApi
+
+    require_repository(model, "model")
+    operations = [
+        CommitOperationAdd(path_in_repo=path, path_or_fileobj=text.encode())
+        for path, text in files.items()
+    ]
+    info = HfApi().create_commit(model, operations, commit_message=title, create_pr=True)
+    return str(info.pr_url)
+
+
+def has_direction(key: Key) -> bool:
+    """Return whether a plain metric ranks systems."""
+    return key.entry.higher_is_better is not None and not key.variant
+
+
+def _value(key: Key, results: Results) -> float:
+    """Return a number of which more is better."""
+    if key.entry.higher_is_better is None:
+        raise InputError("only", "has_no_direction", value=str(key))
+    value = results.estimates[key].value
+    return value if key.entry.higher_is_better else 1 - value
+
+
+def _notes(key: Key, results: Results) -> str:
+    estimate = results.estimates[key]
+    name = str(key) if key.entry.higher_is_better else f"1 - {key}"
+    limits = ""
+    if estimate.low is not None and estimate.high is not None:
+        low, high = estimate.low, estimate.high
+        if not key.entry.higher_is_better:
+            low, high = 1 - high, 1 - low
+        limits = f", {results.basis.level:.0%} interval [{low:.4g}, {high:.4g}]"
+    return f"{name}{limits}, N = {results.basis.num_samples}; {results.basis}"

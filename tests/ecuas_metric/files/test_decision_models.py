@@ -1,0 +1,432 @@
+"""Answers of decision models, as services return them and tools keep them, give the numbers of plain arithmetic."""
+
+import gzip
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ecuas_metric import prepare_submissions, read_submissions, score_posteriors
+from ecuas_metric.errors import FileError
+from ecuas_metric.results import all_values
+
+SEEDS = range(6)
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of one kind, with the probabilities (N, K) of its options in thousandths, and what is true (N,)."""
+
+    name: str
+    kind: str
+    options: list[str]
+    thousandths: NDArray[np.int64]
+    truth: NDArray[np.int64]
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        return self.thousandths / 1000
+
+
+def draw_question(name: str, kind: str, size: int, items: int, seed: int) -> Asked:
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(size, 0.5), items)
+    thousandths = np.floor(1000 * shares).astype(np.int64)
+    thousandths[np.arange(items), shares.argmax(axis=1)] += 1000 - thousandths.sum(axis=1)
+    truth = np.array([rng.choice(size, p=row / 1000) for row in thousandths])
+    options = [f"{name} {letter}" for letter in "abcdefghijkl"[:size]]
+    return Asked(name, kind, options, thousandths, truth)
+
+
+def draw_questions(seed: int, items: int = 12) -> list[Asked]:
+    draw = random.Random(seed)
+    kinds = ["yes", "choice", "choice", "score"]
+    return [
+        draw_question(
+            f"{kind}{number}",
+            kind,
+            2 if kind == "yes" else draw.randint(2, 12),
+            items,
+            seed + number,
+        )
+        for number, kind in enumerate(kinds)
+    ]
+
+
+# ---- plain arithmetic ------------------------------------------------------------------------------------------------
+
+
+def ecuas_by_hand(question: Asked, power: int = 1) -> float:
+    """Return ECUAS_1 of a question by its formula, of levels with a power of their distance as cost."""
+    size = len(question.options)
+    levels = np.arange(size)
+    costs = (levels[:, None] != levels).astype(float)
+    if question.kind == "score":
+        costs = (np.abs(levels[:, None] - levels) / (size - 1)) ** power
+    expected = question.probabilities @ costs
+    decision = np.round(expected, 12).argmin(axis=1)
+    u = expected.min(axis=1)
+    c = costs[question.truth, decision]
+    # the least over decisions of the expected cost, for the distribution that makes it largest
+    largest = 1 - 1 / size
+    if question.kind == "score":
+        largest = 0.5 if power == 1 else 0.25
+        if power == 2 and size % 2 == 0:  # no level is in the middle
+            largest = 0.25 * (1 + 1 / (size - 1) ** 2)
+    r = u / largest
+    return float(np.mean(r**2 + c * 2 / largest * (1 - r)))
+
+
+# ---- stores ----------------------------------------------------------------------------------------------------------
+
+
+def label_of(question: Asked, item: int) -> object:
+    place = int(question.truth[item])
+    if question.kind == "yes":
+        return bool(place)
+    return place if question.kind == "score" else question.options[place]
+
+
+def concentration(p: NDArray[np.float64]) -> float:
+    return round(float((len(p) * p.max() - 1) / (len(p) - 1)), 4)
+
+
+def openai_answer(question: Asked, item: int) -> Json:
+    p = question.probabilities[item]
+    if question.kind == "yes":
+        return {"type": "predicate", "name": question.name, "probability": p[1]}
+    if question.kind == "choice":
+        options = [
+            {"value": option, "probability": q}
+            for option, q in zip(question.options, p, strict=True)
+        ]
+        made = {"choice": question.options[int(p.argmax())]}
+    else:
+        options = [
+            {"value": level, "label": option, "probability": q}
+            for level, (option, q) in enumerate(zip(question.options, p, strict=True))
+        ]
+        made = {"score": float(p @ np.arange(len(p)))}
+    beside = {"confidence": concentration(p), "probabilities": options}
+    return {"type": question.kind, "name": question.name, **made, **beside}
+
+
+def jev_answer(question: Asked, item: int) -> Json:
+    p = question.probabilities[item]
+    if question.kind == "yes":
+        return {"type": "noul", "noul": p[1]}
+    beside: Json = {"confidence": concentration(p)}
+    if question.kind == "choice":
+        mapping = dict(zip(question.options, p.tolist(), strict=True))
+        beside["choice"] = question.options[int(p.argmax())]
+    else:
+        mapping = {str(level): q for level, q in enumerate(p.tolist())}
+        beside["score"] = float(p @ np.arange(len(p)))
+        beside["legend"] = {str(level): name for level, name in enumerate(question.options)}
+    return {"type": question.kind, "probabilities": mapping, **beside}
+
+
+def labels_of(questions: list[Asked], item: int) -> Json:
+    return {question.name: label_of(question, item) for question in questions}
+
+
+def openai_responses(questions: list[Asked], item: int) -> list[Json]:
+    answers = [openai_answer(question, item) for question in questions]
+    response = {"model": "m", "answers": answers}
+    return [{"id": item, "labels": labels_of(questions, item), "response": response}]
+
+
+def jev_responses(questions: list[Asked], item: int) -> list[Json]:
+    answers = {question.name: jev_answer(question, item) for question in questions}
+    response = {"model": "m", "answers": answers}
+    return [{"id": item, "labels": labels_of(questions, item), "response": response}]
+
+
+def langchain_messages(questions: list[Asked], item: int) -> list[Json]:
+    answers = {question.name: jev_answer(question, item) for question in questions}
+    for fields in answers.values():
+        if fields["type"] == "noul":
+            fields |= {"type": "predicate", "probability": fields.pop("noul")}
+    return [{"id": item, "model": "m", "labels": labels_of(questions, item), "answers": answers}]
+
+
+def jev_eval_lines(questions: list[Asked], item: int) -> list[Json]:
+    lines = []
+    for question in questions:
+        place = int(question.truth[item])
+        gold = question.options[place] if question.kind == "score" else label_of(question, item)
+        answer = jev_answer(question, item)
+        answer.get("probabilities", {}).update()  # in the order of their names
+        lines.append(
+            {"row": item, "id": question.name, "model": "m", "gold": gold, "answer": answer}
+        )
+    return lines
+
+
+def s1_records(questions: list[Asked], item: int) -> list[Json]:
+    records = []
+    for question in questions:
+        fields = jev_answer(question, item)
+        fields["primitive"] = fields.pop("type")
+        if "noul" in fields:
+            fields["p"] = fields.pop("noul")
+        kept = {"schema": "s1-record/1", "item_id": str(item), "question_id": question.name}
+        asked = {"model_requested": "m", "model_served": "m", "label": label_of(question, item)}
+        records.append({**kept, **asked, **fields})
+    return records
+
+
+def flat_rows(questions: list[Asked], item: int) -> list[Json]:
+    return [
+        {
+            "id": item,
+            "model": "m",
+            "question": question.name,
+            "label": label_of(question, item),
+            **jev_answer(question, item),
+        }
+        for question in questions
+    ]
+
+
+STORES: dict[str, Callable[[list[Asked], int], list[Json]]] = {
+    "openai": openai_responses,
+    "jev": jev_responses,
+    "langchain": langchain_messages,
+    "jev-eval": jev_eval_lines,
+    "s1": s1_records,
+    "flat": flat_rows,
+}
+
+
+def write_lines(path: Path, rows: list[Json]) -> Path:
+    text = "\n".join(map(json.dumps, rows))
+    content = text.encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+def write_store(folder: Path, store: str, questions: list[Asked], suffix: str = ".jsonl") -> Path:
+    items = len(questions[0].truth)
+    rows = [row for item in range(items) for row in STORES[store](questions, item)]
+    return write_lines(folder / f"answers{suffix}", rows)
+
+
+def ecuas_values(path: Path) -> dict[str, float]:
+    """Return ECUAS_1 by question."""
+    submissions = read_submissions(path)
+    systems = prepare_submissions(submissions, n=1)
+    values = {}
+    for one in submissions:
+        question = one.part.split(",")[0]
+        by_key = {str(key): value for key, value in all_values(systems[one.name]).items()}
+        values[question] = by_key["ecuas_1"]
+    return values
+
+
+# ---- laws ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_all_stores_give_the_numbers_of_the_formula(tmp_path: Path, store: str) -> None:
+    for seed in SEEDS:
+        questions = draw_questions(seed)
+        values = ecuas_values(write_store(tmp_path, store, questions))
+        for question in questions:
+            assert values[question.name] == pytest.approx(ecuas_by_hand(question), rel=1e-9)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl.gz"])
+def test_a_list_and_packed_lines_are_read_as_lines_are(tmp_path: Path, suffix: str) -> None:
+    questions = draw_questions(1)
+    lines = write_store(tmp_path, "openai", questions)
+    other = tmp_path / f"other{suffix}"
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
+    if suffix == ".json":
+        other.write_text(json.dumps(rows))
+    else:
+        write_lines(other, rows)
+    assert ecuas_values(other) == ecuas_values(lines)
+
+
+def test_the_order_of_options_changes_no_number(tmp_path: Path) -> None:
+    question = draw_question("q", "choice", 5, 30, seed=3)
+    rows = [row for item in range(30) for row in flat_rows([question], item)]
+    values = ecuas_values(write_lines(tmp_path / "a.jsonl", rows))
+    shuffled = random.Random(4)
+    for row in rows:
+        pairs = list(row["probabilities"].items())
+        shuffled.shuffle(pairs)
+        row["probabilities"] = dict(pairs)
+    assert ecuas_values(write_lines(tmp_path / "b.jsonl", rows)) == pytest.approx(values)
+
+
+def test_a_question_alone_has_the_number_that_it_has_beside_others(tmp_path: Path) -> None:
+    questions = draw_questions(7)
+    together = ecuas_values(write_store(tmp_path, "flat", questions))
+    for question in questions:
+        (alone,) = ecuas_values(write_store(tmp_path, "flat", [question])).values()
+        assert alone == together[question.name]
+
+
+def test_calibrated_answers_have_no_calibration_error_whatever_is_called_confidence(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        {
+            "id": item,
+            "type": "choice",
+            "choice": "a",
+            "confidence": 0.5,
+            "probabilities": {"a": 0.75, "b": 0.25},
+            "label": "b" if item == 0 else "a",
+        }
+        for item in range(4)
+    ]
+    (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    (system,) = prepare_submissions([submission]).values()
+    values = {str(key): value for key, value in all_values(system).items()}
+    assert values["ece"] == pytest.approx(0, abs=1e-12)
+    assert any("not the probability of being right" in str(note) for note in submission.notes)
+
+
+def test_the_largest_probability_called_confidence_needs_no_note(tmp_path: Path) -> None:
+    rows = flat_rows([draw_question("q", "choice", 3, 1, seed=1)], 0)
+    rows[0]["confidence"] = max(rows[0]["probabilities"].values())
+    (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    assert not any("not the probability" in str(note) for note in submission.notes)
+
+
+@pytest.mark.parametrize(("made", "truth"), [("a", "a"), ("b", "a")])
+def test_of_equally_likely_choices_the_one_that_was_made_counts(
+    tmp_path: Path, made: str, truth: str
+) -> None:
+    row = {"type": "choice", "choice": made, "probabilities": {"a": 0.5, "b": 0.5}, "label": truth}
+    path = write_lines(tmp_path / "a.jsonl", [{"id": 1, **row}, {"id": 2, **row}])
+    (system,) = prepare_submissions(read_submissions(path)).values()
+    assert system.decisions.candidate_cost.tolist() == [float(made != truth)] * 2
+
+
+def test_a_verdict_on_a_yes_or_no_is_about_the_side_that_was_taken(tmp_path: Path) -> None:
+    rows = [
+        {"id": 1, "type": "predicate", "probability": 0.02, "correct": 1},
+        {"id": 2, "type": "predicate", "probability": 0.9, "correct": 0},
+    ]
+    (system,) = prepare_submissions(
+        read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    ).values()
+    assert system.decisions.uncertainty == pytest.approx([0.02, 0.1])
+    assert system.decisions.max_uncertainty == 0.5
+
+
+@pytest.mark.parametrize("truth", [True, "true", "True", "yes", 1])
+def test_a_true_yes_or_no_is_known_in_any_of_its_forms(tmp_path: Path, truth: object) -> None:
+    rows = [{"id": 1, "type": "noul", "noul": 0.7, "label": truth}]
+    rows.append({"id": 2, "type": "noul", "noul": 0.7, "label": False})
+    (system,) = prepare_submissions(
+        read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    ).values()
+    assert system.decisions.candidate_cost.tolist() == [0, 1]
+
+
+def test_scores_are_posteriors_with_the_distance_of_levels_as_cost(tmp_path: Path) -> None:
+    question = draw_question("q", "score", 4, 20, seed=2)
+    path = write_store(tmp_path, "openai", [question])
+    (system,) = prepare_submissions(read_submissions(path), n=1).values()
+    values = {str(key): value for key, value in all_values(system).items()}
+    assert values["ecuas_1"] == pytest.approx(ecuas_by_hand(question), rel=1e-9)
+    by_name = score_posteriors(
+        question.truth, question.probabilities, labels=range(4), cost="absolute", n=1
+    )
+    assert values["ecuas_1"] == by_name["ecuas_1"]
+    squared = score_posteriors(
+        question.truth, question.probabilities, labels=range(4), cost="squared", n=1
+    )
+    assert squared["ecuas_1"] == pytest.approx(ecuas_by_hand(question, power=2), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"label": "d"}, "none of the options"),
+        ({"choice": "b"}, "less likely"),
+        ({"probabilities": {"a": 0.7, "b": 0.7}}, "sum"),
+        ({"probabilities": {"a": 1.0}}, "two options"),
+        ({"probabilities": {"a": "0.7", "b": 0.3}}, "numbers"),
+        ({"label": {"other": "a"}}, "labels of other"),
+    ],
+)
+def test_what_contradicts_itself_is_refused_with_its_row(
+    tmp_path: Path, changes: Json, what: str
+) -> None:
+    row = {"type": "choice", "choice": "a", "probabilities": {"a": 0.7, "b": 0.3}, "label": "a"}
+    rows = [{"id": 1, "question": "q", **row}, {"id": 2, "question": "q", **row, **changes}]
+    if "label" in changes and isinstance(changes["label"], dict):
+        rows[0]["label"] = changes["label"]
+    path = write_lines(tmp_path / "a.jsonl", rows)
+    with pytest.raises(FileError, match=what):
+        prepare_submissions(read_submissions(path))
+
+
+def test_a_level_that_may_be_a_number_or_a_name_is_refused(tmp_path: Path) -> None:
+    legend = {"0": "1", "1": "2", "2": "3"}
+    answer = {"type": "score", "score": 1.0, "probabilities": {"0": 0.2, "1": 0.6, "2": 0.2}}
+    rows = [{"id": 1, "label": 1, "legend": legend, **answer}]
+    with pytest.raises(FileError, match="level"):
+        read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+
+
+def test_verdicts_on_scores_are_refused_since_they_have_degrees(tmp_path: Path) -> None:
+    answer = {"score": 0.95, "confidence": 0.9, "probabilities": {"0": 0.05, "1": 0.95}}
+    rows = [{"id": 1, "correct": 1, **answer}, {"id": 2, "correct": 0, **answer}]
+    with pytest.raises(FileError, match="true level"):
+        read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+
+
+def test_probabilities_beside_a_label_alone_are_a_table_as_before(tmp_path: Path) -> None:
+    rows = [
+        {"id": k, "label": "ab"[k % 2], "probabilities": {"a": 0.75, "b": 0.25}} for k in range(4)
+    ]
+    (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    assert submission.recipe.format != "run"
+
+
+@pytest.mark.parametrize("kind", ["choice", "yes", "score"])
+def test_a_refusal_costs_what_rejecting_costs(tmp_path: Path, kind: str) -> None:
+    question = draw_question("q", kind, 2 if kind == "yes" else 4, 20, seed=5)
+    rows = [row for item in range(20) for row in flat_rows([question], item)]
+    whole = ecuas_values(write_lines(tmp_path / "a.jsonl", rows[:15]))["q"]
+    for row in rows[15:]:
+        kept = {name: row[name] for name in ("id", "model", "question", "label")}
+        row.clear()
+        row.update(kept, type="refusal")
+    path = write_lines(tmp_path / "b.jsonl", rows)
+    assert ecuas_values(path)["q"] == pytest.approx((15 * whole + 5) / 20)
+    assert any("5 of 20 refused" in str(note) for note in read_submissions(path)[0].notes)
+
+
+def test_a_call_that_failed_is_a_refusal(tmp_path: Path) -> None:
+    question = draw_question("q", "choice", 3, 4, seed=6)
+    rows = [row for item in range(4) for row in s1_records([question], item)]
+    for name in ("choice", "confidence", "probabilities"):
+        del rows[1][name]
+    rows[1] |= {"model_served": None, "error_code": "timeout"}
+    (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    assert submission.per_sample["abstained"] == [False, True, False, False]
+
+
+@pytest.mark.slow
+def test_two_hundred_files_of_all_stores_give_the_numbers_of_the_formula(tmp_path: Path) -> None:
+    for seed in range(200):
+        questions = draw_questions(1000 + seed)
+        for store in STORES:
+            values = ecuas_values(write_store(tmp_path, store, questions))
+            expected = {question.name: ecuas_by_hand(question) for question in questions}
+            assert values == pytest.approx(expected, rel=1e-9)

@@ -1,0 +1,147 @@
+"""Results of a model go to its repository as the Hub's own parser takes them, by a pull request that is asked for."""
+
+import json
+
+import numpy as np
+import pytest
+from huggingface_hub import parse_eval_result_entries
+from yaml import safe_load
+
+from ecuas_metric import confidence_system, score_confidences
+from ecuas_metric.errors import InputError
+from ecuas_metric.hub.eval_results import eval_result_entries
+from ecuas_metric.hub.every_eval_ever import files_of_evaluation
+from ecuas_metric.metric import Key
+from ecuas_metric.reporting import cli
+from ecuas_metric.results import compute_results
+from tests.ecuas_metric.integrations.live import run
+
+CSV = "confidence,correct\n" + "0.9,1\n0.8,0\n0.4,1\n0.7,1\n" * 30
+MODEL, BENCHMARK = "me/model", "me/questions"
+
+
+@pytest.fixture
+def answers(tmp_path):
+    path = tmp_path / "model.csv"
+    path.write_text(CSV)
+    return path
+
+
+@pytest.fixture
+def model(hub, online, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    return hub.put("models", MODEL, {})
+
+
+def entry_in(text):
+    (entry,) = parse_eval_result_entries(safe_load(text))
+    return entry
+
+
+def values_of_csv():
+    rows = [line.split(",") for line in CSV.splitlines()[1:]]
+    confidence, correct = zip(*((float(q), int(y)) for q, y in rows), strict=True)
+    return score_confidences(correct, confidence, confidence_level=0.95)
+
+
+@pytest.mark.e2e
+def test_nothing_is_sent_unless_it_is_asked_for(model, answers, capsys):
+    call = ["publish-results", MODEL, str(answers), "--benchmark", BENCHMARK]
+    assert cli.main(call) == 0
+    printed = capsys.readouterr().out
+    assert model.pulls == []
+    assert cli.main([*call, "--pull-request"]) == 0
+    (files,) = model.pulls
+    ((path, content),) = files.items()
+    assert path in printed
+    assert path.startswith(".eval_results/")
+    entry = entry_in(content)
+    values = values_of_csv()
+    assert (entry.dataset_id, entry.task_id) == (BENCHMARK, "ecuas_1")
+    assert entry.value == pytest.approx(1 - values["ecuas_1"], abs=1e-15)
+    low, high = 1 - values["ecuas_1_high"], 1 - values["ecuas_1_low"]
+    assert f"[{low:.4g}, {high:.4g}], N = 120" in entry.notes
+
+
+@pytest.mark.e2e
+def test_who_may_not_write_is_told(model, hub, answers, monkeypatch, capsys):
+    monkeypatch.setenv("HF_TOKEN", "hf_other")
+    call = ["publish-results", MODEL, str(answers), "--benchmark", BENCHMARK, "--pull-request"]
+    assert cli.main(call) == 2
+    error = capsys.readouterr().err
+    assert "hf_other" not in error
+    assert model.pulls == []
+
+
+def test_more_is_better_of_each_entry():
+    system = confidence_system([1, 0, 1, 1], [0.9, 0.2, 0.4, 0.8], n=1)
+    results = compute_results(system)
+    for entry in eval_result_entries(results, benchmark=BENCHMARK):
+        (key,) = (key for key in results.estimates if str(key) == entry.task_id)
+        value = results.estimates[key].value
+        assert entry.value == (value if key.entry.higher_is_better else 1 - value)
+
+
+def test_a_metric_without_direction_has_no_entry():
+    system = confidence_system([1, 0], [0.9, 0.2], reject_costs=0.5)
+    coverage = Key("coverage", 0.5)
+    results = compute_results(system)
+    assert coverage in results.estimates
+    tasks = [entry.task_id for entry in eval_result_entries(results, benchmark=BENCHMARK)]
+    assert str(coverage) not in tasks
+    with pytest.raises(InputError, match="direction"):
+        eval_result_entries(results, benchmark=BENCHMARK, only=[coverage])
+
+
+@pytest.mark.parametrize("name", ["questions", "a/b/c", "a /b", ""])
+def test_a_benchmark_is_the_name_of_a_repository(name):
+    results = compute_results(confidence_system([1, 0], [0.9, 0.2]))
+    with pytest.raises(InputError):
+        eval_result_entries(results, benchmark=name)
+
+
+def records_of(system, folder):
+    """Return the record of the metrics and those of the samples, as they are written."""
+    files = files_of_evaluation(
+        system,
+        compute_results(system),
+        model=MODEL,
+        benchmark=BENCHMARK,
+        organization="us",
+        date="2026-11-28",
+    )
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    aggregate, samples = files.values()
+    return json.loads(aggregate), [json.loads(line) for line in samples.splitlines()]
+
+
+def test_records_of_every_eval_ever_hold_the_numbers_and_which_way_is_better(tmp_path):
+    confidence, correct = [0.9, 0.25, 0.4, 0.8], [1, 0, 1, 1]
+    system = confidence_system(correct, confidence, ids="abcd", confidence_level=0.9)
+    aggregate, samples = records_of(system, tmp_path)
+    values = score_confidences(correct, confidence, confidence_level=0.9)
+    for result in aggregate["evaluation_results"]:
+        config, details = result["metric_config"], result["score_details"]
+        name = config["metric_id"]
+        assert details["score"] == values[name]
+        assert config["lower_is_better"] == (name not in ("auroc", "auarc"))
+        interval = details.get("uncertainty", {}).get("confidence_interval")
+        if interval:
+            limits = interval["lower"], interval["upper"], interval["confidence_level"]
+            assert limits == (values[f"{name}_low"], values[f"{name}_high"], 0.9)
+    assert [one["sample_id"] for one in samples] == list("abcd")
+    assert [float(one["metadata"]["confidence"]) for one in samples] == pytest.approx(confidence)
+    assert [one["evaluation"]["is_correct"] for one in samples] == [bool(one) for one in correct]
+
+
+@pytest.mark.e2e
+@pytest.mark.integrations
+def test_the_formats_own_validator_takes_the_records(tmp_path):
+    rows = np.random.default_rng(0).random((50, 2))
+    system = confidence_system(rows[:, 1] < rows[:, 0], rows[:, 0], confidence_level=0.95)
+    records_of(system, tmp_path)
+    files = [path.relative_to(tmp_path) for path in tmp_path.rglob("*.json*")]
+    run("every-eval-ever", tmp_path, "validate", *files, program="bin/every_eval_ever")
