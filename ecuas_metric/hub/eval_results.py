@@ -86,7 +86,7 @@ def eval_result_entries(
 def require_repository(name: str, argument: str) -> None:
     """Raise InputError unless a text is the name of a repository with its namespace."""
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
-        raise InputError(argument, "no_repository", value=name)
+        raise InputError(argument, "must be NAMESPACE/NAME", value=name)
 
 
 def files_of_entries(entries: Sequence[EvalResultEntry]) -> dict[str, str]:
@@ -122,7 +122,9 @@ def has_direction(key: Key) -> bool:
 def _value(key: Key, results: Results) -> float:
     """Return a number of which more is better."""
     if key.entry.higher_is_better is None:
-        raise InputError("only", "has_no_direction", value=str(key))
+        raise InputError(
+            "only", "has no direction, so that no board can rank by it", value=str(key)
+        )
     value = results.estimates[key].value
     return value if key.entry.higher_is_better else 1 - value
 

@@ -96,7 +96,7 @@ def _no_labels(file: Path, options: RunOptions) -> FileError:
     named = f"labels of {', '.join(labels)}, and " if isinstance(labels, Mapping) else ""
     return FileError(
         file,
-        "no_labels_of_answers",
+        "holds answers of decision models, but not what is true",
         got=f"{named}answers to {', '.join(filter(None, questions))}",
         advice="name_label_field",
     )
@@ -121,7 +121,7 @@ def _records(file: Path) -> Iterator[tuple[int, Fields]]:
         documents = list(enumerate(documents[0][1], 1))
     for number, record in documents:
         if not isinstance(record, Mapping):
-            raise FileError(file, "no_record", row=number)
+            raise FileError(file, "must hold JSON objects", row=number)
         yield number, record
 
 
@@ -215,10 +215,12 @@ def _probabilities_in(fields: Fields, kind: str) -> dict[str, float]:
     pairs = given.items() if isinstance(given, Mapping) else map(_pair, given)
     options = {_text(option): _probability(value) for option, value in pairs}
     if len(options) < max(len(given), 2):
-        raise InputError("probabilities", "options_repeated", got=", ".join(options))
+        raise InputError(
+            "probabilities", "must be of two options or more, each once", got=", ".join(options)
+        )
     total = math.fsum(options.values())
     if not abs(total - 1) <= _SUM_TOLERANCE:
-        raise InputError("probabilities", "far_from_sum_1", value=total)
+        raise InputError("probabilities", "must sum to 1", value=total)
     if kind == "score":
         return {level: options[level] for level in map(str, range(len(options)))}
     return options
@@ -259,7 +261,9 @@ def _parts_of_question(run: Run, answers: Sequence[Answer], options: RunOptions)
         return []
     given = [answer for answer in answers if answer.kind != REFUSAL]
     if not given:
-        raise FileError(run.file, "all_refused", got=f"{len(answers)} answers to {run.task!r}")
+        raise FileError(
+            run.file, "holds refusals only", got=f"{len(answers)} answers to {run.task!r}"
+        )
     sizes = Counter((one.kind, len(one.probabilities)) for one in given)
     (largest, _), *_ = sizes.most_common(1)
     by_size = grouped(
@@ -306,16 +310,28 @@ def _facts(run: Run, answers: Sequence[Answer], given: Sequence[Answer]) -> list
     size = len(given[0].probabilities)
     fields = {"task": run.task, "count": len(answers), "choices": size}
     refused = len(answers) - len(given)
-    facts = [Note("run_of_decisions", fields)]
+    facts = [
+        Note(
+            "answers of a decision model, question {task!r} of {choices} options, {count:,} items",
+            fields,
+        )
+    ]
     if refused:
-        facts.append(Note("run_refused", {"count": refused, "total": len(answers)}))
+        facts.append(
+            Note(
+                "{count:,} of {total:,} refused or failed, which is to reject",
+                {"count": refused, "total": len(answers)},
+            )
+        )
     return facts
 
 
 def _opinions(file: Path, answers: Sequence[Answer]) -> dict[str, Column]:
     """Return the columns of the true levels, and of the probability of each."""
     if all(answer.label is None for answer in answers):
-        raise FileError(file, "score_without_level", row=answers[0].row)
+        raise FileError(
+            file, "holds scores, which need the true level as label", row=answers[0].row
+        )
     size = max(len(answer.probabilities) for answer in answers)
     refused = [0.5, *[0.0] * (size - 2), 0.5]
     table = np.array([list(answer.probabilities.values()) or refused for answer in answers])
@@ -353,7 +369,12 @@ def _decision(answer: Answer) -> int:
         return options.index(likeliest)
     made = _text(answer.made)
     if answer.probabilities.get(made) != answer.probabilities[likeliest]:
-        raise InputError("choice", "less_likely_choice", value=answer.made, likeliest=likeliest)
+        raise InputError(
+            "choice",
+            "is less likely than {likeliest!r} by the probabilities beside it",
+            value=answer.made,
+            likeliest=likeliest,
+        )
     return options.index(made)
 
 
@@ -369,7 +390,7 @@ def _true_option(answer: Answer) -> int | None:
     if answer.kind == "score":
         return _true_level(answer, text)
     if text not in options:
-        raise InputError("label", "no_option", value=label, options=options)
+        raise InputError("label", "is none of the options {options}", value=label, options=options)
     return options.index(text)
 
 
@@ -381,11 +402,19 @@ def _true_level(answer: Answer, text: str) -> int:
     by_number = options.index(text) if text in options else None
     if by_name is not None and by_number not in (None, by_name):
         raise InputError(
-            "label", "level_of_two_meanings", value=answer.label, name=names[by_number]
+            "label",
+            "may be the level from 0, called {name!r}, or the one of this name",
+            value=answer.label,
+            name=names[by_number],
         )
     level = by_number if by_name is None else by_name
     if level is None:
-        raise InputError("label", "no_option", value=answer.label, options=names or options)
+        raise InputError(
+            "label",
+            "is none of the options {options}",
+            value=answer.label,
+            options=names or options,
+        )
     return level
 
 
@@ -406,7 +435,12 @@ def _note_on_stated(answers: Sequence[Answer]) -> list[Note]:
     ]
     if "max p" in fitting:
         return []
-    return [Note("stated_confidence", {"formula": f", {fitting[0]}," if fitting else ""})]
+    return [
+        Note(
+            "What it calls confidence{formula} is not the probability of being right; its probabilities are read.",
+            {"formula": f", {fitting[0]}," if fitting else ""},
+        )
+    ]
 
 
 def _chance_corrected(p: Sequence[float]) -> float:

@@ -48,11 +48,15 @@ def publish_results(
 ) -> Notes:
     """Print the results of one model as the Hub's boards take them, or open a pull request with them."""
     if not benchmark:
-        raise InputError("--benchmark", "benchmark_missing")
+        raise InputError(
+            "--benchmark", "is missing: the dataset on the Hub that the questions are of"
+        )
     options = metric.options() | {"confidence_level": LEVEL}
     systems = prepare_submissions(read_files(files, rows, metric=metric), **options)
     if len(systems) > 1:
-        raise InputError("publish-results", "takes_one_system", got=", ".join(systems))
+        raise InputError(
+            "publish-results", "takes the answers of one system", got=", ".join(systems)
+        )
     ((name, system),) = systems.items()
     results = make_report(systems).results[name]
     keys = [Key(ECUAS_N.name, 1.0)]
