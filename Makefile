@@ -22,7 +22,7 @@ help:  ## say what there is to make
 install: $(VENV)/report.installed  ## the metric, and evaluate.load("ecuas") by its bare name
 	$(BIN)/python publish.py register
 
-demo: $(VENV)/demo.installed  ## three classifiers, one table, three figures, under a minute
+demo: $(VENV)/demo.installed  ## four classifiers, one table, three figures, under a minute
 	$(BIN)/python -m examples.demo
 
 space: $(VENV)/space.installed  ## the demo Space on http://127.0.0.1:7860

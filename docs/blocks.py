@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import io
+import math
 import re
 import shlex
 import tempfile
@@ -14,11 +15,14 @@ import ecuas_metric
 import examples.demo
 from docs import simulations
 from docs.simulations import Rows
-from ecuas_metric import make_report, prepare_submissions, read_submissions
+from ecuas_metric import compare_systems, prepare_submissions, read_submissions
+from ecuas_metric.comparison.rows import Comparison
 from ecuas_metric.files.recipe import LAYOUTS
+from ecuas_metric.metric import Key
 from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS
 from ecuas_metric.plotting.figures import reject_cost_figure, save
 from ecuas_metric.reporting import cli
+from ecuas_metric.reporting.report import title
 from ecuas_metric.results import System
 
 ROOT = Path(__file__).parent.parent
@@ -37,13 +41,20 @@ WITH_CODE = [
 CODE = re.compile(
     r"(?<=```python\n)>>> .*?(?=```)|(?<=```console\n)\$ ecuas [^`]*(?=```)", flags=re.DOTALL
 )
+FOREST, LOGISTIC, BAYES = "shallow forest", "logistic regression", "naive Bayes, calibrated"
 DEMO_FILES = {
-    "random forest": "random_forest",
-    "logistic regression": "logistic_regression",
-    "naive Bayes, calibrated": "gaussian_naive_bayes_calibrated",
+    FOREST: "shallow_forest",
+    LOGISTIC: "logistic_regression",
+    BAYES: "gaussian_naive_bayes_calibrated",
 }
-TITLES = {"auroc": "AUROC ↑", "aurc": "AURC ↓", "ece": "ECE ↓", "ecuas_0": "ECUAS_0 ↓"}
 REJECT_COST = 0.1
+CHOICES = [  # a metric, and two classifiers between which it chooses
+    (Key("auroc"), FOREST, BAYES),
+    (Key("aurc"), FOREST, BAYES),
+    (Key("ece"), BAYES, LOGISTIC),
+    (Key("ecuas", 0.0), FOREST, BAYES),
+    (Key("ecuas", 0.0), BAYES, LOGISTIC),
+]
 MARK = re.compile(r"<!-- (\w+): written by make reference -->")
 # what is made of the code, or of what was simulated
 WITH_TABLES = [
@@ -137,19 +148,25 @@ def _command(block: str) -> str:
 
 
 def _choices(systems: dict[str, System]) -> list[str]:
-    """Return a table of which classifier each metric prefers, and what that one costs."""
-    values = {title: result.flat() for title, result in make_report(systems).results.items()}
-    rows = [["metric", *values, "prefers", f"cost at {REJECT_COST:g}"]]
-    for key, metric in TITLES.items():
-        best = max if key == "auroc" else min
-        preferred = best(values, key=lambda title: values[title][key])
-        cells = []
-        for title in values:
-            number = f"{values[title][key]:.3f}"
-            cells.append(f"**{number}**" if title == preferred else number)
-        cost = f"{values[preferred][f'expected_cost_{REJECT_COST:g}']:.3f}"
-        rows.append([metric, *cells, preferred.partition(",")[0], cost])
+    """Return a table of which of two classifiers a metric prefers, and what that costs, each with its interval."""
+    rows = [["metric", "prefers", "to", "difference", f"and pays at {REJECT_COST:g}", "more"]]
+    cost = Key("expected_cost", REJECT_COST)
+    for key, *pair in CHOICES:
+        named = {name: systems[name] for name in pair}
+        by_metric, by_cost = compare_systems(named, only=[key, cost])
+        if (by_metric.difference > 0) != bool(key.entry.higher_is_better):
+            by_metric, by_cost = by_metric.turned(), by_cost.turned()
+        preference = f"{by_metric.first_value:.3f} against {by_metric.second_value:.3f}"
+        if not math.isnan(by_metric.low):
+            preference += f": {_with_interval(by_metric)}"
+        cells = [title(key), by_metric.first, by_metric.second, preference]
+        costs = f"{by_cost.first_value:.3f} instead of {by_cost.second_value:.3f}"
+        rows.append([*cells, costs, f"**{_with_interval(by_cost)}**"])
     return _table(rows)
+
+
+def _with_interval(row: Comparison) -> str:
+    return f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
 
 
 def _table(rows: Rows) -> list[str]:

@@ -127,6 +127,7 @@ ADVICE = {  # sentences of their own
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
     "fill_ids": "Give each row its id, or name another column: columns={{'id': NAME}}.",
+    "say_by_position": "Pass them to each system, or by_position=True if the rows are in the same order.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_other_ids": "Other ids? Name their columns with columns={{'id': NAME}}.",
@@ -252,6 +253,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "is {error_rate:.3f}."
     ),
     "inverted": "Wrong answers have higher confidences than right ones: AUROC is {auroc:.2f}.",
+    "paired_by_position": "there are no ids: {count:,} samples are paired by their position.",
     "ids_not_used": "its ids are not those of {other} in {count} of {total} rows, which are paired all the same.",
     "left_out": "{count} of {total} samples left out, because other systems do not have them.",
     "missing": "{count} of {total} confidences are missing (NaN) and count as {replacement:g}.",

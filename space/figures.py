@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from markupsafe import Markup
 
+from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.inputs import Floats, Ints
 from ecuas_metric.plotting.curves import (
     Band,
@@ -39,7 +40,6 @@ REFERENCE = "reference"  # the class of lines to compare with
 DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
 HEADROOM = 1.1
 WILD = 0.05  # of the coverage: the risks of the first few answers are 0 or 1
-NOTHING = "rejecting everything\u2060"  # a system that does; the mark is in no name of an upload
 CALIBRATED = "(calibrated)\u2060"
 
 
@@ -141,7 +141,7 @@ def _reject_costs(systems: Systems) -> Markup:
     end = max(curve.x[-1] for curve in lines.values())
     ends = np.array([0.0, end])
     y = axis("cost per question", 1.25 * _highest(lines))
-    lines[NOTHING] = Line(ends, ends)
+    lines[REJECTING] = Line(ends, ends)
     return figure("What does it cost its users?", lines, axis("reject cost", ends[-1]), y)
 
 

@@ -122,6 +122,8 @@ class Scored:
         result = as_json(records, self.grid.signature, notes, read=self.reading)
         if explained:
             result["in_words"] = [*sentences(self.decision), *self.sentences_alone()]
+            if isinstance(self.decision, Decision):
+                result["verdict"] = self.decision.verdict.to_json()
         return result
 
     def html(self, **parts: object) -> Markup:

@@ -155,6 +155,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "say_right_word": "Answers, beside the true ones? Under Options, “Columns”: predicted=NAME, label=NAME.",
     "say_abstained": "No answer? Put 1 in a column “abstained” there, and 0 elsewhere.",
     "fill_ids": "Give each row its id, or name another column under Options, “Columns”: id=NAME.",
+    "say_by_position": "Give both files a column of ids.",
     "pair_by_row": "Do they count rows, from different numbers? Leave them out in both.",
     "name_other_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",

@@ -11,15 +11,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..basis import FACTS, Basis, Purpose, may_rank, why_not_comparable
+from ..costs import ECUAS_N, ERROR_RATE, EXPECTED_COST, RISK
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
@@ -34,8 +35,10 @@ from ..intervals import (
     why_no_inference,
 )
 from ..metric import Key
-from ..options import effective_weights
+from ..options import ALPHA, LEVEL, effective_weights
 from ..results import System, all_values, answers_drawn, named_systems, ranked, reordered
+from .rows import REJECTING, Comparison, fields_of, significance_level, verdict_of_row
+from .verdict import Verdict, verdict_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -62,28 +65,34 @@ class Difference:
         return math.nan if self.inference is None else self.inference.p_value()
 
 
-@dataclass(frozen=True, slots=True)
-class BestTest:
-    """The test of a system to be the best: its p-value, and the level of intervals that tell who is better.
-
-    Where such an interval of its difference to a better one leaves out 0, it is not the best. The level is at least
-    that of an interval alone, so that one of two equal systems is best by chance no more often than 1 minus the level.
-    """
-
-    p_value: float
-    level: float
-
-
 class Family:
-    """All tests of aligned systems, with the correlations of their errors."""
+    """All differences of aligned systems, with tests of some and the correlations of their errors."""
 
     def __init__(
         self,
         systems: Mapping[str, System],
         only: Iterable[Key] | None = None,
+        *,
+        tested: Iterable[Key] | None = None,
+        strip: Sequence[Key] = (),
     ) -> None:
+        """Take systems and the keys of their numbers, by default all; of these, those that are `tested`.
+
+        The costs of the `strip` are also compared with those of rejecting everything, and tested.
+        """
         asked = None if only is None else list(only)
-        values = {name: all_values(system, only=asked) for name, system in systems.items()}
+        of_strip = [key for key in strip if asked is None or key not in asked]
+        # what is not of the strip alone
+        self.shown = {name: all_values(system, only=asked) for name, system in systems.items()}
+        values = {
+            name: self.shown[name] | all_values(system, only=of_strip)
+            for name, system in systems.items()
+        }
+        if strip:
+            nothing = rejecting_system(next(iter(systems.values())))
+            systems = {**systems, REJECTING: nothing}
+            values[REJECTING] = all_values(nothing, only=strip)
+        self.tested = None if tested is None else {*tested, *strip}
         self.systems = systems
         self.values = values
         self.options = next(iter(systems.values())).options
@@ -98,6 +107,12 @@ class Family:
             for key in values[first]
             if key in values[second]
         ]
+        self.in_family = [self._is_tested(test) for test in self.tests]
+
+    def _is_tested(self, test: Difference) -> bool:
+        """Return whether a difference is tested: by a metric of the family, which may rank these two."""
+        is_asked = self.tested is None or test.key in self.tested
+        return is_asked and test.inference is not None and self.may_rank(test)
 
     def _test(self, first: str, second: str, key: Key) -> Difference:
         """Return a difference with what is known of it; exactly 0 where it is no more than rounding."""
@@ -112,10 +127,13 @@ class Family:
             inference = replace(inference, value=0.0)
         return Difference(first, second, key, numbers, inference)
 
-    def why_untested(self, test: Difference) -> str | None:
-        """Return why there is no test of two numbers, as the id of a note; None if there is one, or a number is nan."""
+    def why_untested(self, index: int) -> str | None:
+        """Return why two numbers are not tested, as the id of a note; None if they are, or a number is nan."""
+        test = self.tests[index]
         names = (test.first, test.second)
-        if test.inference or any(math.isnan(self.values[name][test.key]) for name in names):
+        if test.inference:
+            return None if self.in_family[index] else OUTSIDE
+        if any(math.isnan(self.values[name][test.key]) for name in names):
             return None
         if not self.design.tells_errors:
             return NO_UNITS.id
@@ -128,10 +146,13 @@ class Family:
 
         They are those of normal deviates times the Cholesky factor of the correlations.
         """
+        tests = itertools.compress(self.tests, self.in_family)
+        used = {(name, test.key) for test in tests for name in (test.first, test.second)}
         numbers = {
             (name, key): number
             for name, of_system in self.numbers.items()
             for key, number in of_system.items()
+            if (name, key) in used
         }
         if not numbers:
             return {}
@@ -169,7 +190,9 @@ class Family:
             answers = self.answers[name]
             fit = answers.recalibration
             decided = [
-                key for key in self.values[name] if why_no_inference(key, fit) == "decided_by_fit"
+                key
+                for key in self.shown.get(name, ())
+                if why_no_inference(key, fit) == "decided_by_fit"
             ]
             of_system = notes_unseen(answers, kinds) + note_on("decided_by_fit", decided)
             notes += [(name, note) for note in of_system]
@@ -179,7 +202,8 @@ class Family:
         """Return, by system and number, what the intervals of differences rest on that was not seen."""
         hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
         for test in self.tests:
-            if test.inference is None:
+            is_shown = test.key in self.shown.get(test.first, ())
+            if test.inference is None or REJECTING in (test.first, test.second) or not is_shown:
                 continue
             kind = unseen(test.numbers, test.inference, level, self.design)
             if kind is not None:
@@ -197,9 +221,9 @@ class Family:
     def adjusted_p_values(self) -> Floats:
         """Return p-values for all M tests together: step-down, by the largest of correlated normal deviates.
 
-        Each p-value (M,) is turned into its normal deviate; that of the largest is the share of draws whose largest is
-        as large, the next one is compared with the largest of the others, and so on (Westfall and Young 1993, Algorithm
-        4.1; Hothorn, Bretz and Westfall 2008). No more than Holm's; nan where there is no test.
+        Each p-value (M,) of the family is turned into its normal deviate; that of the largest is the share of draws
+        whose largest is as large, the next one is compared with the largest of the others, and so on (Westfall and
+        Young 1993, Algorithm 4.1; Hothorn, Bretz and Westfall 2008). No more than Holm's; nan where there is no test.
         """
         adjusted, _ = self._step_down
         return adjusted
@@ -218,6 +242,7 @@ class Family:
         from scipy.special import ndtri
 
         p_values = np.array([test.p_value for test in self.tests])
+        p_values[~np.array(self.in_family, dtype=bool)] = math.nan
         sizes = -ndtri(p_values / 2)
         order = np.argsort(sizes)[: np.count_nonzero(~np.isnan(sizes))]
         adjusted = p_values.copy()
@@ -236,118 +261,50 @@ class Family:
         adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
         return adjusted, largest
 
-    def best_tests(self, level: float) -> dict[tuple[str, Key], BestTest]:
-        """Return the test of each system to be the best, by each metric that ranks all of them.
 
-        Its p-value is that of "no other system is better than this one", from those of "that one is not better". The
-        systems above alpha hold the best one with a probability of 1 - alpha (Gupta 1965; Mogstad et al. 2024).
-        """
-        tests = {}
-        for key in dict.fromkeys(test.key for test in self.tests):
-            rows = [row for row, test in enumerate(self.tests) if test.key == key]
-            if key.entry.higher_is_better is None or not all(
-                self.may_rank(self.tests[row]) for row in rows
-            ):
-                continue
-            for name, test in self._best_tests(rows, level).items():
-                tests[name, key] = test
-        return tests
-
-    def _best_tests(self, rows: Sequence[int], level: float) -> dict[str, BestTest]:
-        """Return the test of each system to be the best by the metric of these rows; without systems that have none."""
-        from scipy.special import ndtr, ndtri
-
-        least_tail: dict[str, float] = {}
-        largest_gain: dict[str, Floats] = {}
-        for row in rows:
-            test = self.tests[row]
-            inference = test.inference
-            if inference is None:
-                continue
-            tail = inference.tail()
-            errors = self.errors(row)
-            sign = 1 if test.key.entry.higher_is_better else -1
-            for name, gain in ((test.first, -sign), (test.second, sign)):  # of the other system
-                of_other = tail if inference.value * gain > 0 else 1 - tail
-                least_tail[name] = min(of_other, least_tail.get(name, 1.0))
-                largest_gain[name] = np.maximum(gain * errors, largest_gain.get(name, -np.inf))
-        tests = {}
-        place = min(math.ceil(level * DRAWS), DRAWS - 1)
-        for name, gains in largest_gain.items():
-            count = np.count_nonzero(gains >= ndtri(1 - least_tail[name]))
-            tail = float(ndtr(-np.partition(gains, place)[place]))
-            p_value = (1 + count) / (1 + DRAWS)
-            tests[name] = BestTest(p_value, max(1 - 2 * tail, level))
-        return tests
-
-
+OUTSIDE = "outside_family"  # the metric is not of the tested ones
 COMMON = "in common"  # the selection of questions that all systems have
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The difference of one metric between two systems, the first minus the second."""
-
-    first: str
-    second: str
-    key: Key
-    difference: float
-    low: float  # see `inference.infer`; nan where no interval is valid
-    high: float
-    p: float  # two-sided: 1 minus the level at which the interval touches 0; nan without one
-    p_adjusted: float  # for all pairs and metrics together, see `compare.adjusted_p_values`
-    # False if the metric assesses the confidences only and the systems' answers differ
-    comparable: bool
-    # simultaneous for all pairs and metrics, see `compare.simultaneous_level`
-    low_all: float = math.nan
-    high_all: float = math.nan
-    p_first_best: float = math.nan  # see `compare.BestTest`; nan if not ranked by this metric
-    p_second_best: float = math.nan
-    # leaves out 0 if the worse of the two is not the best, since the other is better: see `compare.BestTest`
-    low_best: float = math.nan
-    high_best: float = math.nan
-    first_value: float = math.nan
-    second_value: float = math.nan
-    untested: str | None = None  # why there is no interval and no test: the id of a note
-
-    def turned(self) -> Comparison:
-        """Return the same comparison, second minus first."""
-        return replace(
-            self,
-            first=self.second,
-            second=self.first,
-            difference=-self.difference,
-            low=-self.high,
-            high=-self.low,
-            low_all=-self.high_all,
-            high_all=-self.low_all,
-            p_first_best=self.p_second_best,
-            p_second_best=self.p_first_best,
-            low_best=-self.high_best,
-            high_best=-self.low_best,
-            first_value=self.second_value,
-            second_value=self.first_value,
-        )
-
-    def __str__(self) -> str:
-        """Return one line: the metric, the difference with its interval, and its adjusted p-value."""
-        numbers = f"{self.difference:+.4g} [{self.low:+.4g}, {self.high:+.4g}], adjusted p = {self.p_adjusted:.3g}"
-        return f"{self.key}: {self.first} - {self.second} = {numbers}"
-
-
-def fields_of(row: Any) -> dict[str, object]:
-    """Return the fields of a comparison or a plan, with the key of its metric as text."""
-    return asdict(row) | {"key": str(row.key)}
 
 
 class Comparisons(list[Comparison]):
     """Comparisons of pairs of systems, metric by metric, that print as lines and show as a table in notebooks."""
 
     def __init__(
-        self, rows: Iterable[Comparison] = (), notes: Iterable[tuple[str, Note]] = ()
+        self,
+        rows: Iterable[Comparison] = (),
+        notes: Iterable[tuple[str, Note]] = (),
+        strip: Mapping[Key, Sequence[Comparison]] | None = None,
+        *,
+        asked: Sequence[Key] = (),
+        alpha: float = ALPHA,
     ) -> None:
         super().__init__(rows)
+        self.asked = tuple(asked)  # the metrics or reject costs that were asked for
+        self.alpha = alpha  # the level of the family of tests
         self.notes = tuple(notes)  # with the system whose answers each is about, or ""
+        # by reject cost, also with rejecting everything: tests of the family, which the rows are only where asked for
+        self.strip = dict(strip or {})
+
+    @property
+    def verdict(self) -> Verdict:
+        """Who is best by what, how surely, and at which reject costs."""
+        return self.judged()
+
+    def judged(
+        self,
+        systems: Mapping[str, System] | None = None,
+        left_out: Mapping[str, InputError] | None = None,
+    ) -> Verdict:
+        """Return the verdict, with the systems that it is of and those that are left out."""
+        return verdict_of(
+            self,
+            self.strip,
+            notes=self.notes,
+            asked=self.asked,
+            alpha=self.alpha,
+            systems=systems,
+            left_out=left_out,
+        )
 
     def __repr__(self) -> str:
         """Return one line for each comparison, then the notes."""
@@ -369,8 +326,9 @@ def compare_systems(
     systems: Mapping[str, System] | Iterable[System],
     *,
     only: Iterable[Key] | None = None,
+    by_position: bool = False,
 ) -> Comparisons:
-    """Compare every pair of systems by every metric that both have.
+    """Compare every pair of systems by every metric that both have, and test them by one family of metrics.
 
     A difference is inferred as a number of one system is, from the differences of the influences of the samples, as if
     one more sample had been seen. An interval leaves out 0 if and only if its p-value is less than 1 minus its level;
@@ -380,21 +338,26 @@ def compare_systems(
     ----------
     systems : mapping of name to System, or iterable of System
         Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
-        aligned by their ids; where no system has any, samples are paired by their position. The level, the groups
-        and the seed are those of the first.
+        aligned by their ids. The level, the groups and the seed are those of the first.
     only : iterable of Key, optional
-        The metrics to compare; by default all. `p_adjusted` holds for all pairs and these metrics together.
+        The metrics to compare; all of them that may rank two systems are tested. By default all metrics are compared,
+        and the family of tests is the error rate, each ECUAS_n, and the expected cost over reject costs. `p_adjusted`
+        holds for all pairs and the whole family together.
+    by_position : bool, default False
+        Pair the samples of systems without ids by their position.
 
     Returns
     -------
     Comparisons
-        A list of Comparison, pair by pair, in the order of the systems and of their metrics. Its `notes` say, with the
-        name of the system, which intervals mostly rest on answers of a kind that was not seen.
+        A list of Comparison, pair by pair, in the order of the systems and of their metrics. Its `verdict` says who is
+        best, how surely, and at which reject costs; its `notes`, with the name of the system, which intervals mostly
+        rest on answers of a kind that was not seen, and how samples were paired unless by ids.
 
     Raises
     ------
     InputError
-        If there are fewer than two systems, they have no confidence level, or their samples are not the same.
+        If there are fewer than two systems, they have no confidence level, their samples are not the same, or they
+        have no ids and are not to be paired by position.
 
     References
     ----------
@@ -409,34 +372,106 @@ def compare_systems(
     ...     "sharp": confidence_system(correct, [0.9, 0.8, 0.2, 0.9, 0.1, 0.7], **options),
     ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5], **options),
     ... }
-    >>> row = next(row for row in compare_systems(systems) if str(row.key) == "ecuas_1")
-    >>> round(row.difference, 4), row.low < row.difference < row.high, row.comparable
-    (-0.1867, True, True)
+    >>> rows = compare_systems(systems, by_position=True)
+    >>> row = next(row for row in rows if str(row.key) == "ecuas_1")
+    >>> round(row.difference, 4), row.low < row.difference < row.high, row.verdict
+    (-0.1867, True, 'close')
     """
     systems = named_systems(systems)
     if len(systems) < 2:
         raise InputError("a comparison", "needs_two_systems", value=len(systems))
-    if any(system.options.confidence_level is None for system in systems.values()):
+    aligned = align(systems, by_position=by_position)
+    return compare_aligned(aligned, only=only)
+
+
+def compare_aligned(
+    systems: Mapping[str, System], *, only: Iterable[Key] | None = None
+) -> Comparisons:
+    """Compare systems whose samples are in one order; a single one only with rejecting everything."""
+    first = next(iter(systems.values()))
+    level = first.options.confidence_level
+    if level is None or any(one.options.confidence_level is None for one in systems.values()):
         raise InputError(
             "confidence_level", "is missing: the level of the intervals of differences"
         )
-    family = Family(align(systems), only)
-    notes = family.notes(family.options.confidence_level or 0.0)
-    return Comparisons(_comparisons(family), notes)
+    strip = strip_keys(systems) if only is None else []
+    shown = None if only is None else list(only)
+    if len(systems) == 1:
+        shown = []
+    tested = default_family(first) if shown is None else shown
+    family = Family(systems, shown, tested=tested, strip=strip)
+    notes = family.notes(level)
+    if first.ids is None and len(systems) > 1:
+        notes.append(("", Note("paired_by_position", {"count": first.num_samples})))
+    rows = _comparisons(family)
+    of_strip = {key: [row for row in rows if row.key == key] for key in strip}
+    main = [row for row in rows if REJECTING not in (row.first, row.second)]
+    main = [row for row in main if row.key in family.shown[row.first]]
+    asked = shown or [Key(EXPECTED_COST.name, cost) for cost in first.options.reject_costs]
+    alpha = significance_level(first.options)
+    return Comparisons(main, notes, of_strip, asked=asked, alpha=alpha)
+
+
+def default_family(system: System) -> list[Key]:
+    """Return the metrics that are tested unless others are asked for: error rate or risk, and each ECUAS_n."""
+    keys = [Key(metric.name) for metric in (ERROR_RATE, RISK) if metric.applies(system.decisions)]
+    return keys + [Key(ECUAS_N.name, order) for order in system.options.n]
+
+
+GRIDS = (
+    100,
+    50,
+    20,
+    10,
+)  # numbers of reject costs up to 1, or to the largest uncertainty above that
+MAX_WORK = 1_200_000  # pairs of systems times samples times reject costs: a second or two
+LEAST_SAMPLES = 300  # with fewer, tests take as long
+
+
+def strip_keys(systems: Mapping[str, System]) -> list[Key]:
+    """Return the expected costs whose differences are tested: those that are asked for, and up to 100 reject costs.
+
+    There are fewer of many samples or systems, or none but those that are asked for.
+    """
+    first = next(iter(systems.values()))
+    samples = max(LEAST_SAMPLES, first.num_samples)
+    pairs = math.comb(len(systems) + 1, 2)
+    points = next((points for points in GRIDS if pairs * samples * points <= MAX_WORK), 0)
+    largest = first.decisions.max_uncertainty
+    grid = np.arange(1, points + 1) / max(points, 1) * max(largest, 1.0)
+    costs = {*grid[grid <= largest * (1 + 1e-12)].tolist(), *first.options.reject_costs}
+    return [Key(EXPECTED_COST.name, cost) for cost in sorted(costs)]
+
+
+def rejecting_system(system: System) -> System:
+    """Return a system that is asked the same, and never answers."""
+    decisions = system.decisions
+    never = np.full(len(decisions.uncertainty), math.inf)
+    nothing = replace(
+        decisions,
+        uncertainty=never,
+        candidate_cost=np.full(len(never), decisions.max_uncertainty),
+        confidence=None if decisions.confidence is None else 1 - never,
+    )
+    return ranked(nothing, system.options, ids=system.ids)
 
 
 def compare_within(
-    systems: Mapping[str, System], *, only: Iterable[Key] | None = None
+    systems: Mapping[str, System],
+    *,
+    only: Iterable[Key] | None = None,
+    by_position: bool = False,
 ) -> dict[int, Comparisons]:
-    """Compare systems within each of their strata, by the number of the stratum.
+    """Compare systems within each of their strata, by the number of the stratum; by default by the default family.
 
     An adjusted p-value holds for all k strata if it is multiplied by k (Bonferroni).
     """
-    aligned = align(named_systems(systems))
-    options = next(iter(aligned.values())).options
+    aligned = align(named_systems(systems), by_position=by_position)
+    first = next(iter(aligned.values()))
+    options = first.options
     if options.strata is None:
         raise InputError("strata", "are missing: the parts within which systems are compared")
-    asked = None if only is None else list(only)
+    asked = default_family(first) if only is None else list(only)
     weight = options.sample_weight
     counted = options.strata if weight is None else options.strata[weight > 0]
     strata = np.unique(counted).tolist()
@@ -444,11 +479,14 @@ def compare_within(
     for stratum in strata:
         rows = np.flatnonzero(options.strata == stratum)
         parts = {name: _select_samples(system, rows) for name, system in aligned.items()}
-        compared = compare_systems(parts, only=asked)
-        adjusted = [
-            replace(row, p_adjusted=min(len(strata) * row.p_adjusted, 1.0)) for row in compared
-        ]
-        within[stratum] = Comparisons(adjusted, compared.notes)
+        compared = compare_aligned(parts, only=asked)
+        adjusted = []
+        for row in compared:
+            p_adjusted = min(len(strata) * row.p_adjusted, 1.0)
+            row = replace(row, p_adjusted=p_adjusted)
+            adjusted.append(replace(row, verdict=verdict_of_row(row, significance_level(options))))
+        alpha = significance_level(options)
+        within[stratum] = Comparisons(adjusted, compared.notes, asked=asked, alpha=alpha)
     return within
 
 
@@ -476,9 +514,18 @@ def basis_of_pairs(system: System) -> Basis:
     return replace(system.basis, pairing="rows" if system.ids is None else None)
 
 
-def align(systems: Mapping[str, System]) -> dict[str, System]:
-    """Return the systems with their samples in the input order of the first's, matched by id, else by position."""
+def align(systems: Mapping[str, System], *, by_position: bool = False) -> dict[str, System]:
+    """Return the systems with their samples in the input order of the first's, matched by id.
+
+    Systems without ids are matched by position if that is asked for; else InputError.
+    """
     (first, reference), *others = systems.items()
+    if not by_position and len(systems) > 1 and all(one.ids is None for one in systems.values()):
+        raise InputError(
+            "ids",
+            "are missing: samples of different systems are paired by them",
+            advice="say_by_position",
+        )
     aligned = {first: reference}
     for name, system in others:
         if (system.ids is None) != (reference.ids is None):
@@ -614,23 +661,18 @@ def _shared_by_part(
 
 def _comparisons(family: Family) -> list[Comparison]:
     """Return the comparisons with p-values and intervals: of each alone, and of all together."""
-    level = family.options.confidence_level or 0.0
+    level = family.options.confidence_level or LEVEL
+    alpha = significance_level(family.options)
     together = family.simultaneous_level(level)
-    adjusted = family.adjusted_p_values()
-    best = family.best_tests(level)
-    none = BestTest(math.nan, math.nan)
+    adjusted = family.adjusted_p_values().tolist()
     comparisons = []
-    for test, p_adjusted in zip(family.tests, adjusted.tolist(), strict=True):
+    for index, test in enumerate(family.tests):
         first = family.values[test.first][test.key]
         second = family.values[test.second][test.key]
         inference = test.inference
+        is_tested = family.in_family[index]
         low, high = _limits(inference, level)
-        low_all, high_all = _limits(inference, together)
-        first_best = best.get((test.first, test.key), none)
-        second_best = best.get((test.second, test.key), none)
-        is_first_worse = (first > second) != bool(test.key.entry.higher_is_better)
-        worse = first_best if is_first_worse else second_best
-        low_best, high_best = _limits(inference, worse.level)
+        low_all, high_all = _limits(inference if is_tested else None, together)
         row = Comparison(
             first=test.first,
             second=test.second,
@@ -638,26 +680,23 @@ def _comparisons(family: Family) -> list[Comparison]:
             difference=first - second if inference is None else inference.value,
             low=low,
             high=high,
-            p=test.p_value,
-            p_adjusted=p_adjusted,
+            p=test.p_value if is_tested else math.nan,
+            p_adjusted=adjusted[index],
             comparable=family.may_rank(test),
             low_all=low_all,
             high_all=high_all,
-            p_first_best=first_best.p_value,
-            p_second_best=second_best.p_value,
-            low_best=low_best,
-            high_best=high_best,
             first_value=first,
             second_value=second,
-            untested=family.why_untested(test),
+            untested=family.why_untested(index),
+            family=is_tested,
         )
-        comparisons.append(row)
+        comparisons.append(replace(row, verdict=verdict_of_row(row, alpha)))
     return comparisons
 
 
 def _limits(inference: Inference | None, level: float) -> Limits:
-    """Return the interval of a difference; nan where none, or no level, is known."""
-    return NO_LIMITS if inference is None or math.isnan(level) else inference.limits(level)
+    """Return the interval of a difference; nan where none is known."""
+    return NO_LIMITS if inference is None else inference.limits(level)
 
 
 def _require_same_samples(both: str, reference: System, system: System) -> None:

@@ -70,17 +70,18 @@ def plan_of_systems(
     power: float = POWER,
     alpha: float = ALPHA,
     only: Iterable[Key] | None = None,
+    by_position: bool = False,
 ) -> list[Plan]:
     """Plan a comparison by each metric (in `only`, unbiased ones by default) like that of two systems with a level.
 
     N defaults to that of the systems, the difference to the observed one; `power` lies in (0, 1), `alpha`, of the
     two-sided test, in (0, 0.5]. Weights and groups count: N is the number of samples in groups of such sizes. Raises
-    InputError unless there are two systems of the same samples. The variance of a difference is that of the differences
-    of the samples' influences (Hampel 1974).
+    InputError unless there are two systems of the same samples, paired by ids or `by_position`. The variance of a
+    difference is that of the differences of the samples' influences (Hampel 1974).
     """
     if len(systems) != 2:
         raise InputError("a plan", "is made for two systems", value=len(systems))
-    family = Family(align(systems), only)
+    family = Family(align(systems, by_position=by_position), only)
     if not family.design.tells_errors:
         raise InputError("a plan", "needs two samples, or groups, in each stratum", got="fewer")
     planned = len(family.design.weight) if samples is None else samples

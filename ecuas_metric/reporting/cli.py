@@ -31,7 +31,10 @@ SUBCOMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return 0, 2 where it or the input cannot be used, or 130 after Ctrl-C."""
+    """Run the command line and return its status.
+
+    That is 0, 1 where a gate fails, 2 where the line or the input cannot be used, or 130 after Ctrl-C.
+    """
     if argv is None:
         # else a twelfth of the time goes on looking for garbage among what is imported,
         gc.set_threshold(100_000)
@@ -104,6 +107,7 @@ def _instead_of(name: str, *arguments: str) -> str:
 def _run(name: str, *arguments: str) -> int:
     from .command.flags import COMMANDS, call, parameters_of, parse
     from .command.kept import require_kept
+    from .command.parameters import Outcome
     from .report import few_of
     from .words import COMMAND_WORDS
 
@@ -113,7 +117,8 @@ def _run(name: str, *arguments: str) -> int:
     try:
         function, values = parse(name, arguments)
         require_kept(list(parameters_of(function)), values)
-        notes = call(function, values)
+        outcome = call(function, values)
+        notes = outcome.notes if isinstance(outcome, Outcome) else outcome
         systems: dict[str, dict[str, None]] = {}
         for system, note in notes:
             systems.setdefault(note.render(words), {})[system] = None
@@ -131,7 +136,7 @@ def _run(name: str, *arguments: str) -> int:
             text = in_one_line(_text_of(error))
         print(f"ecuas: {text}", file=sys.stderr)
         return 2
-    return 0
+    return outcome.status if isinstance(outcome, Outcome) else 0
 
 
 def _text_of(error: Exception) -> str:

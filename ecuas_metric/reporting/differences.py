@@ -1,4 +1,4 @@
-"""Comparisons and plans -> what is shown of them: who beats whom in a sentence, tables, a figure."""
+"""Comparisons, verdicts and plans -> what is shown of them: tables and a figure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..comparison.compare import Comparison, fields_of
+from ..comparison.rows import Comparison, fields_of
+from ..comparison.verdict import Ranking, Verdict, ranking_of, rows_by_key
 from ..inputs import grouped
 from ..metric import Key
 from ..plotting.names import short_names
@@ -17,219 +18,141 @@ from .report import (
     DAGGER,
     DIGITS,
     NO_INTERVAL,
-    SAME,
-    Systems,
     digits_for,
-    few_of,
     interval_text,
     legend_of,
     p_text,
-    texts_apart,
     title,
 )
-from .tables import Cell, Grid, Record, to_text, wrapped
+from .tables import COLUMN_GAP, MIN_NAME, Cell, Grid, Record
 
 if TYPE_CHECKING:
     from ..comparison.planning import Plan
     from ..plotting.figures import Panel
 
 DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
-WHY_UNTESTED = {  # by the ids of the notes
-    "biased": ", since the metric is biased",
-    "decided_by_fit": ", since the fit of a recalibration decides what is accepted",
-    "too_few_units": ", since there are too few answers or groups",
-}
 MAX_BARS = 15  # pairs in a panel of the figure; of more, those with the best system
 MAX_ROWS = 60  # differences that are printed unless all are asked for
+SCREEN = 80  # columns, where nothing says otherwise
 
 
-def is_significant(row: Comparison, alpha: float) -> bool:
-    """Return whether a difference is more than chance: whether its adjusted p-value is at most alpha."""
-    return row.p_adjusted <= alpha
+CLEARLY, PERHAPS = "*", "~"  # marks of plain text
+BOLD_MEANS = (
+    "the best, and all that are not worse by more than chance: adjusted p above {alpha:g}, {tests}"
+)
 
 
-def pairs_by_key(rows: Iterable[Comparison]) -> dict[Key, list[Comparison]]:
-    """Return the comparisons of each metric."""
-    return grouped(rows, lambda row: row.key)
+def is_significant(row: Comparison) -> bool:
+    """Return whether a difference is more than chance."""
+    return row.verdict in ("first", "second")
 
 
-def ranking_of(rows: Sequence[Comparison]) -> dict[str, float]:
-    """Return the value of each system in the comparisons of a metric, the best first if the metric has a direction."""
-    values: dict[str, float] = {}
-    for row in rows:
-        values[row.first] = row.first_value
-        values[row.second] = row.second_value
-    better = rows[0].key.entry.higher_is_better
-    if better is None:
-        return values
-    return dict(sorted(values.items(), key=lambda item: item[1], reverse=better))
-
-
-# ---- who beats whom ------------------------------------------------------------------------------------------------
-
-
-def winner(row: Comparison, alpha: float) -> str | None:
-    """Return the system that is significantly better; None if neither is, or they must not be ranked."""
-    better = row.key.entry.higher_is_better
-    if better is None or not row.comparable or not row.difference or not is_significant(row, alpha):
-        return None
-    return row.first if (row.difference > 0) == better else row.second
-
-
-def summary(
-    rows: Sequence[Comparison],
+def verdict_grid(
+    verdict: Verdict,
+    keys: Sequence[Key],
+    line: str,
     *,
-    alpha: float,
+    width: int | None = None,
     digits: int | None = None,
-) -> list[str]:
-    """Return one line per metric: which system is best, and which of the others it beats significantly."""
-    verdicts = {}
-    unequal = []
-    undirected = []
-    for key, pairs in pairs_by_key(rows).items():
-        if _dagger(pairs):
-            unequal.append(_marked_title(pairs[0]))
-        elif key.entry.higher_is_better is None:
-            undirected.append(title(key))
-        else:
-            verdicts[title(key)] = verdict(pairs, alpha, digits)
-    width = max(map(len, verdicts), default=0)
-    lines = [f"{name:{width}}  {sentence}" for name, sentence in verdicts.items()]
-    if unequal:
-        lines.append(
-            f"{', '.join(unequal)}: no winner, since the systems' answers differ (see † below)."
+) -> Grid:
+    """Lay a verdict out: of two systems a row per metric with their difference, of more a row per system.
+
+    In files what may be best is bold; in plain text the best has `CLEARLY` behind it, or what may be `PERHAPS`.
+    """
+    rankings = {key: verdict.rankings[key] for key in keys}
+    names = list(next(iter(rankings.values())).values)
+    to_grid = _grid_of_two if len(names) == 2 else _grid_of_many
+    header, rows = to_grid(verdict, rankings, width, digits)
+    best = BOLD_MEANS.format(alpha=verdict.alpha, tests=_tests_together(verdict))
+    return Grid(
+        header,
+        rows,
+        _dagger(list(chain.from_iterable(ranking.rows for ranking in rankings.values()))),
+        line,
+        best=best,
+        marks=_explain_marks(verdict, rows),
+        legend=legend_of(keys),
+        ruled=False,
+    )
+
+
+def _explain_marks(verdict: Verdict, rows: Iterable[Sequence[Cell]]) -> str:
+    """Say in a line what the marks in the plain text of a verdict mean, and of how many tests."""
+    tests = _tests_together(verdict)
+    marks = {cell.mark for row in rows for cell in row if cell.is_best}
+    if PERHAPS in marks:
+        return f"{CLEARLY} clearly best  {PERHAPS} may be best  ({tests})"
+    if CLEARLY in marks:
+        is_pair = len(next(iter(verdict.rankings.values())).values) == 2
+        how = "better (adj. p: " if is_pair else "best  ("
+        return f"{CLEARLY} clearly {how}{tests})" if verdict.num_tests > 1 else ""
+    return f"adj. p: {tests}" if verdict.num_tests > 1 else ""
+
+
+def _tests_together(verdict: Verdict) -> str:
+    return "one test" if verdict.num_tests == 1 else f"{verdict.num_tests} tests together"
+
+
+def _marked(verdict: Verdict, ranking: Ranking, name: str, digits: int) -> Cell:
+    """Return a value with the mark of a system that is the best, or may be."""
+    # at a reject cost that is tested, rejecting everything is a choice too
+    judged = verdict.ranking(ranking.key) or ranking
+    is_best = name in judged.best
+    is_one_of_two = len(ranking.values) == 2
+    mark = CLEARLY if judged.winner else "" if is_one_of_two else PERHAPS
+    return Cell(f"{ranking.values[name]:.{digits}f}", is_best, mark)
+
+
+def _grid_of_two(
+    verdict: Verdict, rankings: Mapping[Key, Ranking], width: int | None, digits: int | None
+) -> tuple[list[str], list[list[Cell]]]:
+    rows = []
+    for ranking in rankings.values():
+        (row,) = ranking.rows
+        shown = digits_for(ranking.rows) if digits is None else digits
+        form = f"+.{shown}f"
+        difference = "none" if math.isnan(row.difference) else f"{row.difference:{form}}"
+        difference = f"{difference} {interval_text(row.low, row.high, form)}"
+        rows.append(
+            [
+                Cell(_marked_title(row)),
+                _marked(verdict, ranking, row.first, shown),
+                _marked(verdict, ranking, row.second, shown),
+                Cell(difference),
+                Cell(p_text(row.p_adjusted, verdict.alpha, in_cell=True)),
+            ]
         )
-    if undirected:
-        lines.append(f"{', '.join(undirected)}: neither high nor low is better by itself.")
-    return lines
+    (first, *_), *_ = (ranking.rows for ranking in rankings.values())
+    level = f"difference [{100 * (1 - verdict.alpha):.10g}%]"
+    p = "p" if verdict.num_tests == 1 else "adj. p"
+    texts = [["metric", *(row[0].text for row in rows)], [level, *(row[3].text for row in rows)]]
+    taken = sum(max(map(len, column)) for column in texts) + len("adj. p") + 4 * COLUMN_GAP
+    names = _names_that_fit([first.first, first.second], (width or SCREEN) - taken)
+    return ["metric", *names, level, p], rows
 
 
-def verdict(
-    rows: Sequence[Comparison],
-    alpha: float,
-    digits: int | None = None,
-) -> str:
-    """Say who is best by one metric that ranks, of the rows of all pairs, and whom it beats significantly."""
-    if digits is None:
-        digits = digits_for(rows)
-    values = ranking_of(rows)
-    undefined = [name for name, value in values.items() if math.isnan(value)]
-    if undefined:
-        return f"it is undefined for {few_of(undefined)}."
-    if not any(row.difference for row in rows):
-        return f"all are equal: {max(values.values()):.{digits}f} each."
-    return _verdict_of_ranking(rows, values, alpha, digits)
+def _names_that_fit(names: Sequence[str], room: int) -> list[str]:
+    """Return names in the header, as long as the room lets them be."""
+    for longest in range(max(MIN_NAME, *map(len, names)), MIN_NAME - 1, -1):
+        short = short_names(names, longest=longest)
+        if sum(map(len, short.values())) <= room:
+            break
+    return list(short.values())
 
 
-def _verdict_of_ranking(
-    rows: Sequence[Comparison],
-    values: Mapping[str, float],
-    alpha: float,
-    digits: int,
-) -> str:
-    """Say whom the best of systems that differ beats significantly."""
-    best, second, *_ = values
-    if abs(values[best] - values[second]) <= SAME:
-        return _verdict_of_equals(rows, values, alpha, digits)
-    rivals = _rows_of_rivals(rows, best)
-    unbeaten = _unbeaten(rivals, best, values, alpha)
-    whose = f" for {second}" if len(values) > 2 else ""
-    texts = texts_apart([values[best], values[second]], digits)
-    numbers = f"{' against '.join(texts)}{whose}"
-    untested = [row.untested for row in rivals.values() if math.isnan(row.p_adjusted)]
-    if untested:
-        because = WHY_UNTESTED.get(untested[0] or "", "")
-        return f"{best} has the best value: {numbers}; no valid test of it is known{because}."
-    p = p_text(rivals[second].p_adjusted, alpha)
-    beaten = [name for name in values if name in rivals and name not in unbeaten]
-    return f"{best} {_how_surely(unbeaten, beaten)}: {numbers} (adjusted {p})."
-
-
-def _verdict_of_equals(
-    rows: Sequence[Comparison],
-    values: Mapping[str, float],
-    alpha: float,
-    digits: int,
-) -> str:
-    """Say which systems have the best value, and whether all of them beat all others significantly."""
-    best = next(iter(values.values()))
-    leaders = [name for name, value in values.items() if abs(value - best) <= SAME]
-    others = [name for name in values if name not in leaders]
-    unbeaten = [_unbeaten(_rows_of_rivals(rows, name), name, others, alpha) for name in leaders]
-    how = ", significantly better than all others" if others and not any(unbeaten) else ""
-    return f"{few_of(leaders)} have the best value{how}: {best:.{digits}f} each."
-
-
-def _unbeaten(
-    rivals: Mapping[str, Comparison], best: str, names: Iterable[str], alpha: float
-) -> list[str]:
-    """Return which of these systems another one does not beat significantly, of its comparisons with them."""
-    return [name for name in names if name in rivals and winner(rivals[name], alpha) != best]
-
-
-def _rows_of_rivals(
-    rows: Iterable[Comparison],
-    best: str,
-) -> dict[str, Comparison]:
-    """Return the comparison of each other system with the best."""
-    rivals = {}
-    for row in rows:
-        if best in (row.first, row.second):
-            rivals[row.second if row.first == best else row.first] = row
-    return rivals
-
-
-def _how_surely(unbeaten: Sequence[str], beaten: Sequence[str]) -> str:
-    """Say how sure the lead over other systems is, of which only some are beaten significantly."""
-    if not unbeaten:
-        return "is best, significantly"
-    if not beaten:
-        return "has the best value, which may be due to chance"
-    if len(beaten) < len(unbeaten):
-        return f"has the best value, but is significantly better only than {few_of(beaten)}"
-    return f"is best, significantly better than all but {few_of(unbeaten)}"
-
-
-def introduction(
-    systems: Systems,
-    rows: Sequence[Comparison],
-    *,
-    alpha: float,
-    digits: int,
-    by_position: bool,
-) -> list[str]:
-    """Return the lines above the differences: what is compared, what cannot be found, and the summary."""
-    first = next(iter(systems.values()))
-    paired = "id" if first.ids is not None else "their rows"
-    if first.ids is None and not by_position:
-        paired += ": there is no column of ids"
-    subject = f"{len(systems)} systems on {first.num_samples} samples, paired by {paired}."
-    lines = summary(rows, alpha=alpha, digits=digits)
-    return [f"{subject} Significant: adjusted p at most {alpha:g}.", "", *lines, ""]
-
-
-def overview(
-    grid: Grid,
-    rows: Sequence[Comparison],
-    width: int | None,
-    *,
-    alpha: float,
-) -> str:
-    """Return the text of a comparison, without its differences if there are none or too many."""
-    if 0 < len(grid.rows) <= MAX_ROWS:
-        return to_text(grid, width)
-    lines = list(grid.above)
-    if grid.rows:
-        significant = sum(is_significant(row, alpha) for row in rows)
-        lines.append(
-            f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant "
-            "or --metrics shows some of them; --output FILE writes all, --figures DIR draws them."
-        )
-    lines += ["", *_dagger(rows), *grid.hints, grid.signature]
-    return "\n".join(wrapped(lines, width)) + "\n"
-
-
-# ---- tables and a figure ---------------------------------------------------------------------------------------------
+def _grid_of_many(
+    verdict: Verdict, rankings: Mapping[Key, Ranking], width: int | None, digits: int | None
+) -> tuple[list[str], list[list[Cell]]]:
+    order = rankings.get(verdict.headline) if verdict.headline else None
+    names = (order or next(iter(rankings.values()))).values
+    rows = []
+    for name in names:
+        cells = [Cell(name)]
+        for ranking in rankings.values():
+            shown = digits_for(ranking.rows) if digits is None else digits
+            cells.append(_marked(verdict, ranking, name, shown))
+        rows.append(cells)
+    return ["system", *(_marked_title(ranking.rows[0]) for ranking in rankings.values())], rows
 
 
 def comparison_grid(
@@ -312,8 +235,7 @@ def explain_columns(
     """Return one line on each column of numbers of a comparison; of intervals and p-values only if there are tests."""
     if not tests:
         return [DIFFERENCE]
-    where = " where there is no †" if _dagger(rows) else ""
-    adjusted = f"for all {tests} tests of this table: judge by this one{where}"
+    adjusted = f"for all {tests} tests together: judge by this one"
     if tests == 1:
         adjusted = "the same, since there is one test"
     return [
@@ -367,10 +289,10 @@ def plan_grid(
 def write_differences(
     rows: Sequence[Comparison], folder: str | Path, *, alpha: float
 ) -> list[Path]:
-    """Draw the differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
+    """Draw the tested differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
     from ..plotting.figures import forest_figure, save
 
-    by_key = pairs_by_key(rows)
+    by_key = rows_by_key([row for row in rows if row.family] or rows)
     unequal = [key for key, pairs in by_key.items() if _dagger(pairs)]
     drawn = [key for key in by_key if key not in unequal] or unequal
     caption = ""
@@ -386,16 +308,13 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
     from ..plotting.figures import Bar, Panel
 
     ranking = ranking_of(rows)
-    names = short_names(ranking)
+    names = short_names(ranking.values)
     if len(rows) <= MAX_BARS:
         labels = [f"{names[row.first]} - {names[row.second]}" for row in rows]
         xlabel = _directions(rows[0].key)
     else:
-        best = next(iter(ranking))
-        rows = [
-            row if row.second == best else row.turned()
-            for row in _rows_of_rivals(rows, best).values()
-        ]
+        best, *others = ranking.values
+        rows = [ranking.row(name, best) for name in others]
         rows.sort(key=lambda row: abs(row.difference))
         labels = [names[row.first] for row in rows]
         xlabel = f"difference from {names[best]}"

@@ -4,62 +4,60 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..basis import signature_of
-from ..comparison.compare import (
-    Comparison,
-    basis_of_comparison,
-    basis_of_pairs,
-    compare_systems,
-    fields_of,
-)
-from ..costs import ECUAS_N
+from ..comparison.compare import basis_of_comparison, basis_of_pairs, default_family
+from ..comparison.judge import judge_systems
+from ..comparison.rows import fields_of
+from ..comparison.verdict import Ranking, Verdict
+from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import FileError
+from ..files.recipe import Recipe, distinct_fields, lines_of
 from ..files.submissions import MEANING
 from ..files.write import write_whole
 from ..metric import Key
 from ..options import LEVEL, Options
-from ..results import System
+from ..plotting.names import short_names
+from ..results import Results, System
 from ..version import BIBTEX, VERSION
-from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
 from .report import (
     Report,
     Systems,
     are_few,
     digits_for,
     draw_figures,
-    main_keys,
+    estimate_text,
     make_report,
     meanings_of,
     numbers_to_beat,
-    report_grid,
+    p_text,
     report_records,
     short_title,
+    title,
 )
-from .tables import Grid, latex_text, to_json, to_latex
-from .text import who_costs_least
+from .sentences import findings, headline, sentence_by_metric, verdict_fields
+from .tables import latex_text, to_json
 
-DOCUMENT = r"""\documentclass{article}
-\usepackage{booktabs,graphicx,threeparttable}
+DOCUMENT = r"""\documentclass[twocolumn]{article}
+\usepackage{booktabs,graphicx}
+\setlength{\textwidth}{6.9in}
+\setlength{\columnsep}{0.3in}
+\setlength{\oddsidemargin}{-0.2in}
 \begin{document}
-%(tables)s
+\sloppy
+\section*{Methods}
+\input{methods}
+\section*{Results}
+\input{results}
+\input{table}
 %(figures)s
-\begin{sloppypar}
-%(methods)s
-\end{sloppypar}
+\bibliographystyle{plain}
+\bibliography{references}
 \end{document}
-"""
-TABLE = r"""\begin{table}
-\centering
-\caption{%(caption)s}
-\label{tab:%(label)s}
-\resizebox{\textwidth}{!}{%%
-%(table)s}
-\end{table}
 """
 # notes on what was done to the data, which a reader of a paper must know
 OF_DATA = (
@@ -82,8 +80,8 @@ CAPTIONS = {
     "ecuas_against_n": "ECUAS_n against n; on the left confident mistakes cost most.",
     "reliability": "Accuracy against confidence in bins, and the number of samples in each.",
 }
-# the first lists all files, also if writing them ends early
-TEXTS = ("numbers.json", "results.tex", "methods.txt", "references.bib")
+LISTING = "results.json"  # of all files: written first, in case writing them ends early
+TEXTS = (LISTING, "report.tex", "table.tex", "methods.tex", "results.tex", "references.bib")
 FIGURE_SUFFIXES = (".pdf", ".png")
 REFERENCES = (
     BIBTEX
@@ -112,42 +110,72 @@ REFERENCES = (
   year    = {2008}
 }"""
 )
-CITATION = "Estienne et al., arXiv:2605.20490"
 FIGURE = r"""\begin{figure}
 \centering
-\includegraphics[width=0.7\textwidth]{%(file)s}
+\includegraphics[width=\columnwidth]{%(file)s}
 \caption{%(caption)s}
 \label{fig:%(label)s}
 \end{figure}
 """
 
 
-def write_paper(systems: Systems, folder: str | Path) -> list[Path]:
-    """Write results.tex, methods.txt, references.bib, numbers.json and figures as PDF and PNG; return their paths.
+MOST_DIGITS_IN_COLUMN = 4
+METRICS_IN_COLUMN = 4  # beside names of systems
+LONGEST_NAME = 30  # in two lines
+TABLE = r"""%% To \input into a column of 3.3in or more; needs \usepackage{booktabs}.
+%% \footnotesize is 8 pt where the text has 10 pt; nothing is scaled.
+\begin{table}[t]
+\centering\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{4pt}
+\caption{%(caption)s}
+\label{tab:%(label)s}
+\footnotesize\setlength{\tabcolsep}{3pt}
+\begin{tabular*}{\columnwidth}{@{\extracolsep{\fill}}%(columns)s@{}}
+\toprule
+%(header)s
+\midrule
+%(rows)s
+\bottomrule
+\end{tabular*}
+\par\smallskip\raggedright
+%(notes)s
+\end{table}
+"""
 
-    They replace those of a former report in the folder, and nothing else.
+
+def write_paper(
+    systems: Systems,
+    folder: str | Path,
+    *,
+    only: Iterable[Key] | None = None,
+    recipes: Sequence[Recipe] = (),
+    by_position: bool = False,
+) -> list[Path]:
+    """Write a document, its table, methods, results and references, all numbers, and figures; return their paths.
+
+    Several systems are judged as `ecuas compare` judges them, by the metrics in `only` or the family of its tests.
+    They replace the files of a former report in the folder, and nothing else.
     """
     folder = Path(folder)
     former = _former_files(folder)
-    report = make_report(systems)
-    keys = [key for key in main_keys(report.keys) if key.assesses != "confidences"]
-    rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
-    figures = draw_figures(systems, FIGURE_SUFFIXES)
-    if rows:
+    verdict = None
+    if len(systems) > 1:
+        verdict = judge_systems(systems, only=only, by_position=by_position)
+        systems = verdict.systems
+    keys = _shown_keys(next(iter(systems.values())), only)
+    report = make_report(systems, only=keys)
+    if verdict is not None:
         report = replace(report, signature=_signature(systems))
-    methods = methods_of(systems, report, rows, keys)
-    paragraphs = f"{methods}\n\n{_results(systems, report, rows, keys)}"
-    grid = replace(report_grid(report, keys=keys), hints=())
-    tables = _tables(grid, rows, report, _level(systems))
+    figures = draw_figures(systems, FIGURE_SUFFIXES)
+    names = [*TEXTS, *figures]
     texts = {
-        "results.tex": _document(tables, paragraphs, figures),
-        "methods.txt": paragraphs,
+        LISTING: _numbers(systems, report, verdict, recipes, names),
+        "report.tex": DOCUMENT % {"figures": _figures(figures)},
+        "table.tex": latex_tables(report.results, verdict, keys, level=_level(systems)),
+        "methods.tex": methods_of(systems, report, verdict, keys),
+        "results.tex": describe_results(report, verdict, keys),
         "references.bib": REFERENCES,
     }
-    names = [*TEXTS, *figures]
-    listed = {"differences": [fields_of(row) for row in rows], "files": names}
-    texts["numbers.json"] = to_json(report_records(report), report.signature, grid.notes, listed)
-    contents = {name: f"{text}\n".encode() for name, text in texts.items()} | figures
+    contents = {name: f"{text.rstrip()}\n".encode() for name, text in texts.items()} | figures
     for name in names:
         write_whole(folder / name, contents[name])
     for name in former.difference(names):
@@ -155,9 +183,37 @@ def write_paper(systems: Systems, folder: str | Path) -> list[Path]:
     return [folder / name for name in names]
 
 
+def _shown_keys(first: System, only: Iterable[Key] | None) -> list[Key]:
+    """Return the metrics of the table: those that are asked for, or that are tested."""
+    if only is not None:
+        return list(only)
+    costs = [Key(EXPECTED_COST.name, cost) for cost in first.options.reject_costs]
+    return [*default_family(first), *costs]
+
+
+def _numbers(
+    systems: Systems,
+    report: Report,
+    verdict: Verdict | None,
+    recipes: Sequence[Recipe],
+    names: Sequence[str],
+) -> str:
+    """Return all numbers as JSON, in the keys of `ecuas compare`, with the values of each system and the files."""
+    fields: dict[str, object] = {"files": names, "values": report_records(report)}
+    if recipes:
+        fields |= {"read": lines_of(recipes), "recipes": distinct_fields(recipes)}
+    if verdict is not None:
+        bases = {name: basis_of_comparison(system) for name, system in systems.items()}
+        fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
+        fields["verdict"] = verdict_fields(verdict)
+    rows = [] if verdict is None else [fields_of(row) for row in verdict.rows]
+    notes = [f"{name}: {note.fact}" for name, note in report.notes()]
+    return to_json(rows, report.signature, notes, fields)
+
+
 def _former_files(folder: Path) -> set[str]:
     """Return the names of files that a former report wrote; FileError if another file would be overwritten."""
-    listing = folder / "numbers.json"
+    listing = folder / LISTING
     try:
         former = set(json.loads(listing.read_text(encoding="utf-8"))["files"])
     except (OSError, ValueError, TypeError, KeyError):
@@ -179,78 +235,82 @@ def _signature(systems: Systems) -> str:
     )
 
 
-def _tables(
-    grid: Grid,
-    rows: Sequence[Comparison],
-    report: Report,
-    level: float,
-) -> str:
-    """Return the table of results, and that of differences unless they are too many."""
-    intervals = f"{100 * level:.10g}\\% intervals"
-    caption = f"Costs and errors of {_subject(report)}, with {intervals}."
-    tables = TABLE % {"label": "results", "caption": caption, "table": to_latex(grid)}
-    if 0 < len(rows) <= MAX_ROWS:
-        digits = digits_for(rows)
-        tests = num_tests(rows)
-        differences = comparison_grid(rows, grid.signature, level=level, tests=tests, digits=digits)
-        # what the metrics are stands below the table of results
-        table = to_latex(replace(differences, legend=()))
-        caption = (
-            f"Differences of all pairs of systems by each metric, with {intervals} and p-values."
-        )
-        tables += TABLE % {"label": "differences", "caption": caption, "table": table}
-    return tables
-
-
-def _document(
-    tables: str,
-    paragraphs: str,
-    figures: Iterable[str],
-) -> str:
-    """Return the text of a LaTeX document."""
+def _figures(figures: Iterable[str]) -> str:
+    """Return the figures of the document."""
     shown = [
         FIGURE % {"file": name, "caption": latex_text(CAPTIONS[stem]), "label": stem}
         for name in figures
         if name.endswith(".pdf") and (stem := Path(name).stem)
     ]
-    fields = {
-        "tables": tables,
-        "figures": "".join(shown),
-        # a signature is longer than a line
-        "methods": latex_text(paragraphs).replace("$|$", r"$|$\allowbreak{}"),
-    }
-    return DOCUMENT % fields
+    return "".join(shown)
 
 
 def methods_of(
     systems: Systems,
     report: Report,
-    rows: Sequence[Comparison],
+    verdict: Verdict | None,
     keys: Sequence[Key],
 ) -> str:
-    """Return the paragraph on methods; `keys` are of the numbers that the table shows."""
+    """Return the paragraph on methods in LaTeX; `keys` are of the numbers that the table shows."""
     first = next(iter(systems.values()))
-    level = _level(systems)
-    orders = ", ".join(f"{order:g}" for order in first.options.n)
+    level = rf"{100 * _level(systems):.10g}\%"
+    orders = ", ".join(f"{order:g}".replace("inf", r"\infty") for order in first.options.n)
     sentences = [
-        f"We evaluate {_subject(report)} by ECUAS_n ({CITATION}), n = {orders}: the cost to users who accept answers "
-        "whose uncertainty, the cost that the system expects of them, is at most their reject cost r, and reject the "
-        f"others. {_costs(first)} Their mean is integrated over r, from 0 to the largest uncertainty, with the weight "
-        "r^(n-1), and divided by what rejecting all answers costs: 0 is perfect, 1 as rejecting everything.",
+        rf"We evaluate {_subject(report)} by ECUAS$_n$~\cite{{estienne2026ecuas}}, $n = {orders}$: the cost to users "
+        "who accept answers whose uncertainty, the cost that the system expects of them, is at most their reject cost "
+        f"$r$, and reject the others. {_costs(first)} Their mean is integrated over $r$, from 0 to the largest "
+        "uncertainty, with the weight $r^{n-1}$, and divided by what rejecting all answers costs: 0 is perfect, 1 as "
+        "rejecting everything.",
         _abbreviations(keys),
         "Samples are weighted." if first.options.sample_weight is not None else "",
-        f"Intervals, at the level {100 * level:.10g}%, are quantiles of gamma distributions with the first three "
-        f"moments of the Bayesian bootstrap (Rubin 1981) of the samples' influences{_units(first.options)}. They count "
+        f"Intervals, at the level {level}, are quantiles of gamma distributions with the first three moments of the "
+        rf"Bayesian bootstrap~\cite{{rubin1981bayesian}} of the samples' influences{_units(first.options)}. They count "
         "one answer more than was seen: for each limit the one that would move the value most towards it.",
     ]
-    sentences += _recalibrations(systems)
+    sentences += map(latex_text, _recalibrations(systems))
     for name, note in report.notes():
         if note.id in OF_DATA:
-            sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
-    sentences += _what_intervals_rest_on(report, keys)
-    sentences += _tests("ids" if first.ids is not None else "position", rows, level)
-    sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
-    return " ".join(filter(None, sentences))
+            rule = RULES_OF_UNLABELLED.get(note.advice, "")
+            sentences.append(latex_text(f"{name}: {note.fact} {rule}".rstrip()))
+    sentences += map(latex_text, _what_intervals_rest_on(report, keys))
+    if verdict is not None:
+        sentences.append(_tests("ids" if first.ids is not None else "position", verdict))
+    signature = latex_text(report.signature).replace("$|$", r"$|$\allowbreak{}")
+    sentences.append(f"Computed by ecuas {VERSION} ({signature}).")
+    return "\n".join(filter(None, sentences))
+
+
+def describe_results(report: Report, verdict: Verdict | None, keys: Sequence[Key]) -> str:
+    """Return the paragraph on what came out in LaTeX: the verdict first."""
+    sentences = []
+    if verdict is not None:
+        sentences.append(headline(verdict))
+        shown = [verdict.rankings[key] for key in keys if key != verdict.headline]
+        sentences += [
+            f"By {short_title(one.key)}: {_uncapitalised(sentence_by_metric(one, scaled=False))}"
+            for one in shown
+            if one.state != "unranked"
+        ]
+        sentences += findings(verdict)
+    elif report.results:
+        ((name, results),) = report.results.items()
+        numbers = [f"{short_title(key)} {estimate_text(results.estimates[key], 3)}" for key in keys]
+        sentences.append(f"{name} scores {', '.join(numbers)}.")
+    numbers_beaten = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
+    if numbers_beaten and are_few(report):
+        sentences.append(
+            f"With confidence 1 - ER for all answers, the scores would be {numbers_beaten}."
+        )
+    elif numbers_beaten:
+        sentences.append(
+            f"No better than with confidence 1 - ER for all answers are {numbers_beaten}."
+        )
+    return "\n".join(map(latex_text, sentences))
+
+
+def _uncapitalised(text: str) -> str:
+    """Return a sentence as it goes on after a colon."""
+    return f"too {text.removeprefix('Too ')}" if text.startswith("Too ") else text
 
 
 def _subject(report: Report) -> str:
@@ -264,40 +324,15 @@ def _subject(report: Report) -> str:
 def _costs(system: System) -> str:
     """Say what an answer costs a user."""
     if system.decisions.confidence is not None:
-        return (
-            "An accepted wrong answer costs 1, an accepted right one nothing, and a rejected one r."
-        )
+        return "An accepted wrong answer costs 1, an accepted right one nothing, and a rejected one $r$."
     by_what = "a logarithmic loss" if isinstance(system.options.cost, str) else "a matrix of costs"
-    return f"What an accepted answer costs, given the true class, is set by {by_what}; a rejected one costs r."
-
-
-def _results(
-    systems: Systems,
-    report: Report,
-    rows: Sequence[Comparison],
-    keys: Sequence[Key],
-) -> str:
-    """Return the paragraph on what came out."""
-    sentences = []
-    numbers = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
-    if numbers and are_few(report):
-        sentences.append(f"With confidence 1 - ER for all answers, the scores would be {numbers}.")
-    elif numbers:
-        sentences.append(f"No better than with confidence 1 - ER for all answers are {numbers}.")
-    sentences.append(
-        f"By reject cost, the least expected cost, which was not tested, is that of {who_costs_least(systems)}."
-    )
-    alpha = round(1 - _level(systems), 12)
-    for key, pairs in pairs_by_key(rows).items():
-        if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:
-            sentences.append(f"By {short_title(key)}, {verdict(pairs, alpha)}")
-    return " ".join(sentences)
+    return f"What an accepted answer costs, given the true class, is set by {by_what}; a rejected one costs $r$."
 
 
 def _abbreviations(keys: Iterable[Key]) -> str:
     """Say what the other metrics of the table are."""
     others = [key for key in keys if key.entry is not ECUAS_N]
-    named = [f"{name} ({meaning})" for name, meaning in meanings_of(others).items()]
+    named = [latex_text(f"{name} ({text})") for name, text in meanings_of(others).items()]
     if not named:
         return ""
     *before, last = named
@@ -326,22 +361,23 @@ def _units(options: Options) -> str:
     return f", computed over {' in '.join(named)}" if named else ""
 
 
-def _tests(
-    paired: str,
-    rows: Sequence[Comparison],
-    level: float,
-) -> list[str]:
-    """Say how differences were tested, if there are any."""
-    if not rows:
-        return []
-    tested = [row for row in rows if not math.isnan(row.p)]
-    metrics = ", ".join(map(short_title, pairs_by_key(tested)))
-    return [
-        f"Systems are compared on the same samples, paired by {paired}. The two-sided p-values of their differences "
-        f"are adjusted for the {num_tests(rows)} tests of all pairs by {metrics}, by the step-down max-T procedure "
-        "(Westfall and Young 1993) with a multivariate normal null distribution (Hothorn et al. 2008). Differences "
-        f"with an adjusted p of at most {1 - level:.2g} are called significant."
-    ]
+def _tests(paired: str, verdict: Verdict) -> str:
+    """Say how differences were tested."""
+    metrics = ", ".join(
+        latex_text(short_title(key))
+        for key, ranking in verdict.rankings.items()
+        if any(row.family for row in ranking.rows)
+    )
+    over = ""
+    if verdict.strip:
+        over = f", and of the expected costs at {len(verdict.strip)} reject costs, also with rejecting everything"
+    return (
+        f"Systems are compared on the same samples, paired by {paired}. The two-sided $p$-values of their differences "
+        f"are adjusted together for the {verdict.num_tests:,} tests of all pairs by {metrics}{over}, by the "
+        r"step-down max-T procedure~\cite{westfall1993resampling} with a multivariate normal null distribution"
+        rf"~\cite{{hothorn2008simultaneous}}. With an adjusted $p$ of at most {verdict.alpha:g}, a difference is "
+        "called more than chance."
+    )
 
 
 def _recalibrations(systems: Systems) -> list[str]:
@@ -357,3 +393,163 @@ def _recalibrations(systems: Systems) -> list[str]:
 
 def _level(systems: Systems) -> float:
     return next(iter(systems.values())).options.confidence_level or LEVEL
+
+
+# ---- tables ----
+
+
+def latex_tables(
+    results: Mapping[str, Results], verdict: Verdict | None, keys: Sequence[Key], *, level: float
+) -> str:
+    """Return the tables of results by some metrics: of two systems their differences, else the values of each system.
+
+    Both have intervals; the best, and what is not worse by more than chance, is bold.
+    """
+    size = next(iter(results.values())).basis.num_samples
+    words = {"level": rf"{100 * level:.10g}\%", "size": f"{size:,}", "count": len(results)}
+    if verdict is not None and len(results) == 2:
+        return _table_of_two(verdict, keys, words)
+    starts = range(0, len(keys), METRICS_IN_COLUMN)
+    parts = [keys[start : start + METRICS_IN_COLUMN] for start in starts]
+    tables = []
+    for number, part in enumerate(parts, 1):
+        label = "results" if len(parts) == 1 else f"results-{number}"
+        tables.append(_table_of_systems(results, verdict, part, words, label))
+    return "\n".join(tables)
+
+
+def _table_of_two(verdict: Verdict, keys: Sequence[Key], words: Mapping[str, object]) -> str:
+    rows = []
+    rankings = [verdict.rankings[key] for key in keys]
+    for ranking in rankings:
+        (row,) = ranking.rows
+        digits = min(digits_for(ranking.rows), MOST_DIGITS_IN_COLUMN)
+        cells = [
+            _heading(ranking.key, keys),
+            _value(verdict, ranking, row.first, digits),
+            _value(verdict, ranking, row.second, digits),
+            _number(row.difference, digits),
+            _interval(row.low, row.high, digits),
+            _p_value(row.p_adjusted, verdict.alpha),
+        ]
+        rows.append(_line(cells))
+    first, second = (_two_lines(name) for name in _names([row.first, row.second]))
+    difference = rf"\multicolumn{{2}}{{c}}{{difference [{words['level']}]}}"
+    header = [_line(["", first[0], second[0]]), _line(["", first[1], second[1], difference, "$p$"])]
+    return TABLE % {
+        "caption": f"Two systems on {words['size']} samples: paired differences with {words['level']} intervals.",
+        "label": "results",
+        "columns": r"lrrr@{\extracolsep{3pt}}l@{\extracolsep{\fill}}r",
+        "header": "\n".join(header),
+        "rows": "\n".join(rows),
+        "notes": _notes(verdict, keys, "Difference: first minus second."),
+    }
+
+
+def _table_of_systems(
+    results: Mapping[str, Results],
+    verdict: Verdict | None,
+    keys: Sequence[Key],
+    words: Mapping[str, object],
+    label: str,
+) -> str:
+    order = list(results)
+    if verdict is not None and verdict.headline in verdict.rankings:
+        order = list(verdict.rankings[verdict.headline].values)
+    rows = []
+    for name, short in zip(order, _names(order), strict=True):
+        above, below = _two_lines(short)
+        values, limits = [above], [rf"\enspace {below}" if below else ""]
+        for key in keys:
+            estimate = results[name].estimates[key]
+            digits = min(digits_for([estimate]), MOST_DIGITS_IN_COLUMN)
+            ranking = verdict.rankings.get(key) if verdict else None
+            if verdict is None or ranking is None:
+                values.append(_number(estimate.value, digits))
+            else:
+                values.append(_value(verdict, ranking, name, digits))
+            limits.append(_range(estimate.low, estimate.high, digits))
+        rows += [_line(values), _line(limits).removesuffix("\\\\") + r"\\[3pt]"]
+    count = "One system" if len(results) == 1 else f"{len(results)} systems"
+    return TABLE % {
+        "caption": f"{count} on {words['size']} samples, with {words['level']} intervals.",
+        "label": label,
+        "columns": "l" + "c" * len(keys),
+        "header": _line(["", *(_heading(key, keys) for key in keys)]),
+        "rows": "\n".join(rows),
+        "notes": _notes(verdict, keys, ""),
+    }
+
+
+def _notes(verdict: Verdict | None, keys: Sequence[Key], on_differences: str) -> str:
+    """Return what stands below a table: what is bold, and what the metrics are."""
+    bold = ""
+    if verdict is not None and verdict.num_tests:
+        tests = "one test" if verdict.num_tests == 1 else f"{verdict.num_tests:,} tests together"
+        bold = (
+            r"\textbf{Bold}: the best, and all that are not worse than another by more than chance (adjusted "
+            rf"$p > {verdict.alpha:g}$; {tests})."
+        )
+    meanings = [
+        f"{latex_text(name)}: {latex_text(text)}." for name, text in meanings_of(keys).items()
+    ]
+    direction = "" if _have_arrows(keys) else "Lower is better."
+    return " ".join(filter(None, [bold, on_differences, direction, *meanings]))
+
+
+def _have_arrows(keys: Sequence[Key]) -> bool:
+    """Return whether metrics differ in which values are better; else one sentence says it."""
+    return {key.entry.higher_is_better for key in keys} != {False}
+
+
+def _heading(key: Key, keys: Sequence[Key]) -> str:
+    return latex_text(title(key) if _have_arrows(keys) else short_title(key))
+
+
+def _value(verdict: Verdict, ranking: Ranking, name: str, digits: int) -> str:
+    """Return a value, bold if its system may be the best."""
+    judged = verdict.ranking(ranking.key) or ranking
+    text = _number(ranking.values[name], digits)
+    return rf"\textbf{{{text}}}" if name in judged.best else text
+
+
+def _number(value: float, digits: int) -> str:
+    if math.isnan(value):
+        return "--"
+    return f"${value:.{digits}f}$" if value < 0 else f"{value:.{digits}f}"
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    return "" if math.isnan(low) else f"$[{low:.{digits}f}, {high:.{digits}f}]$"
+
+
+def _range(low: float | None, high: float | None, digits: int) -> str:
+    """Return an interval below its value, without zeros before the decimal point."""
+    if low is None or high is None or math.isnan(low):
+        return ""
+    return "--".join(f"{end:.{digits}f}".removeprefix("0") for end in (low, high))
+
+
+def _p_value(p: float, alpha: float) -> str:
+    text = p_text(p, alpha, in_cell=True)
+    return f"$<${text[1:]}" if text.startswith("<") else text
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"{' & '.join(cells)} \\\\"
+
+
+def _names(names: Sequence[str]) -> list[str]:
+    """Return names short enough for two lines, with blanks where they may be broken."""
+    short = short_names(names, longest=LONGEST_NAME)
+    return [short[name].replace("_", " ").replace("-", " ") for name in names]
+
+
+def _two_lines(name: str) -> tuple[str, str]:
+    """Return a name in two lines, broken after the word that makes the longer one shortest."""
+    words = name.split()
+    breaks = range(1, len(words) + 1)
+    lines = [(" ".join(words[:i]), " ".join(words[i:])) for i in breaks]
+    best = min(lines, key=lambda pair: max(map(len, pair)))
+    above, below = map(latex_text, best)
+    return above, below

@@ -33,7 +33,7 @@ from ..results import (
 from .tables import BEST_OF_PART, BEST_VALUE, Cell, Grid, Record, to_text
 
 if TYPE_CHECKING:
-    from ..comparison.compare import Comparison
+    from ..comparison.rows import Comparison
     from ..comparison.unlabelled import ValueBounds
 
 DIFFERING = "No best value is marked, since the systems differ in:"
@@ -425,7 +425,7 @@ def numbers_to_beat(
     systems = []
     for name, one in results.items():
         numbers = []
-        for key, anchor in _at_one_confidence(one, keys).items():
+        for key, anchor in anchors_at_one_confidence(one, keys).items():
             value = one.estimates[key].value
             is_worse = round(value, DIGITS) > round(anchor, DIGITS)
             name_of_metric = short_title(key)
@@ -440,7 +440,7 @@ def numbers_to_beat(
     return few_of(systems, "; ")
 
 
-def _at_one_confidence(
+def anchors_at_one_confidence(
     results: Results,
     keys: Iterable[Key],
 ) -> dict[Key, float]:

@@ -25,6 +25,7 @@ BEST_VALUE = f"best value, {_NOT_TESTED}"
 BEST_OF_PART = f"best value of a part of the data, {_NOT_TESTED}"
 IN_BOLD = "Bold:"  # the mark of formats that have bold text
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
+COLUMN_GAP = 2  # blanks between columns, in which a mark stands
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
 SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")
 # where a cell begins, or one where semicolons or tabs separate them
@@ -56,10 +57,11 @@ Record = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Text of a cell, and whether it is the best of its column."""
+    """Text of a cell, whether it is the best of its column, and how plain text marks that."""
 
     text: str
     is_best: bool = False
+    mark: str = BEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,11 @@ class Grid:
     labels: int = 1
     above: Sequence[str] = ()
     best: str = BEST_VALUE  # what a mark means
+    marks: str = ""  # what the marks of plain text mean, unless each is that of the best value
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
     hints: Sequence[str] = ()  # for readers of the text only
+    ruled: bool = True  # whether a line stands below the header of the text
 
     @property
     def marks_best(self) -> bool:
@@ -87,7 +91,8 @@ class Grid:
 
     def below(self, mark: str = BEST) -> list[str]:
         """Return the lines between table and signature, with the mark of the best value."""
-        lines = [f"{mark} {self.best}"] if self.marks_best else []
+        meaning = self.marks if self.marks and mark == BEST else f"{mark} {self.best}"
+        lines = [meaning] if self.marks_best else []
         return [*lines, *self.notes, *self.legend]
 
 
@@ -113,17 +118,22 @@ def wrapped(lines: Iterable[str], width: int | None) -> list[str]:
 
 def to_text(grid: Grid, width: int | None = None) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
+    lines_below = filter(None, [*grid.below(), *grid.hints, grid.signature])
+    below = wrapped(lines_below, width)
+    parts = [*wrapped(grid.above, width), table_lines(grid, width)]
+    if below:
+        parts += ["", *below]
+    return "\n".join(parts) + "\n"
+
+
+def table_lines(grid: Grid, width: int | None = None) -> str:
+    """Return header and rows as aligned plain text, in as many blocks as the width needs."""
     grid = _fitted(grid, width)
     lines = _lines_of(grid)
     widths = _widths_of(lines)
     blocks = _columns_of_blocks(widths, grid.labels, width)
-    table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
-    lines_below = filter(None, [*grid.below(), *grid.hints, grid.signature])
-    below = wrapped(lines_below, width)
-    parts = [*wrapped(grid.above, width), table]
-    if below:
-        parts += ["", *below]
-    return "\n".join(parts) + "\n"
+    texts = [_block(lines, columns, widths, grid.labels, is_ruled=grid.ruled) for columns in blocks]
+    return "\n\n".join(texts)
 
 
 def one_line(text: str) -> str:
@@ -137,35 +147,37 @@ def _room(text: str) -> int:
     return len(text) + wide - sum(map(bool, map(combining, text)))
 
 
-def _lines_of(grid: Grid) -> list[list[str]]:
-    """Return the texts of header and rows, each with the mark of the best or the room for it."""
-    gap = " " if grid.marks_best else ""
-    lines = [[one_line(name) + gap for name in grid.header]]
+def _lines_of(grid: Grid) -> list[list[tuple[str, str]]]:
+    """Return the texts of header and rows, each with the mark that stands in the gap behind it."""
+    lines = [[(one_line(name), "") for name in grid.header]]
     for row in _group_rows(grid):
-        lines.append([one_line(cell.text) + (BEST if cell.is_best else gap) for cell in row])
+        lines.append([(one_line(cell.text), cell.mark if cell.is_best else "") for cell in row])
     return lines
 
 
-def _widths_of(lines: Iterable[Sequence[str]]) -> list[int]:
-    return [max(map(_room, column)) for column in zip(*lines, strict=True)]
+def _widths_of(lines: Iterable[Sequence[tuple[str, str]]]) -> list[int]:
+    return [max(_room(text) for text, _ in column) for column in zip(*lines, strict=True)]
 
 
 def _block(
-    lines: Iterable[Sequence[str]],
+    lines: Iterable[Sequence[tuple[str, str]]],
     columns: Iterable[int],
     widths: Sequence[int],
     labels: int,
+    *,
+    is_ruled: bool,
 ) -> str:
     """Return some columns, the names to the left and the numbers to the right, with a rule below the header."""
     texts = []
     for line in lines:
-        cells = []
+        parts = []
         for i in columns:
-            blanks = " " * (widths[i] - _room(line[i]))
-            cells.append(line[i] + blanks if i < labels else blanks + line[i])
-        texts.append("  ".join(cells).rstrip())
-    rule = "-" * max(map(_room, texts))
-    return "\n".join([texts[0], rule, *texts[1:]])
+            text, mark = line[i]
+            blanks = " " * (widths[i] - _room(text))
+            parts.append((text + blanks if i < labels else blanks + text) + mark.ljust(COLUMN_GAP))
+        texts.append("".join(parts).rstrip())
+    rules = ["-" * max(map(_room, texts))] if is_ruled else []
+    return "\n".join([texts[0], *rules, *texts[1:]])
 
 
 def to_markdown(grid: Grid) -> str:
@@ -221,17 +233,26 @@ def write(
     `read` are lines on how files were read, `fields` those of JSON besides.
     """
     check_suffix(path)
-    path = Path(path)
-    suffix = path.suffix.lower()
+    text = table_text(Path(path).suffix.lower(), grid, records, read=read, fields=fields)
+    write_whole(Path(path), text.encode())
+
+
+def table_text(
+    suffix: str,
+    grid: Grid,
+    records: Sequence[Record],
+    *,
+    read: Sequence[str] = (),
+    fields: Mapping[str, object] | None = None,
+) -> str:
+    """Return a table in the format of a suffix, see `write`."""
     if suffix == ".csv":
-        text = to_csv(records, grid.signature, "; ".join(read))
-    elif suffix == ".json":
+        return to_csv(records, grid.signature, "; ".join(read))
+    if suffix == ".json":
         notes = [*grid.above, *grid.below()]
-        text = to_json(records, grid.signature, notes, fields)
-    else:
-        to_form = {".md": to_markdown, ".tex": to_latex, ".txt": to_text}[suffix]
-        text = to_form(replace(grid, above=[*read, *grid.above]))
-    write_whole(path, text.encode())
+        return to_json(records, grid.signature, notes, fields)
+    to_form = {".md": to_markdown, ".tex": to_latex, ".txt": to_text}[suffix]
+    return to_form(replace(grid, above=[*grid.above, *read]))
 
 
 def check_suffix(
@@ -301,7 +322,7 @@ def _fitted(grid: Grid, width: int | None) -> Grid:
     for longest in range(max(map(len, names), default=0), MIN_NAME - 1, -1):
         fitted = _with_names(grid, short_names(names, longest=longest))
         widths = _widths_of(_lines_of(fitted))
-        if sum(widths) + 2 * (len(widths) - 1) <= width:
+        if sum(widths) + COLUMN_GAP * (len(widths) - 1) <= width:
             return fitted
     share = max(MIN_NAME, width // (grid.labels + 2))
     return _with_names(grid, short_names(names, longest=share))
@@ -349,7 +370,7 @@ def _columns_of_blocks(
     blocks = [names]
     for column in range(labels, len(widths)):
         wider = [*blocks[-1], column]
-        total = sum(widths[i] + 2 for i in wider) - 2
+        total = sum(widths[i] + COLUMN_GAP for i in wider) - COLUMN_GAP
         if width is None or len(wider) == labels + 1 or total <= width:
             blocks[-1] = wider
         else:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
-from itertools import compress, groupby, pairwise
 
 import numpy as np
 
 from ..abstentions import answered_samples
 from ..calibration import CALIBRATION_P
 from ..costs import ECUAS_N
-from ..inputs import Floats
 from ..metric import Key
 from ..options import LEVEL
 from ..plotting.curves import reject_cost_curve
 from ..results import System, all_values, compute_results
-from .report import SAME, Systems, p_text, short_title, texts_apart
+from .report import Systems, p_text, short_title, texts_apart
 
-NUM_COSTS = 2000  # of reject costs, at each of which the least expected cost is found
-MOST_STRETCHES = 6  # of reject costs, that a line lists
 COST_DIGITS = 2  # of a reject cost, at least
 WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
 
@@ -43,49 +38,6 @@ def explain(
         if asked:
             sentences.append(_recalibration(name, system, asked[0]))
     return [sentence for sentence in sentences if sentence]
-
-
-def least_costs(systems: Systems) -> str:
-    """Say which systems have the least expected cost at which reject costs."""
-    return f"least expected cost by reject cost, not tested: {who_costs_least(systems)}"
-
-
-def who_costs_least(systems: Systems) -> str:
-    """List which systems have the least expected cost at which reject costs, or that rejecting everything has.
-
-    Nothing is tested. If the least one changes often, the share of reject costs is given at which each is.
-    """
-    largest = next(iter(systems.values())).decisions.max_uncertainty
-    # the costs of whole numbers of answers cross at fractions: not at these, where only what is the same is equal
-    at = (np.arange(NUM_COSTS) + 1 / math.pi) / NUM_COSTS * largest
-    costs = [reject_cost_curve(system, reject_cost=at).expected_cost for system in systems.values()]
-    least = _names_of_least(list(systems), np.array(costs), at, rounding=SAME * largest)
-    stretches = [(name, len(list(steps))) for name, steps in groupby(least)]
-    if len(stretches) <= MOST_STRETCHES:
-        names, lengths = zip(*stretches, strict=True)
-        limits = texts_apart(np.cumsum([0, *lengths]) / NUM_COSTS * largest, COST_DIGITS)
-        between = zip(names, pairwise(limits), strict=True)
-        return "; ".join(f"{name} between {low} and {high}" for name, (low, high) in between)
-    shares = [f"{name} at {count / NUM_COSTS:.0%}" for name, count in Counter(least).most_common()]
-    listed = "; ".join(share for share in shares if not share.endswith(" 0%"))
-    return f"{listed} of all reject costs"
-
-
-def _names_of_least(
-    names: Sequence[str],
-    costs: Floats,
-    at: Floats,
-    rounding: float,
-) -> list[str]:
-    """Return who has the least of the costs (S, M) at each reject cost (M,); those whose costs are equal together."""
-    least = costs.min(axis=0)
-    is_least = costs <= least + rounding
-    is_useful = least < at - rounding
-    together = [" = ".join(compress(names, column)) for column in is_least.T.tolist()]
-    return [
-        who if useful else "rejecting everything"
-        for who, useful in zip(together, is_useful, strict=True)
-    ]
 
 
 def _useful_range(name: str, system: System) -> str:

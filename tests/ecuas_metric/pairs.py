@@ -21,11 +21,12 @@ from ecuas_metric import (
     posterior_system,
     score_confidences,
 )
+from ecuas_metric.comparison.compare import Family
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.groups import tie_groups
 from ecuas_metric.metric import Key
 from ecuas_metric.order import aurc, auroc
-from ecuas_metric.results import all_values
+from ecuas_metric.results import all_values, value_keys
 from tests.ecuas_metric.coverage import append, held
 from tests.ecuas_metric.held_out import answers, by_name
 from tests.ecuas_metric.simulated import COSTLY_MISSES, of_a_rare_class
@@ -179,6 +180,13 @@ def truth_of(kind):
     return {key: np.mean(values) for key, values in samples.items()}
 
 
+def compare_every(systems):
+    """Return all comparisons, of one family of tests."""
+    first = next(iter(systems.values()))
+    keys = value_keys(first.decisions, first.options)
+    return compare_systems(systems, only=keys, by_position=True)
+
+
 def differences(size, runs):
     """Yield how often the intervals of each kind hold the truth, and how often a true equality is denied."""
     for kind in KINDS:
@@ -187,7 +195,7 @@ def differences(size, runs):
         false = 0
         for run in range(runs):
             pair = KINDS[kind](np.random.default_rng((13, run)), size)
-            compared = compare_systems(systems_of(pair))
+            compared = compare_every(systems_of(pair))
             for row in compared:
                 rows[str(row.key)].append(row)
             equal = EQUAL.get(kind, ())
@@ -230,7 +238,10 @@ def strips(size, runs):
                 KINDS[kind](np.random.default_rng((17, run)), size),
                 reject_costs=[key.parameter for key in keys],
             )
-            false += any(row.p_adjusted <= 0.05 for row in compare_systems(systems, only=keys))
+            false += any(
+                row.p_adjusted <= 0.05
+                for row in compare_systems(systems, only=keys, by_position=True)
+            )
         yield check("winner on a strip of 100 reject costs", kind, size, runs, 100 * false / runs)
 
 
@@ -244,10 +255,12 @@ def families(size, runs):
             normal = rng.normal(size=(num_systems + 1, size))
             z = np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:]
             p = stats.beta(4, 1.5).ppf(stats.norm.cdf(z))
-            compared = compare_systems(systems_of(honest(rng, p)))
+            compared = compare_every(systems_of(honest(rng, p)))
             named += any(row.p_adjusted <= 0.05 for row in compared)
             lost.update(
-                {str(row.key) for row in compared if row.first == "a" and row.p_first_best <= 0.05}
+                str(key)
+                for key, ranking in compared.verdict.rankings.items()
+                if ranking.best and "a" not in ranking.best
             )
         subject = f"{num_systems} equal systems"
         yield check("any difference by any metric", subject, size, runs, 100 * named / runs)
@@ -297,8 +310,8 @@ def powers(size, runs):
         second = {"means": (answers(rng, worse), worse), "order": (answers(rng, q), blurred)}
         for key, value in VALUES.items():
             other = second["means" if key.entry.cost else "order"]
-            (row,) = compare_systems(systems_of((first, other)), only=[key])
-            counts[f"power for {key}, engine"] += row.p <= 0.05
+            (test,) = Family(systems_of((first, other)), [key]).tests
+            counts[f"power for {key}, engine"] += test.p_value <= 0.05
             swapped = swapped_p_value(first, other, value, rng)
             counts[f"power for {key}, permutations"] += swapped <= 0.05
     for name, count in counts.items():
@@ -312,15 +325,17 @@ def planned(size, runs):
     for kind in ("better", "overconfident"):
         pilot = systems_of(KINDS[kind](np.random.default_rng((29, 0)), 60_000))
         for key in keys:
-            (plan,) = plan_of_systems(pilot, only=[key], difference=truth_of(kind)[str(key)])
+            (plan,) = plan_of_systems(
+                pilot, by_position=True, only=[key], difference=truth_of(kind)[str(key)]
+            )
             needed = plan.needed
             if needed is None or needed > size:
                 continue
             count = 0
             for run in range(runs):
                 systems = systems_of(KINDS[kind](np.random.default_rng((31, run)), needed))
-                (row,) = compare_systems(systems, only=[key])
-                count += row.p <= 0.05
+                (test,) = Family(systems, [key]).tests
+                count += test.p_value <= 0.05
             yield check("planned power of 80 %", f"{key}, {kind}", needed, runs, 100 * count / runs)
 
 

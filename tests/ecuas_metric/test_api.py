@@ -389,7 +389,7 @@ def test_systems_of_other_orders_have_no_table_together():
 def test_systems_without_names_are_numbered_and_arrays_are_refused():
     system = confidence_system([1, 0, 1], [0.9, 0.8, 0.4], confidence_level=0.95, n_resamples=20)
     assert list(make_report([system, system]).results) == ["system 1", "system 2"]
-    assert compare_systems([system, system])[0].difference == 0
+    assert compare_systems([system, system], by_position=True)[0].difference == 0
     one = "systems must be a mapping of names to systems, or a list; got one System"
     arrays = "systems must be of confidence_system, .* got ndarray for 'a'"
     for function in (make_report, compare_systems):

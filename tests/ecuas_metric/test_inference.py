@@ -23,7 +23,7 @@ from ecuas_metric.inference import (
 from ecuas_metric.intervals import make_numbers, next_costs
 from ecuas_metric.metric import Key, Point
 from ecuas_metric.options import Options, checked_options
-from ecuas_metric.results import all_values, answers_drawn, prepare
+from ecuas_metric.results import all_values, answers_drawn, prepare, value_keys
 from ecuas_metric.sampling import SIMPLE, Design, make_design
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.systems import inferred, limits, reaches
@@ -135,16 +135,19 @@ def test_intervals_of_differences_leave_out_0_if_and_only_if_p_is_less_than_alph
             name: confidence_system(right, q, confidence_level=level, reject_costs=0.3, **options)
             for name, right, q in zip("ab", correct, p, strict=True)
         }
-        for row in compare_systems(systems):
+        keys = value_keys(systems["a"].decisions, systems["a"].options)
+        for row in compare_systems(systems, only=keys, by_position=True):
             if math.isnan(row.p):
-                assert math.isnan(row.low)
+                assert math.isnan(row.low) or not row.comparable
                 continue
             assert (row.low > 0 or row.high < 0) == (row.p < 1 - level)
             assert row.p_adjusted >= row.p
             assert row.low_all - 1e-12 <= row.low <= row.high <= row.high_all + 1e-12
             assert not (row.low_all > 0 or row.high_all < 0) or row.p_adjusted <= 1 - level
             assert row.low <= row.difference <= row.high
-        (row,) = compare_systems(systems, only=[Key("error_rate")])  # one test is all
+        (row,) = compare_systems(
+            systems, only=[Key("error_rate")], by_position=True
+        )  # one test is all
         one = pytest.approx((row.low, row.high), abs=0.03 * (row.high - row.low))
         assert (row.low_all, row.high_all) == one
 
@@ -152,7 +155,9 @@ def test_intervals_of_differences_leave_out_0_if_and_only_if_p_is_less_than_alph
 def test_a_system_differs_from_itself_by_no_more_than_one_answer_could(rng):
     q = rng.random(50)
     system = confidence_system(answers(rng, q), q, confidence_level=0.95)
-    rows = {str(row.key): row for row in compare_systems({"a": system, "b": system})}
+    rows = {
+        str(row.key): row for row in compare_systems({"a": system, "b": system}, by_position=True)
+    }
     for row in rows.values():
         assert row.difference == 0
         if not math.isnan(row.p):
@@ -274,7 +279,7 @@ def test_groups_that_all_speak_for_one_are_no_surer_than_by_the_test_of_signs(co
     groups = np.arange(600) * count // 600
     options = {"groups": groups, "confidence_level": 0.95}
     systems = [confidence_system(np.full(600, y), np.full(600, 0.9), **options) for y in (1, 0)]
-    (row,) = compare_systems(systems, only=[Key("error_rate")])
+    (row,) = compare_systems(systems, only=[Key("error_rate")], by_position=True)
     assert 0.5 ** (count - 1) <= row.p <= (0.1 if count < 10 else 0.02)
 
 
@@ -328,7 +333,7 @@ def test_answers_none_of_which_was_dear_yet_are_not_better_than_none_accepted():
         systems.append(
             posterior_system(np.zeros(200, int), posteriors, confidence_level=0.95, **options)
         )
-    (row,) = compare_systems(systems, only=[Key("expected_cost", 0.1)])
+    (row,) = compare_systems(systems, only=[Key("expected_cost", 0.1)], by_position=True)
     assert row.difference < 0
     assert row.p > 0.05
 

@@ -83,12 +83,14 @@ def test_systems_results_and_comparisons_print_as_something_readable(rng):
     results = compute_results(systems["a"])
     estimate = results.estimates[Key("ecuas", 1.0)]
     frame = results.to_frame()
-    rows = compare_systems(systems)
+    rows = compare_systems(systems, by_position=True)
     assert repr(systems["a"]).startswith("<System: 80 samples with confidences, mean cost ")
     shown = f"{estimate.value:.4g} [{estimate.low:.4g}, {estimate.high:.4g}]"
     assert ["ecuas_1", *shown.split()] in [line.split() for line in repr(results).splitlines()]
     np.testing.assert_equal(frame.to_numpy(), [*map(astuple, results.estimates.values())])
-    assert repr(rows).splitlines() == list(map(str, rows))
+    *lines, note = repr(rows).splitlines()
+    assert lines == list(map(str, rows))
+    assert "paired by their position" in note
     assert rows.to_frame()["key"].tolist() == [str(row.key) for row in rows]
     assert "ecuas_1" in rows._repr_html_()
     assert rows._repr_html_().count("<th>") == len(
@@ -101,7 +103,7 @@ def test_names_with_markup_are_text_in_notebooks(rng):
     q = rng.random(80)
     system = confidence_system(rng.random(80) < q, q, n=1, confidence_level=0.95)
     html = compare_systems(
-        dict.fromkeys(markup.NAMES, system), only=[Key("ecuas", 1.0)]
+        dict.fromkeys(markup.NAMES, system), only=[Key("ecuas", 1.0)], by_position=True
     )._repr_html_()
     assert set(re.findall(r"<(\w+)", html)) == markup.OF_TABLES
     assert "mathjax_ignore" in html  # else a notebook sets what is between dollars as a formula

@@ -18,7 +18,7 @@ from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.report import prepare_submissions
 from space.figures import NUM_SLOTS
 from space.uploads import LIMITS
-from space.verdict import NOTHING
+from space.verdict import REJECTING
 from space.words import CONTROLS
 from tests import markup
 from tests.conftest import ROOT
@@ -186,14 +186,14 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     ):
         put(wrong, price)
         assert note in tab.locator(".asked").inner_text()
-    put(wrong, "5")
+    put(wrong, "4")
     assert not tab.locator(".asked").is_visible()
-    assert slider.evaluate("e => e.value") == "59"
+    assert slider.evaluate("e => e.value") == "74"
     assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
     for name in ("Load three question-answering systems", CLASSIFIER):  # the last is shown
         tab.get_by_role("button", name=name).click()
     wait_for(tab, "classifier")
-    said = f"At reject cost 0.60, classifier is clearly cheaper than {NOTHING}."
+    said = f"At reject cost 0.75, classifier is clearly cheaper than {REJECTING}."
     assert verdict.inner_text() == said
     share = tab.get_by_role("slider", name=re.compile("Share that people"))
     put(share, "0.3")
@@ -407,7 +407,7 @@ def test_names_are_text_wherever_the_page_has_them(tab, tmp_path):
         shown = result.text_content() + plots.text_content()
         assert all(name in shown for name in names)
         titles = result.locator(".who").evaluate_all("all => all.map(e => e.title)")
-        assert titles == [*names, NOTHING]
+        assert titles == [*names, REJECTING]
         tab.locator(".copy[data-form=image]").first.click()
         tab.get_by_role("status").get_by_text("Copied as image.").wait_for()
         tab.locator(".copy[data-form=Markdown]").first.click()

@@ -1,7 +1,6 @@
 """Who is cheapest: against arithmetic, and as the comparison says, whose error rates are tested there."""
 
 import json
-import math
 import re
 from dataclasses import replace
 from functools import partial
@@ -12,8 +11,8 @@ import pytest
 from markupsafe import Markup
 
 from ecuas_metric import confidence_system, fixed_reject_cost, read_submissions
-from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.metric import Key
+from ecuas_metric.comparison import compare
+from ecuas_metric.comparison.judge import judge_systems
 from ecuas_metric.reporting.report import prepare_submissions
 from space import verdict
 from space.figures import slots
@@ -41,7 +40,7 @@ def decision(examples):
 @pytest.fixture(autouse=True)
 def few_reject_costs(monkeypatch):
     """Of all decisions but that of the examples, which is made once."""
-    monkeypatch.setattr(verdict, "GRIDS", (10,))
+    monkeypatch.setattr(compare, "GRIDS", (10,))
 
 
 def at(decision, cost):
@@ -53,53 +52,53 @@ def data_in(html):
 
 
 def said(call):
-    return Markup(verdict.said(call, 0.5)).striptags()
+    return Markup(verdict.said(call)).striptags()
 
 
 def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decision, examples):
-    assert at(decision, verdict.SHOWN_FIRST).alone() == ["calibrated_model"]
-    assert at(decision, 0.3).alone()[:2] == ["overconfident_model", "calibrated_model"]
-    assert at(decision, 0.6).alone() == ["overconfident_model"]
+    assert at(decision, verdict.SHOWN_FIRST).best == ("calibrated_model",)
+    assert set(at(decision, 0.3).best) >= {"overconfident_model", "calibrated_model"}
+    assert at(decision, 0.7).best == ("overconfident_model",)
     stretches = verdict.stretches(decision)
     winners, lows, highs = zip(*stretches, strict=True)
-    assert winners == (None, "calibrated_model", None, "overconfident_model")
+    assert winners == (None, "calibrated_model", None, "overconfident_model", None)
     assert (0, *highs) == (*lows, 1)  # the strip covers the slider
     html = verdict.as_html(decision, slots(examples))
     assert sum(map(float, re.findall(r"width:([\d.]+)%", html))) == pytest.approx(100, abs=0.1)
-    assert all(call.winner() in (None, *call.alone()) for call in decision.calls)
 
 
-def test_numbers_are_those_of_the_comparison(examples, decision):
-    """At one reject cost the same call, for that cost alone, gives difference, interval and best systems."""
-    systems = {**examples, verdict.NOTHING: verdict.rejecting_system(examples["verbal_model"])}
-    row = compare_systems(systems, only=[Key("expected_cost", 0.6)])[0]
-    rival = at(decision, 0.6).rivals[0]
-    ours, theirs = ((one.low_best, one.high_best) for one in (rival, row))
-    assert ours == pytest.approx(theirs, abs=0.01)  # of other draws
-    for field in ("first", "second", "difference", "low", "high", "p", "second_value"):
-        assert getattr(rival, field) == getattr(row, field), field
-
-
-@pytest.mark.parametrize("number", [1, 2, 5])
-def test_a_system_is_clearly_cheaper_where_the_interval_that_is_shown_leaves_out_0(number, rng):
-    """Of one system, that is the plain interval of its cost less the reject cost; of several, none is narrower."""
-    hard = rng.random(60)
-    confidence = rng.random((number, 60))
-    systems = {
-        str(i): system_of((hard < p - 0.5 * (i > 0)).astype(int), p)
-        for i, p in enumerate(confidence)
-    }
-    decision = verdict.decide(systems)
+def test_headline_strip_and_sentence_never_disagree(decision):
+    """A headline names a winner where the strip has its colour, and a stretch starts at a cost that was clear."""
+    coloured = {}
+    for winner, low, high in verdict.stretches(decision):
+        for call in decision.calls:
+            if winner is not None and low <= call.key.parameter <= high:
+                coloured[call.key] = winner
     for call in decision.calls:
-        names = call.alone()
-        assert call.winner() is None or names == [call.winner()]
-        for row in call.rivals:
-            assert (row.first in names) == (row.low_best <= 0)
-            assert row.low_best <= row.low + 1e-12
-            assert row.high_best >= row.high - 1e-12
-        if number == 1:
-            assert (row.low_best, row.high_best) == pytest.approx((row.low, row.high))
-    assert {len(call.alone()) > 1 for call in decision.calls} == {True, False}
+        assert call.winner == coloured.get(call.key)
+        assert ("is clearly" in said(call)) == (call.key in coloured)
+        if call.winner:
+            rivals = [row for row in call.rows if call.winner in (row.first, row.second)]
+            assert all(row.p_adjusted <= 0.05 for row in rivals)
+
+
+def test_the_page_arranges_the_verdict_that_python_and_the_command_give(decision, examples):
+
+    theirs = judge_systems(examples)
+    again = verdict.decide(examples).verdict
+    assert again.to_json() == theirs.to_json()
+
+
+def test_a_file_of_other_questions_is_left_out_of_the_verdict(examples):
+    system = next(iter(examples.values()))
+    others = replace(system, ids=[f"x{k}" for k in range(system.num_samples)])
+    decision = verdict.decide({**examples, "other": others})
+    assert decision.verdict.to_json()["by_metric"] == judge_systems(examples).to_json()["by_metric"]
+    (remark,) = verdict.remarks(decision)
+    assert remark.startswith("Left out: other. ")
+    html = verdict.as_html(decision, slots([*examples, "other"]))
+    assert "Left out: other." in html
+    assert verdict.by_importance(decision)[-1] == "other"
 
 
 @pytest.mark.parametrize("systems", [1, 2])
@@ -113,10 +112,10 @@ def test_what_rejects_everything_is_no_system_of_the_verdicts_and_one_system_nee
     """ECUAS_n compares the systems alone, as `ecuas compare` does; a reject cost has one choice beside these."""
     for systems in (dict(list(examples.items())[:number]) for number in (1, 2, 3)):
         decision = verdict.decide(systems)
-        assert {name for row in decision.orders for name in (row.first, row.second)} <= set(systems)
-        assert len(decision.orders) == 3 * math.comb(len(systems), 2)
+        rows = decision.verdict.rows
+        assert {name for row in rows for name in (row.first, row.second)} <= set(systems)
         assert " and rejecting everything, " in verdict.sentences(decision)[0]
-        assert verdict.NOTHING not in "".join(verdict.sentences(decision)[1:])
+        assert verdict.REJECTING not in "".join(verdict.sentences(decision)[1:])
     name, system = next(iter(examples.items()))
     repeated = replace(system, ids=["same"] * system.num_samples)
     assert verdict.decide({name: repeated}).calls == verdict.decide({name: system}).calls
@@ -130,11 +129,10 @@ def test_no_difference_to_rejecting_everything_needs_a_negative_cost(rng):
         system = system_of(np.arange(size) % 2, confidence)
         decision = verdict.decide({"a": system})
         for cost, call in zip(decision.reject_costs, decision.calls, strict=True):
-            (row,) = call.rivals
-            of_nothing = row if row.first == verdict.NOTHING else row.turned()
+            of_nothing = call.row(verdict.REJECTING, "a")
             assert of_nothing.first_value == pytest.approx(cost)
-            assert of_nothing.low_best >= cost - 1 - 1e-9
-            assert of_nothing.high_best <= cost + 1e-9
+            assert of_nothing.low >= cost - 1 - 1e-9
+            assert of_nothing.high <= cost + 1e-9
 
 
 @pytest.mark.parametrize("num_classes", [None, 3])
@@ -152,13 +150,13 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     ours = [fixed_reject_cost(**answers, reject_cost=cost).mean() for cost in decision.reject_costs]
     np.testing.assert_allclose(decision.curves["a"].expected_cost, ours)
     np.testing.assert_allclose(
-        decision.curves[verdict.NOTHING].expected_cost, decision.reject_costs
+        decision.curves[verdict.REJECTING].expected_cost, decision.reject_costs
     )
 
 
 def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too():
     decision = verdict.decide({"a": system_of([0] * 30, [0.9] * 30)})
-    assert f"{verdict.NOTHING} is clearly cheaper than a." in said(at(decision, 0.5))
+    assert f"{verdict.REJECTING} is clearly cheaper than a." in said(at(decision, 0.5))
     system = system_of([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20)
     decision = verdict.decide({f"s{i}": system for i in range(6)})
     assert any(" and 4 more." in said(call) for call in decision.calls)

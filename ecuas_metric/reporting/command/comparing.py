@@ -1,54 +1,160 @@
-"""`ecuas compare` and `ecuas report`: systems in memory -> their differences, and what a paper needs."""
+"""`ecuas compare` and `ecuas report`: systems in memory -> the verdict on them, and what a paper needs."""
 
+import math
 import sys
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
-from typing import Annotated
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar
 
 from ...basis import signature_of
-from ...comparison.compare import (
-    Comparison,
-    basis_of_comparison,
-    compare_systems,
-    compare_within,
-    fields_of,
-)
+from ...comparison.compare import basis_of_comparison, compare_within, default_family
+from ...comparison.gate import NO_TEST, Gate, check_gate
+from ...comparison.judge import judge_systems
+from ...comparison.planning import plan_of_systems
+from ...comparison.rows import fields_of
+from ...comparison.verdict import Verdict, rows_by_key
 from ...costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
-from ...files.recipe import lines_of
+from ...errors import InputError
+from ...files.recipe import Recipe, lines_of
 from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, LEVEL
 from ...results import compute_results
 from ..differences import (
+    MAX_ROWS,
+    SCREEN,
     comparison_grid,
-    introduction,
     is_significant,
-    num_tests,
-    overview,
-    pairs_by_key,
+    verdict_grid,
     within_grid,
     write_differences,
 )
 from ..paper import TEXTS, write_paper
-from ..report import Notes, Systems, digits_for, not_beaten
-from ..tables import screen_width
-from ..text import least_costs
+from ..report import (
+    DIGITS,
+    Notes,
+    Systems,
+    anchors_at_one_confidence,
+    digits_for,
+    few_of,
+    meanings_of,
+)
+from ..sentences import (
+    findings,
+    gate_sentences,
+    headline,
+    sentence_on_costs,
+    sentences_on_left_out,
+    verdict_fields,
+)
+from ..tables import Grid, one_line, screen_width, table_lines, to_text
 from .flags import Flag
 from .parameters import (
     FIGURES,
     BinnedOptions,
     Files,
     MetricOutput,
+    Metrics,
+    Outcome,
     PairFlags,
     PoolTasks,
     Seed,
+    asked_keys,
     metrics_of,
     options_set,
 )
 from .reading import Said, SystemFlags, notes_of, read_files, recipes_of, require_pairs
 
 WITHIN = "within"  # the suffix of the files of differences within strata
+MARGIN = "within "  # what --fail-unless begins with
+MISTAKES = "ER: share of wrong answers"
+MAX_NOTES = 5
+STREAM = "-"  # of --output: standard output
+SUFFIX_OF_FORMAT = {"json": ".json", "markdown": ".md"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFlags:
+    """When a command fails: with exit status 1, and never for another reason."""
+
+    GROUP: ClassVar[str] = "a gate: exit status 1 where it fails"
+
+    fail_if: Annotated[
+        str | None,
+        Flag(
+            "fail if the second file is worse than the first by more than chance, by ECUAS_1, the first of --metrics, "
+            "or at the first of --reject-costs",
+            choices=("worse",),
+        ),
+    ] = None
+    fail_unless: Annotated[
+        str | None,
+        Flag(
+            "fail unless it is shown that the second file is not worse than the first by more than a margin, as "
+            '"within 0.02"',
+            "MARGIN",
+        ),
+    ] = None
+
+    def margin(self) -> float | None:
+        """Return by how much the second file may be worse, if that was said."""
+        if self.fail_unless is None:
+            return None
+        try:
+            margin = float(self.fail_unless.removeprefix(MARGIN))
+        except ValueError:
+            margin = -1.0
+        if not (self.fail_unless.startswith(MARGIN) and 0 <= margin < 1e9):
+            raise InputError(
+                "--fail-unless",
+                'takes "within D" with a number D of at least 0',
+                value=self.fail_unless,
+            )
+        return margin
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is a gate."""
+        return self.fail_if is not None or self.fail_unless is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonOutput(MetricOutput):
+    """What is shown of a comparison, and where it is written."""
+
+    full: Annotated[
+        bool, Flag("also show all metrics, each pair with its interval, and the signature")
+    ] = False
+    only: Annotated[
+        str | None,
+        Flag("show each pair, but only differences that are significant", choices=("significant",)),
+    ] = None
+    format: Annotated[
+        str,
+        Flag(
+            "with --output -, what standard output has in the place of the text",
+            choices=tuple(SUFFIX_OF_FORMAT),
+            needs=("output",),
+        ),
+    ] = "json"
+
+    def __post_init__(self) -> None:
+        """Raise InputError, before anything is computed, if the format is of nothing, or a file has none."""
+        MetricOutput.__post_init__(self)
+        if self.format != "json" and not self.stream:
+            raise InputError("--format", "has no effect without --output -")
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The files that are written."""
+        return [path for path in self.output if path != STREAM]
+
+    @property
+    def stream(self) -> str:
+        """The suffix of what standard output has in the place of the text; none if it has the text."""
+        return SUFFIX_OF_FORMAT[self.format] if STREAM in self.output else ""
 
 
 def compare_in_memory(
@@ -75,19 +181,22 @@ def compare_in_memory(
         ),
     ] = LEVEL,
     seed: Seed = DEFAULTS.random_state,
-    only: Annotated[
-        str | None, Flag("show only significant differences", choices=("significant",))
-    ] = None,
-    output: MetricOutput,
+    gate: GateFlags,
+    output: ComparisonOutput,
     figures: Annotated[
         str | None,
         Flag(
             "draw the differences with their intervals, a panel per metric", "DIR", writes=FIGURES
         ),
     ] = None,
-) -> Notes:
-    """Print the differences between all pairs of systems, with intervals and tests."""
+) -> Outcome:
+    """Say which system costs its users least, and whether that is more than chance."""
     options = metric.options() | {"confidence_level": interval, "random_state": seed}
+    margin = gate.margin()
+    if output.stream and (within or figures):
+        raise InputError(
+            "--output -", "writes one table, and cannot be used with --within or --figures"
+        )
     submissions = read_files(
         files,
         rows,
@@ -98,51 +207,237 @@ def compare_in_memory(
     )
     require_pairs(submissions, rows)
     systems = made.systems(submissions, options)
+    if len(systems) < 2:
+        raise InputError("a comparison", "needs_two_systems", value=len(systems))
     keys = metrics_of(output, systems, options_set(options))
-    compared = compare_systems(systems, only=keys)
-    differences = _in_order(compared, keys)
-    alpha = round(1 - interval, 12)
-    digits = digits_for(differences) if output.digits is None else output.digits
-    above = introduction(
-        systems, differences, alpha=alpha, digits=digits, by_position=rows.by_position
-    )
-    shown = differences
-    tests = num_tests(differences)
-    if only is not None:
-        shown = [row for row in differences if is_significant(row, alpha)]
-        above.append(
-            f"Of {tests} differences that are tested, {len(shown)} are significant and shown."
+    if keys is None and metric.bins != DEFAULTS.n_bins and not (output.full or output.output):
+        raise InputError(
+            "n_bins", "has no effect without --full or --output: only ECE depends on it"
         )
-    bases = {name: basis_of_comparison(system) for name, system in systems.items()}
-    line = signature_of(bases.values())
-    grid = comparison_grid(
-        shown,
-        line,
-        level=interval,
-        tests=tests,
-        digits=digits,
-        above=above,
-        hints=_hints(systems, pairs_by_key(differences), Said(files, [rows, metric, made])),
-    )
-    text = overview(grid, differences, screen_width(sys.stdout), alpha=alpha)
-    output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
+    verdict = judge_systems(systems, only=keys, by_position=rows.by_position)
+    checked = None
+    if gate.is_set:
+        checked = _checked(verdict, systems, margin, rows)
+        verdict = judge_systems(systems, only=[checked.key], by_position=rows.by_position)
+    view = _View(verdict, keys, checked, recipes_of(submissions), Said(files, [rows, metric, made]))
+    view.show(output)
     if within is not None:
-        by_part = _differences_within(systems, submissions[0], keys)
-        grid, records = within_grid(by_part, within, line, level=interval, digits=digits)
+        shown = default_family(next(iter(systems.values()))) if keys is None else keys
+        by_part = _differences_within(systems, submissions[0], shown, by_position=rows.by_position)
+        digits = digits_for(verdict.rows) if output.digits is None else output.digits
+        grid, records = within_grid(by_part, within, "", level=interval, digits=digits)
         output.show_below(grid, records, WITHIN)
     if figures:
-        print(*write_differences(differences, figures, alpha=alpha), sep="\n")
-    return notes_of(systems) + list(compared.notes)
+        drawn = [row for row in view.rows() if row.key in view.main_keys()]
+        print(*write_differences(drawn, figures, alpha=verdict.alpha), sep="\n")
+    notes = notes_of(systems) + view.noted(output.full)
+    return Outcome(notes, status=0 if checked is None or checked.passed else 1)
+
+
+def _checked(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
+    """Return the gate between two systems by the metric of the headline."""
+    if verdict.headline is None:
+        raise InputError("a gate", NO_TEST, value=", ".join(map(str, verdict.rankings)))
+    return check_gate(systems, verdict.headline, margin=margin, by_position=rows.by_position)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A verdict, and how it is arranged on a screen and in files."""
+
+    verdict: Verdict
+    asked: Sequence[Key] | None
+    gate: Gate | None
+    recipes: Sequence[Recipe]
+    said: Said
+
+    def main_keys(self) -> list[Key]:
+        """Return the metrics of the table: those that are asked for, or that are tested."""
+        if self.asked is not None and self.gate is None:
+            return [key for key in self.asked if key in self.verdict.rankings]
+        tested = {row.key for row in self.verdict.rows if row.family}
+        return sorted((key for key in self.verdict.rankings if key in tested), key=place)
+
+    def rows(self) -> list[Any]:
+        """Return the comparisons metric by metric: as these are asked for, or else in the order of tables."""
+        by_key = rows_by_key(self.verdict.rows)
+        order = sorted(by_key, key=place) if self.asked is None else self.asked
+        return [row for key in order for row in by_key.get(key, [])]
+
+    def noted(self, is_full: bool) -> Notes:
+        """Return the notes on what is shown; the text says how samples are paired."""
+        shown = set(self.verdict.rankings) if is_full else {*self.main_keys()}
+        notes = []
+        for name, note in self.verdict.notes:
+            metrics = note.fields.get("metrics")
+            if note.id == "paired_by_position":
+                continue
+            if isinstance(metrics, Sequence):
+                metrics = [key for key in metrics if key in shown]
+                note = replace(note, fields={**note.fields, "metrics": metrics})
+            if metrics is None or metrics:
+                notes.append((name, note))
+        return notes
+
+    def sentences(self) -> list[str]:
+        """Return what a person would say, the verdict first."""
+        if self.gate is not None:
+            return gate_sentences(self.gate)
+        return [headline(self.verdict)]
+
+    def show(self, output: ComparisonOutput) -> None:
+        """Print the verdict, and write it to all files."""
+        bases = {name: basis_of_comparison(one) for name, one in self.verdict.systems.items()}
+        line = signature_of(bases.values())
+        width = screen_width(sys.stdout)
+        keys = self.main_keys() or [*self.verdict.rankings]
+        grid = verdict_grid(self.verdict, keys, line, width=width, digits=output.digits)
+        grid = replace(grid, above=self.sentences())
+        notes = self._notes(grid)
+        shown = self.rows()
+        if output.only is not None:
+            shown = list(filter(is_significant, shown))
+        pairs = self._pairs(shown, line, output)
+        parts = [*_paragraphs(grid.above, width), "", _table(grid, width), ""]
+        parts += _paragraphs(notes, width)
+        if pairs is not None:
+            text = to_text(pairs, width) if pairs.rows else "\n".join(pairs.above)
+            parts += ["", text.rstrip()]
+        filed = replace(grid, notes=[*grid.notes, *findings(self.verdict)])
+        if pairs is not None:
+            filed = replace(pairs, above=[*self.sentences(), *findings(self.verdict), *pairs.above])
+        output.show(
+            filed,
+            [fields_of(row) for row in shown],
+            "\n".join(parts) + "\n",
+            self.recipes,
+            bases,
+            further={"verdict": verdict_fields(self.verdict, self.gate)},
+        )
+
+    def _pairs(self, shown: Sequence[Any], line: str, output: ComparisonOutput) -> Grid | None:
+        """Return the table of each pair, if it is asked for."""
+        if not output.full and output.only is None:
+            return None
+        digits = digits_for(shown) if output.digits is None else output.digits
+        tests = self.verdict.num_tests
+        above = []
+        if output.only is not None:
+            tested = sum(row.family for row in self.verdict.rows)
+            above = [
+                f"Of {tested} differences that are tested, {len(shown)} are significant and shown."
+            ]
+        return comparison_grid(
+            shown, line, level=1 - self.verdict.alpha, tests=tests, digits=digits, above=above
+        )
+
+    def _notes(self, grid: Grid) -> list[str]:
+        """Return at most five notes below the table."""
+        first = grid.marks
+        first_meaning, *meanings = _meanings(self.main_keys())
+        notes = [". ".join(filter(None, [first, first_meaning])), *meanings]
+        notes += self._on_power()
+        on_costs = sentence_on_costs(self.verdict)
+        if on_costs:
+            asked = "" if self._has_cost() else "  Your own cost: --reject-costs 0.1"
+            notes.append(on_costs + asked)
+        notes += sentences_on_left_out(self.verdict)
+        notes += self._on_confidences()
+        if self.verdict.headline is not None:
+            notes += grid.notes
+        return [*list(filter(None, notes))[: MAX_NOTES - 1], self._read()]
+
+    def _has_cost(self) -> bool:
+        return self.verdict.headline is not None and self.verdict.headline in self.verdict.strip
+
+    def _on_power(self) -> list[str]:
+        """Say of two systems that are too close to call what such samples could tell."""
+        ranking = self.verdict.ranking(self.verdict.headline)
+        if (
+            self.gate
+            or ranking is None
+            or ranking.state != "close"
+            or len(self.verdict.systems) != 2
+        ):
+            return []
+        (plan,) = plan_of_systems(
+            self.verdict.systems, only=[ranking.key], by_position=True, alpha=self.verdict.alpha
+        )
+        found = f"With {plan.samples:,} samples, a gap of {plan.detectable:.3f} is found four times in five"
+        if plan.needed is None:
+            return [f"Too close is not equal. {found}."]
+        gap = abs(plan.difference)
+        return [
+            f"Too close is not equal. {found}; one of {gap:.3f} takes {plan.needed:,} (ecuas plan)."
+        ]
+
+    def _on_confidences(self) -> list[str]:
+        """Say whose confidences are worth less than one for all, by the metric of the headline, and what to try."""
+        key = self.verdict.headline
+        if key is None or key.entry is not ECUAS_N or self.gate:
+            return []
+        harmful = []
+        for name, system in self.verdict.systems.items():
+            plain = replace(system, options=system.options.replace(confidence_level=None))
+            results = compute_results(plain, only=[key, Key(ERROR_RATE.name)])
+            anchor = anchors_at_one_confidence(results, [key]).get(key, math.inf)
+            if round(results.estimates[key].value, DIGITS) > round(anchor, DIGITS):
+                harmful.append(f"{name}'s confidences do harm (one for all: {anchor:.{DIGITS}f})")
+        return [f"{few_of(harmful)}; try --calibrate affine"] if harmful else []
+
+    def _read(self) -> str:
+        """Say how the files were read, and how samples were paired."""
+        first = next(iter(self.verdict.systems.values()))
+        how = "by id" if first.ids is not None else "by position"
+        ways = dict.fromkeys(recipe.said() for recipe in self.recipes)
+        read = "; ".join(lines_of(self.recipes))
+        if len(ways) == 1:
+            read = f"Read {_compact(next(iter(ways)))}"
+        return f"{read}: {first.num_samples:,} samples, paired {how}.  More: --full"
+
+
+def _compact(said: str) -> str:
+    """Return how files were read without the roles that the names of columns say already."""
+    parts = []
+    for part in said.split(", "):
+        role, equals, column = part.partition(" = ")
+        is_said = role == column or (role == "posteriors" and ".." in column)
+        parts.append(column if equals and is_said else part)
+    return ", ".join(parts)
+
+
+def _meanings(keys: Sequence[Key]) -> list[str]:
+    """Return what metrics mean, but for those whose meaning the sentence says: the error rate first, or nothing."""
+    others = [key for key in keys if key.entry not in (ECUAS_N, ERROR_RATE, EXPECTED_COST)]
+    first = MISTAKES if Key(ERROR_RATE.name) in keys else ""
+    return [first, *(f"{name}: {text}" for name, text in meanings_of(others[:2]).items())]
+
+
+def _table(grid: Grid, width: int | None) -> str:
+    """Return the table of a verdict alone, or a line that says why it is not shown."""
+    if len(grid.rows) > MAX_ROWS:
+        return f"{len(grid.rows)} rows are not shown: --output FILE writes them, --metrics shows fewer."
+    return table_lines(grid, width)
+
+
+def _paragraphs(texts: Iterable[str], width: int | None) -> list[str]:
+    """Return texts in lines that end where the screen does, or after 80 characters."""
+    lines = []
+    for text in texts:
+        lines += textwrap.wrap(
+            one_line(text), width or SCREEN, break_on_hyphens=False, break_long_words=False
+        )
+    return lines
 
 
 def _differences_within(
-    systems: Systems, first: Submission, keys: Iterable[Key] | None
-) -> dict[str, Sequence[Comparison]]:
+    systems: Systems, first: Submission, keys: Iterable[Key], *, by_position: bool
+) -> dict[str, Sequence[Any]]:
     """Return the differences within each stratum, by the name that it has in the file of the first system."""
     strata = systems[first.name].options.strata
     numbers = [] if strata is None else strata.tolist()
     names = dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
-    within = compare_within(systems, only=keys)
+    within = compare_within(systems, only=keys, by_position=by_position)
     return {names[stratum]: rows for stratum, rows in within.items()}
 
 
@@ -156,37 +451,18 @@ def write_for_paper(
     interval: Annotated[
         float, Flag("level of the intervals; p-values up to 1 - LEVEL are significant", "LEVEL")
     ] = LEVEL,
+    metrics: Metrics = None,
     output: Annotated[str, Flag("the folder", "DIR", writes=(*TEXTS, "*.pdf", "*.png"))] = "paper",
 ) -> Notes:
-    """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
+    """Write what a paper needs: table, methods, results, figures, references, and all numbers."""
+    options = metric.options() | {"confidence_level": interval}
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
     require_pairs(submissions, rows)
-    systems = made.systems(submissions, metric.options() | {"confidence_level": interval})
-    print(*lines_of(recipes_of(submissions)), sep="\n")
-    print(*write_paper(systems, output), sep="\n")
+    systems = made.systems(submissions, options)
+    first = next(iter(systems.values()))
+    keys = asked_keys(metrics, first.decisions, first.options, options_set(options))
+    recipes = recipes_of(submissions)
+    print(*lines_of(recipes), sep="\n")
+    paths = write_paper(systems, output, only=keys, recipes=recipes, by_position=rows.by_position)
+    print(*paths, sep="\n")
     return notes_of(systems)
-
-
-def _hints(systems: Systems, keys: Collection[Key], said: Said) -> list[str]:
-    """Say which confidences are worth nothing, who costs least where, and how to compare at one reject cost."""
-    asked = [key for key in keys if key.entry is ECUAS_N]
-    asked.append(Key(ERROR_RATE.name))
-    results = {}
-    for name, system in systems.items():
-        plain = replace(system, options=system.options.replace(confidence_level=None))
-        results[name] = compute_results(plain, only=asked)
-    hints = [not_beaten(results, keys), least_costs(systems)]
-    if not any(key.entry is EXPECTED_COST for key in keys) and "-" not in said.files:
-        flags = "--reject-costs 0.2 --metrics expected_cost_0.2"
-        hints.append(said.next_step("compare", flags, why="costs where rejecting costs 0.2"))
-    return list(filter(None, hints))
-
-
-def _in_order(
-    rows: Iterable[Comparison],
-    keys: Sequence[Key] | None,
-) -> list[Comparison]:
-    """Return differences metric by metric: as these are asked for, or else in the order of tables."""
-    by_key = pairs_by_key(rows)
-    order = sorted(by_key, key=place) if keys is None else keys
-    return [row for key in order for row in by_key.get(key, [])]

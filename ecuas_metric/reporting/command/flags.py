@@ -7,11 +7,14 @@ import argparse
 import difflib
 import functools
 import inspect
+import itertools
+import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from pkgutil import resolve_name
 from types import UnionType
-from typing import Any, NoReturn, get_args
+from typing import Any, NamedTuple, NoReturn, get_args
 
 from ...files.recipe import LAYOUTS
 from ...messages import INPUT_RULES
@@ -61,6 +64,7 @@ class Parameter:
     kind: Any  # bool, str, int, float, tuple[float, ...] (separated by commas), Sequence[str] (repeatable)
     flag: Flag
     default: object = False
+    group: str = ""  # under which the help has it
 
     @property
     def is_required(self) -> bool:
@@ -72,8 +76,8 @@ class Parameter:
         """What the command line calls it."""
         return self.flag.metavar if self.is_required else flag_of(self.name)
 
-    def add_to(self, parser: argparse.ArgumentParser) -> None:
-        """Add it to a parser, whose values hold it only where it is given."""
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add it to a parser or a group of one, whose values hold it only where it is given."""
         how = _ACTIONS.get(self.kind, {"type": self.value_of})
         if self.kind is not bool:
             how = how | {"metavar": self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"}
@@ -129,6 +133,49 @@ class Command:
         return parameters
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help whose lines end where the screen does; in texts each goes on below what it says."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines: list[str] = []
+        for layout, together in itertools.groupby(text.splitlines(), _Layout.of_line):
+            are_one = layout.hang == layout.indent
+            parts = list(together)
+            for line in [" ".join([parts[0], *map(str.strip, parts[1:])])] if are_one else parts:
+                lines += layout.wrap(line, width)
+        return "\n".join(indent + line for line in lines)
+
+
+class _Layout(NamedTuple):
+    """How a line of a text goes on: a paragraph below its beginning, a command or a row of a list further right."""
+
+    indent: int
+    hang: int
+    end: str = ""
+
+    @classmethod
+    def of_line(cls, line: str) -> "_Layout":
+        """Return the layout of a line; lines of one paragraph have the same."""
+        indent = len(line) - len(line.lstrip())
+        gap = re.search(r"(?<=\S) {2,}(?=\S)", line)
+        if gap:
+            return cls(indent, gap.end())
+        if line.lstrip().startswith("ecuas "):
+            return cls(indent, indent + 4, " \\")
+        return cls(indent, indent if line else -1)
+
+    def wrap(self, line: str, width: int) -> list[str]:
+        """Return a line as lines of this width."""
+        lines = textwrap.wrap(
+            line,
+            width - len(self.end),
+            subsequent_indent=" " * self.hang,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return [f"{part}{self.end}" for part in lines[:-1]] + (lines[-1:] or [""])
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message.removeprefix('argument ').replace(': ', ' ', 1)}.")
@@ -150,7 +197,9 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     parameters: list[Parameter] = []
     for one in _signature(function).values():
         if is_dataclass(one.annotation):
-            parameters += parameters_of(one.annotation)  # type: ignore[arg-type]
+            group = getattr(one.annotation, "GROUP", "")
+            of_class = parameters_of(one.annotation)  # type: ignore[arg-type]
+            parameters += [replace(field, group=group) for field in of_class]
         else:
             kind, flag = get_args(one.annotation)
             parameters.append(Parameter(one.name, kind, flag, one.default))
@@ -175,7 +224,7 @@ def call(
 
 _FILES = """\
 A file contains one system, named after the file, or several if it has a column `system` or `model`. Columns are found
-by their exact names, or you say them with --columns; the first line says what was read, and what was not:
+by their exact names, or you say them with --columns; a line says what was read, and what was not:
 {layouts}
 Optional is `id`, which pairs the samples of different systems. A column that is written as 85%, 0,85, yes/no or
 right/wrong throughout is understood. `ecuas read FILE` shows all columns, and how they would be read.
@@ -217,11 +266,15 @@ examples
 _COMPARE = """\
 examples
   ecuas compare gpt.csv llama.jsonl
-      which systems beat which, and the difference in every metric with its 95 % interval and p-values
+      which system costs its users least, and whether that is more than chance
+  ecuas compare gpt.csv llama.jsonl --reject-costs 0.1
+      the same for users to whom rejecting an answer costs a tenth of a mistake
+  ecuas compare gpt.csv llama.jsonl --fail-if worse --output - --format markdown
+      for a build: exit status 1 if the second is worse than the first, and a summary in Markdown
   ecuas compare runs.csv --only significant --figures plots
-      only significant differences; a forest plot of all
+      each pair, but only significant differences; a forest plot of all
   ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
-      questions on the same document depend on each other; two metrics only
+      questions on the same document depend on each other; two metrics only, the first in the sentence
 """
 
 _PLAN = """\
@@ -261,11 +314,13 @@ by their number in the file, as `row`: in a CSV file the header is row 1, and th
 """
 _REPORT = """\
 what is written
-  results.tex    the table, which compiles alone, or its tabular to copy
-  methods.txt    a paragraph on methods: metrics, intervals, tests, what was left out, the version; and one on results
-  references.bib what the paragraphs cite
-  *.pdf, *.png   curves of risk, of expected cost, of ECUAS_n, and reliability; the extra `report` draws them
-  numbers.json   all numbers, and how files were read
+  report.tex      a document around the parts below: pdflatex, bibtex, pdflatex twice
+  table.tex       to \\input: of two systems their differences, of others the values, with intervals; 8 pt in 3.3 inches
+  methods.tex     to \\input: metrics, intervals, tests, what was left out, the version
+  results.tex     to \\input: the verdict, as of `ecuas compare`
+  references.bib  what these cite
+  results.json    all numbers, with the keys of `ecuas compare --output FILE.json`, and how files were read
+  *.pdf, *.png    curves of risk, of expected cost, of ECUAS_n, and reliability; the extra `report` draws them
 
 examples
   ecuas report gpt.csv llama.jsonl --output paper
@@ -375,11 +430,16 @@ def _parser_of(name: str) -> _Parser:
         usage=f"ecuas {name} {command.usage} [options]",
         description=f"{about}\n\n{command.description}",
         epilog=command.epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         allow_abbrev=False,
     )
+    by_group: dict[str, list[Parameter]] = {}
     for one in command.parameters().values():
-        one.add_to(parser)
+        by_group.setdefault(one.group, []).append(one)
+    for title, parameters in by_group.items():
+        group = parser.add_argument_group(title) if title else parser
+        for one in parameters:
+            one.add_to(group)
     return parser
 
 
@@ -421,6 +481,10 @@ def _unknown(flag: str, name: str) -> str:
         what = f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}."
         return " ".join(filter(None, [what, hint, near]))
     nearest = _meant(flag, flags[name])
+    every = dict.fromkeys(text for texts in flags.values() for text in texts)
+    for text in difflib.get_close_matches(flag, every, 1):
+        whose = next(other for other, texts in flags.items() if text in texts)
+        nearest = nearest or _meant(flag, [text], whose=f" of ecuas {whose}")
     for other in COMMANDS:
         nearest = nearest or _meant(flag, flags[other], whose=f" of ecuas {other}")
     return f"there is no {flag}. {nearest or f'See ecuas {name} --help.'}"

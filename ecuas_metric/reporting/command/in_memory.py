@@ -27,7 +27,6 @@ from ..report import (
 )
 from ..tables import screen_width, wrapped
 from ..text import explain as sentences_of
-from ..text import least_costs
 from .flags import Flag, flag_of
 from .parameters import (
     MACRO,
@@ -108,9 +107,7 @@ def score_in_memory(
 
 
 def _hints(report: Report, systems: Systems, said: Said, by: str | None) -> Iterator[str]:
-    """Yield who costs least, if all are of one task, and which commands take these same files next."""
-    if by is None and not report.differing:
-        yield least_costs(systems)
+    """Yield which commands take these same files next."""
     if "-" in said.files:
         return
     if not_beaten(report.results, report.keys) and _can_be_recalibrated(systems):

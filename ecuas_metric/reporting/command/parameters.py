@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from ...basis import Basis
 from ...costs import ERROR_RATE
@@ -24,8 +24,8 @@ from ...metric import METRICS, VARIANTS, Key
 from ...metrics import place
 from ...options import DEFAULTS, OPTIONS, WEIGHTS, Options
 from ...results import value_keys
-from ..report import Report, Systems, main_keys, report_grid, report_records, title
-from ..tables import Grid, Record, check_suffix, screen_width, to_text, write
+from ..report import Notes, Report, Systems, main_keys, report_grid, report_records, title
+from ..tables import Grid, Record, check_suffix, screen_width, table_text, to_text, write
 from .flags import Flag, flag_of
 
 
@@ -87,12 +87,18 @@ CostFlag = Annotated[
         reads=True,
     ),
 ]
+Metrics = Annotated[
+    str | None,
+    Flag("compute only these metrics, given by key or by the name shown in tables", "METRIC,.."),
+]
 OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRowFlags:
     """What the columns of files mean, also of rows without a truth."""
+
+    GROUP: ClassVar[str] = "files and columns"
 
     columns: Annotated[
         Sequence[str],
@@ -209,6 +215,8 @@ class PairFlags(RowFlags):
 class FormOptions:
     """What predictions are, and what stands for those that are missing."""
 
+    GROUP: ClassVar[str] = "metrics"
+
     num_classes: Annotated[float | None, option("num_classes", "K")] = None
     predictions_are: PredictionsAre = None
     missing_confidence: Annotated[
@@ -245,9 +253,19 @@ class BinnedOptions(MetricOptions):
     bins: Annotated[int, option("n_bins", "BINS")] = DEFAULTS.n_bins
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command notes, and its exit status: 1 where a verdict fails it."""
+
+    notes: Notes
+    status: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """How a table is shown, and where it is written."""
+
+    GROUP: ClassVar[str] = "output"
 
     digits: Annotated[
         int | None,
@@ -268,8 +286,18 @@ class Output:
 
     def __post_init__(self) -> None:
         """Raise FileError, before anything is computed, if a file has no format."""
-        for path in self.output:
+        for path in self.files:
             check_suffix(path)
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The files that are written."""
+        return self.output
+
+    @property
+    def stream(self) -> str:
+        """The suffix of what standard output has in the place of the text; none if it has the text."""
+        return ""
 
     def show(
         self,
@@ -278,24 +306,28 @@ class Output:
         text: str | None = None,
         recipes: Sequence[Recipe] = (),
         bases: Mapping[str, Basis] | None = None,
+        *,
+        further: Mapping[str, object] | None = None,
     ) -> None:
-        """Print how files were read and a table, or the text that stands for it, and write it to all files.
+        """Print how files were read and a table, or a text that says all of that, and write it to all files.
 
-        JSON also has the recipes, and what the numbers of each system depend on.
+        JSON also has the recipes, what the numbers of each system depend on, and `further` fields.
         """
         read = lines_of(recipes)
-        for line in read:
-            print(line)
-        print(to_text(grid, screen_width(sys.stdout)) if text is None else text, end="")
+        if not self.stream:
+            lines = "".join(f"{line}\n" for line in read) + to_text(grid, screen_width(sys.stdout))
+            print(lines if text is None else text, end="")
         if not self.output:  # digests of ids take as long as a table
             return
-        fields: dict[str, object] = {}
+        fields: dict[str, object] = dict(further or {})
         if recipes:
             fields |= {"read": read, "recipes": distinct_fields(recipes)}
         if bases:
             fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
-        for path in self.output:
+        for path in self.files:
             write(path, grid, records, read=read, fields=fields)
+        if self.stream:
+            print(table_text(self.stream, grid, records, read=read, fields=fields), end="")
 
     def show_below(
         self,
@@ -305,8 +337,9 @@ class Output:
     ) -> None:
         """Print another table, and write it to the files `beside` those of the first."""
         unsigned = replace(grid, signature="")  # that stands below the first
-        print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
-        for path in self.output:
+        if not self.stream:
+            print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
+        for path in self.files:
             write(beside(path, suffix), grid, records)
 
 
@@ -320,12 +353,7 @@ def beside(path: str, suffix: str) -> str:
 class MetricOutput(Output):
     """Which metrics are shown."""
 
-    metrics: Annotated[
-        str | None,
-        Flag(
-            "compute only these metrics, given by key or by the name shown in tables", "METRIC,.."
-        ),
-    ] = None
+    metrics: Metrics = None
 
     def __post_init__(self) -> None:
         """Raise FileError if a file has no format, and InputError if further names stand among the files."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from ...basis import Basis
-from ...comparison.compare import basis_of_pairs, fields_of
+from ...comparison.compare import basis_of_pairs
 from ...comparison.planning import (
     CORRELATION,
     EXPECTED_AUROC,
@@ -14,6 +14,7 @@ from ...comparison.planning import (
     plan_of_rates,
     plan_of_systems,
 )
+from ...comparison.rows import fields_of
 from ...costs import ECUAS_N, ERROR_RATE
 from ...errors import InputError
 from ...files.recipe import Recipe
@@ -39,6 +40,8 @@ from .reading import notes_of, read_files, recipes_of, require_pairs
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """What a planned comparison is to find."""
+
+    GROUP: ClassVar[str] = "what is planned"
 
     samples: Annotated[
         int | None, Flag("number of samples (default: as in the files, or 1000)", "N")
@@ -66,7 +69,7 @@ def plan_of_files(
     require_pairs(submissions, rows)
     systems = prepare_submissions(submissions, **options)
     keys = metrics_of(output, systems, options_set(options))
-    plans = plan_of_systems(systems, only=keys, **asdict(target))
+    plans = plan_of_systems(systems, only=keys, by_position=rows.by_position, **asdict(target))
     bases = {name: basis_of_pairs(system) for name, system in systems.items()}
     _show_plans(plans, target, output, recipes_of(submissions), bases)
     return notes_of(systems)

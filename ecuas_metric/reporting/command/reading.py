@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -377,6 +377,8 @@ def _distinct(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemFlags:
     """What systems are made of besides their rows."""
+
+    GROUP: ClassVar[str] = "systems"
 
     cost: CostFlag = None
     calibrate: Annotated[

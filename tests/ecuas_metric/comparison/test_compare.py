@@ -20,7 +20,7 @@ from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, Options, checked_options
 from ecuas_metric.reporting.report import prepare_submissions
-from ecuas_metric.results import all_values, prepare, resampled_values
+from ecuas_metric.results import all_values, prepare, resampled_values, value_keys
 from ecuas_metric.sampling import bootstrap_weights, make_design
 from tests.ecuas_metric.files.submitted import submission
 
@@ -56,10 +56,15 @@ def systems_of(outputs, *, ids=None, **options):
 
 
 def rows_of(outputs, **options):
-    return {
-        (row.first, row.second, str(row.key)): row
-        for row in compare_systems(systems_of(outputs, **options))
-    }
+    """Return all comparisons, of one family of tests."""
+    systems = systems_of(outputs, **options)
+    compared = compare_systems(systems, only=every_key(systems), by_position=True)
+    return {(row.first, row.second, str(row.key)): row for row in compared}
+
+
+def every_key(systems):
+    first = next(iter(systems.values()))
+    return value_keys(first.decisions, first.options)
 
 
 @pytest.mark.parametrize("count", [False, True])
@@ -91,13 +96,13 @@ def test_pairing_makes_the_interval_of_similar_systems_narrow_and_their_differen
 
 def test_a_metric_compared_alone_has_the_rows_that_it_has_among_all(outputs):
     systems = systems_of(outputs, decompose=True, normalize=True, n=1)
-    every = compare_systems(systems)
+    every = compare_systems(systems, by_position=True)
     of_ecuas = (Key("ecuas", 1.0, variant) for variant in ("recalibrated", "normalized"))
     for key in (Key("auroc"), Key("aurc"), Key("error_rate"), *of_ecuas):
-        alone = compare_systems(systems, only=[key])
+        alone = compare_systems(systems, only=[key], by_position=True)
         expected = [row for row in every if row.key == key]
-        # But for what is adjusted for all tests.
-        assert [astuple(row)[:7] for row in alone] == [astuple(row)[:7] for row in expected]
+        # but for the tests, which are of other families
+        assert [astuple(row)[:6] for row in alone] == [astuple(row)[:6] for row in expected]
 
 
 def test_swapping_systems_flips_the_sign(outputs):
@@ -126,16 +131,21 @@ def test_numbers_of_confidences_are_marked_where_the_answers_differ(outputs):
 def test_within_strata_each_is_compared_alone_and_p_holds_for_all(outputs):
     part = np.arange(400) % 3
     keys = [Key("error_rate"), Key("aurc")]
-    within = compare_within(systems_of(outputs, strata=part), only=keys)
+    within = compare_within(systems_of(outputs, strata=part), only=keys, by_position=True)
     assert [*within] == [0, 1, 2]
     for stratum, rows in within.items():
         alone = {
             name: [values[part == stratum] for values in arrays] for name, arrays in outputs.items()
         }
-        for row, expected in zip(rows, compare_systems(systems_of(alone), only=keys), strict=True):
-            assert row == replace(expected, p_adjusted=min(3 * expected.p_adjusted, 1))
+        compared = compare_systems(systems_of(alone), only=keys, by_position=True)
+        for row, expected in zip(rows, compared, strict=True):
+            p_adjusted = min(3 * expected.p_adjusted, 1)
+            assert replace(row, verdict=expected.verdict) == replace(
+                expected, p_adjusted=p_adjusted
+            )
+            assert (row.verdict in ("first", "second")) == (p_adjusted <= 0.05)
     with pytest.raises(InputError, match="strata"):
-        compare_within(systems_of(outputs))
+        compare_within(systems_of(outputs), by_position=True)
 
 
 def test_differences_that_rest_on_unseen_mistakes_say_so_and_of_which_system(rng):
@@ -143,7 +153,7 @@ def test_differences_that_rest_on_unseen_mistakes_say_so_and_of_which_system(rng
     vague = np.full(120, 0.6)
     correct = ((sure == 1) | (rng.random(120) > 0.3)).astype(int)
     compared = compare_systems(
-        systems_of({"sure": (sure, correct), "vague": (vague, correct)}, n=0)
+        systems_of({"sure": (sure, correct), "vague": (vague, correct)}, n=0), by_position=True
     )
     (note,) = (note for name, note in compared.notes if name == "sure")
     assert note.fact.startswith("No mistake was seen among 69 answers with confidence 1")
@@ -157,7 +167,8 @@ def test_one_wrong_answer_each_is_no_evidence_on_auroc():
         name: (rng.random(100), (np.arange(100) != wrong).astype(int))
         for name, wrong in (("a", 17), ("b", 60))
     }
-    assert rows_of(arrays)["a", "b", "auroc"].p > 0.2
+    (test,) = Family(systems_of(arrays), [Key("auroc")]).tests
+    assert test.p_value > 0.2
 
 
 @pytest.mark.long
@@ -262,7 +273,17 @@ def of_classes(labels):
 )
 def test_systems_that_do_not_match_are_refused(systems, message):
     with pytest.raises(InputError, match=message):
-        compare_systems(dict(zip(("one", "two"), systems, strict=False)))
+        compare_systems(dict(zip(("one", "two"), systems, strict=False)), by_position=True)
+
+
+def test_rows_are_paired_by_position_only_where_that_is_asked_for_and_the_output_says_so(outputs):
+    systems = systems_of({name: outputs[name] for name in ("calibrated", "other")})
+    with pytest.raises(InputError, match="^ids are missing: .*by_position=True"):
+        compare_systems(systems)
+    by_position = compare_systems(systems, by_position=True)
+    assert repr(by_position).endswith("there are no ids: 400 samples are paired by their position.")
+    by_id = compare_systems(with_ids({name: outputs[name] for name in systems}))
+    assert "position" not in repr(by_id)
 
 
 @pytest.mark.parametrize(("ids", "others"), KINDS)
@@ -334,7 +355,8 @@ def test_mistakes_of_one_of_two_systems_tell_what_the_test_of_signs_does(count, 
         name: confidence_system(one, confidence, n=(0, 1), confidence_level=0.95)
         for name, one in (("a", correct), ("b", wrong))
     }
-    rows = {str(row.key): row.p for row in compare_systems(systems)}
+    family = Family(systems)
+    rows = {str(test.key): test.p_value for test in family.tests}
     exact = stats.binomtest(0, count).pvalue
     for key in ("error_rate", "confidence_cross_entropy", "ecuas_0", "ecuas_1"):
         assert 0.7 * exact / 2 <= rows[key] <= exact
@@ -344,7 +366,7 @@ def test_one_difference_alone_is_adjusted_by_nothing(rng):
     p = rng.beta(3, 1.5, 200)
     outputs = {"a": (p, (rng.random(200) < p).astype(int)), "b": (p**2, rng.integers(0, 2, 200))}
     systems = systems_of(outputs, groups=np.arange(200) % 12)
-    (alone,) = compare_systems(systems, only=[Key("error_rate")])
+    (alone,) = compare_systems(systems, only=[Key("error_rate")], by_position=True)
     assert (alone.p_adjusted, alone.low_all) == pytest.approx((alone.p, alone.low))
 
 
@@ -375,7 +397,8 @@ def test_one_difference_of_equal_systems_of_few_groups_is_seldom_significant(num
         p = 1 / (1 + np.exp(-1 - effects - rng.normal(size=(2, 160))))
         right = (rng.random((2, 160)) < p).astype(int)
         outputs = dict(zip("ab", zip(p, right, strict=True), strict=True))
-        for row in compare_systems(systems_of(outputs, groups=group, n=(0, 1)), only=only):
+        systems = systems_of(outputs, groups=group, n=(0, 1))
+        for row in compare_systems(systems, only=only, by_position=True):
             told[str(row.key)] += row.p <= 0.05
     assert max(told.values()) / runs <= 0.05 + 2 * 0.0089
 
@@ -394,7 +417,7 @@ def test_equal_systems_of_few_groups_are_seldom_told_apart(num_groups, num_syste
             logit = 1 + rng.normal(size=(2, 200)).sum(axis=0) + rng.normal(size=num_groups)[group]
             p = 1 / (1 + np.exp(-logit))
             outputs[f"s{name}"] = (p, (rng.random(200) < p).astype(int))
-        rows = compare_systems(systems_of(outputs, groups=group, n=(0, 1)))
+        rows = compare_systems(systems_of(outputs, groups=group, n=(0, 1)), by_position=True)
         told += any(row.p_adjusted <= 0.05 for row in rows)
     assert told / runs <= 0.05 + 2 * 0.0126
 

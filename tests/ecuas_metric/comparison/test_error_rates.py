@@ -13,6 +13,7 @@ from ecuas_metric import compare_systems, confidence_system
 from ecuas_metric.basis import Origin
 from ecuas_metric.recalibration import METHODS
 from ecuas_metric.recalibration.maps import Recalibration, cross_validated, fit_to_logs, logarithms
+from ecuas_metric.results import value_keys
 from tests.ecuas_metric import simulated
 
 RUNS = 1000
@@ -87,7 +88,7 @@ def recalibrated(rng, size, *, method):
 
 def false_alarms(kind, size, num_systems, *, runs=RUNS, **options):
     """Return, in %, how often each metric of two systems is significant, and any adjusted one, under ""; and how often
-    the first system is outside each set of the best."""
+    the first system is not among those that may be the best."""
     alone = Counter()
     outside = Counter()
     for data, seed in simulated.independent_seeds(runs):
@@ -95,14 +96,15 @@ def false_alarms(kind, size, num_systems, *, runs=RUNS, **options):
         origin = Origin(recalibration=of_kind.pop("recalibration", None))
         common = {"confidence_level": 0.95, "random_state": seed, "n": (0, 1)} | of_kind | options
         systems = [confidence_system(*one(), **common) for _ in range(num_systems)]
-        rows = compare_systems(
-            {str(i): replace(system, origin=origin) for i, system in enumerate(systems)}
-        )
+        named = {str(i): replace(system, origin=origin) for i, system in enumerate(systems)}
+        keys = value_keys(systems[0].decisions, systems[0].options)
+        rows = compare_systems(named, only=keys, by_position=True)
         alone[""] += any(row.p_adjusted <= ALPHA for row in rows)
         for row in rows:
             if (row.first, row.second) == ("0", "1"):
                 alone[str(row.key)] += row.p <= ALPHA
-                outside[str(row.key)] += row.p_first_best <= ALPHA
+        for key, ranking in rows.verdict.rankings.items():
+            outside[str(key)] += ranking.state in ("clear", "close") and "0" not in ranking.best
     return [
         {key: 100 * count / runs for key, count in counts.items()} for counts in (alone, outside)
     ]

@@ -41,8 +41,8 @@ def plans_of(outputs, **options):
         name: confidence_system(correct, p, **OPTIONS | options)
         for name, (p, correct) in outputs.items()
     }
-    plans = {plan.key: plan for plan in plan_of_systems(systems)}
-    compared = compare_systems(systems, only=plans)
+    plans = {plan.key: plan for plan in plan_of_systems(systems, by_position=True)}
+    compared = compare_systems(systems, only=plans, by_position=True)
     assert [plan.comparable for plan in plans.values()] == [row.comparable for row in compared]
     return plans
 
@@ -131,7 +131,7 @@ def test_rates_plan_what_a_pilot_with_these_rates_does(samples, tolerance):
         name: confidence_system(correct, np.full(len(correct), 0.5), ids=np.arange(len(correct)))
         for name, correct in zip("ab", verdicts, strict=True)
     }
-    (expected,) = plan_of_systems(pilot, samples=samples, only=[ERROR_RATE])
+    (expected,) = plan_of_systems(pilot, by_position=True, samples=samples, only=[ERROR_RATE])
     plan = plan_of_rates(ERROR_RATE, (0.3, 0.2), samples=samples, correlation=0.5)
     assert plan.detectable == pytest.approx(expected.detectable, rel=tolerance)
 

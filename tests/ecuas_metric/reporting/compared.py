@@ -1,9 +1,10 @@
 """Comparisons made up of given values, for tests of what is shown of them."""
 
 import itertools
+import math
 from dataclasses import replace
 
-from ecuas_metric.comparison.compare import Comparison
+from ecuas_metric.comparison.rows import Comparison, verdict_of_row
 from ecuas_metric.metric import Key
 
 ALPHA = 0.05
@@ -15,9 +16,10 @@ COVERAGE = Key("coverage", 0.2)
 def row(first, second, key, difference, p=0.001, *, comparable=True, untested=None):
     low = difference - 0.1
     high = difference + 0.1
-    return Comparison(
+    one = Comparison(
         first, second, key, difference, low, high, p, p, comparable, low, high, untested=untested
     )
+    return replace(one, family=not math.isnan(p))
 
 
 def rows_of(values, key=ER, p=0.001, **options):
@@ -27,5 +29,11 @@ def rows_of(values, key=ER, p=0.001, **options):
         for a, b in pairs
     )
     return [
-        replace(one, first_value=values[one.first], second_value=values[one.second]) for one in rows
+        replace(
+            one,
+            first_value=values[one.first],
+            second_value=values[one.second],
+            verdict=verdict_of_row(one, ALPHA),
+        )
+        for one in rows
     ]

@@ -69,9 +69,10 @@ def examples():
 
 @pytest.mark.parametrize("command", [*examples()])
 def test_the_examples_of_the_help_work(command, folder, ran):
-    has_signature = command.split()[0] not in ("decide", "report")
+    is_streamed = "--output -" in command
+    has_signature = is_streamed or command.split()[0] not in ("compare", "decide", "report")
     assert ("ecuas|n:" in ran(command).out) == has_signature
-    for output in re.findall("--(?:output|figures|state) ([^ ]+)", command):
+    for output in re.findall("--(?:output|figures|state) ([^ ]{2,})", command):
         assert (folder / output).exists()
 
 
@@ -85,7 +86,7 @@ def test_the_numbers_are_those_of_the_metric(folder):
 
 def test_compare_pairs_by_id(folder, ran):
     out = ran("compare gpt.csv llama.jsonl --metrics ecuas_0,auroc").out
-    assert "paired by their rows" not in out
+    assert "paired by id" in out
     assert "AUROC ↑†" in out
     fact = "gpt and short have different samples, and cannot be compared: 'q0' is not in short (1 missing, 0 extra)."
     said = f"ecuas: {fact} --common compares them on the ids they share.\n"
@@ -98,9 +99,7 @@ def test_compare_pairs_by_id(folder, ran):
         assert f"{flag} has no effect on a single system" in ran(f"score gpt.csv {flag}", 2).err
 
 
-def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(
-    folder, ran
-):
+def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_text_says_so(folder, ran):
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text(TINY)
     for command in ("compare", "plan", "report"):
@@ -108,9 +107,8 @@ def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_b
         assert "have no ids to pair their samples by." in refused
     refused = ran("compare gpt.csv one.csv", 2).err
     assert refused.endswith("--by-position pairs them by their rows.\n")
-    begin = "2 systems on 90 samples, paired by their rows. Significant: adjusted p"
     out = ran("compare gpt.csv llama.jsonl --by-position").out
-    assert out.split("\n")[1].startswith(begin)
+    assert "90 samples, paired by position" in out.splitlines()[-1]
 
 
 def test_the_signature_says_which_rows_are_paired_and_how(folder):
@@ -150,21 +148,20 @@ def test_twelve_systems_fit_a_screen_and_files_have_every_difference(folder, cap
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) < 30
     notes = content("out.json")["notes"]
-    assert notes[0].startswith("12 systems on 60 samples, paired by id.")
+    assert notes[0].startswith("Too close to call between a-model-of-size-0-")
 
 
 def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
     common = ["compare", *many(rng, 4), "--metrics", "ECUAS_1,ER"]
     rows = saved(*common)["rows"]
-    # in the summary, and once in the table
-    assert capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 2
+    assert "first" not in capsys.readouterr().out
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
     only = "--only", "significant"
     significant = saved(*common, *only)["rows"]
     assert significant == [row for row in rows if row["p_adjusted"] <= 0.05]
     count = f"Of 12 differences that are tested, {len(significant)} are significant and shown."
     assert count in content("out.json")["notes"]
-    capsys.readouterr()
+    assert capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 1  # once in the table of pairs
     assert not saved(*common[:3], "--metrics", "ER,ECE", "--interval", "0.999999", *only)["rows"]
     out = capsys.readouterr().out
     assert "Of 1 differences that are tested, 0 are" in out
@@ -284,7 +281,8 @@ def test_files_whose_classes_are_in_another_order_are_compared_in_one(folder, ra
         "one order of the classes of all systems; cat,dog,horse in one, horse,dog,cat in" in refused
     )
     flags = refused.partition("For one order: ")[2].strip().removesuffix(".")
-    assert "all are equal" in ran(f"compare one.csv two.csv --metrics error_rate {flags}").out
+    out = ran(f"compare one.csv two.csv --metrics error_rate {flags}").out
+    assert out.startswith("one and two make as many mistakes: 66.7% each.")
 
 
 def test_nested_columns_beside_one_that_repeats_are_proposed(folder, ran):
@@ -403,7 +401,7 @@ def test_a_closed_pipe_is_silent(folder, offline):
         ("score gpt.csv --output out.md", "out.md"),
         ("score gpt.csv --figures plots", "plots/risk_coverage.png"),
         ("read gpt.csv --output recipe.json", "recipe.json"),
-        ("report gpt.csv --output paper", "paper/numbers.json"),
+        ("report gpt.csv --output paper", "paper/results.json"),
     ],
 )
 def test_a_file_for_which_no_space_is_left_is_named_and_none_is_there(
@@ -427,13 +425,15 @@ def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signa
     with pytest.raises(SystemExit, match="0"):
         cli.main([command, "--help"])
     shown = capsys.readouterr().out
-    assert COMMANDS[command].epilog.rstrip() in shown  # examples and metrics
+    words = " ".join(shown.replace(" \\\n", " ").split())
+    assert " ".join(COMMANDS[command].epilog.split()) in words  # examples and metrics
+    long = [line for line in shown.splitlines() if len(line) > 80]
+    assert not [line for line in long if " " in line.strip(" -") and "{" not in line]
     has_table = command in ("score", "compare", "plan", "merge")
     titles = [metric.title for metric in METRICS.values() if metric.when != "ratio" and has_table]
     assert all(f" {title}: " in shown for title in titles)
     names = {fact.label for fact in FACTS.values() if fact.label and has_table}
     assert not [name for name in names if f" {name}:" not in shown]
-    words = " ".join(shown.split())
     for parameter in COMMANDS[command].parameters().values():
         assert parameter.text in words
         assert " ".join(parameter.flag.help.split()) in words, parameter.name
@@ -505,11 +505,8 @@ def test_a_winner_whose_confidences_are_worth_nothing_is_named(folder, ran, rng)
         1 - wrong
     )  # ECUAS_1 of one confidence for all: error rate and Brier score
     out = ran("compare honest.csv inverted.csv --metrics ecuas_1").out
-    whose = "no better than the same answers, all with confidence 1 - ER: inverted ECUAS_1 "
-    assert whose in out
-    assert f" against {anchor:.3f}\n" in out
-    assert next_steps(ran, "compare honest.csv inverted.csv --n 1 --normalize")
-    assert not next_steps(ran, "compare honest.csv inverted.csv --reject-costs 0.2")
+    assert f"inverted's confidences do harm (one for all: {anchor:.3f})" in out
+    assert "honest's confidences" not in out
 
 
 @pytest.mark.parametrize("count", [1, 2])

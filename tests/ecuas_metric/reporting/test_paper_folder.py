@@ -1,6 +1,5 @@
-"""`ecuas report` writes a document whose parts fit, and a paragraph whose numbers are those of the tables."""
+"""`ecuas report` writes a document whose parts fit, and a verdict and numbers that are those of `ecuas compare`."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -13,7 +12,8 @@ from ecuas_metric import confidence_system, make_report, posterior_system, score
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
-from tests.ecuas_metric.reporting.commanded import answers
+from ecuas_metric.reporting.tables import latex_text
+from tests.ecuas_metric.reporting.commanded import answers, content, saved
 
 pytestmark = pytest.mark.long  # it writes documents
 
@@ -44,23 +44,23 @@ def reported(paper_folder, ran, monkeypatch):
 
     def report(arguments):
         ran(f"report {arguments}")
-        return (paper_folder / "methods.txt").read_text()
+        return (paper_folder / "methods.tex").read_text()
 
     return report
 
 
-def test_the_document_stands_alone_and_names_no_command(paper_folder):
-    text = (paper_folder / "results.tex").read_text()
+def test_the_document_and_its_parts_stand_alone_and_name_no_command(paper_folder):
+    document = (paper_folder / "report.tex").read_text()
+    inputs = re.findall(r"\\input\{(\w+)\}", document)
+    assert inputs == ["methods", "results", "table"]
+    text = document + "".join((paper_folder / f"{name}.tex").read_text() for name in inputs)
     stack = []
-    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+    for kind, name in re.findall(r"\\(begin|end)\{([\w*]+)\}", text):
         if kind == "begin":
             stack.append(name)
         else:
             assert stack.pop() == name
     assert not stack
-    assert {"booktabs", "graphicx", "threeparttable"} <= set(
-        re.search(r"\\usepackage\{(.*)\}", text)[1].split(",")
-    )
     labels = re.findall(r"\\label\{(.*)\}", text)
     assert len(set(labels)) == len(labels) == text.count(r"\caption{")
     drawings = re.findall(r"\\includegraphics.*?\{(.*?)\}", text)
@@ -68,43 +68,59 @@ def test_the_document_stands_alone_and_names_no_command(paper_folder):
     for drawing in drawings:
         assert (paper_folder / drawing).read_bytes().startswith(b"%PDF")
         assert (paper_folder / drawing).with_suffix(".png").exists()
-    printed = [line.partition("% ")[0] for line in text.splitlines()]
     assert text.count("{") == text.count("}")
-    assert "ecuas compare" not in text
-    assert "ecuas score" not in text
-    header = re.search(r"\\toprule\n(.*) \\\\", text)[1]
-    # as wide as a page
-    assert re.findall(r"[A-Z]{2,}", header) == ["ER", "AURC", "ECUAS", "ECUAS", "ECUAS"]
-    signature = text.partition("Computed by ecuas")[2]
-    assert max(map(len, re.split(r"\s|\\allowbreak", signature))) < 40
-    assert all(
-        "#" not in line and "[-]" not in line.replace(r"\item{} [-]", "").replace(" [-]", "")
-        for line in printed
-    )
-
-
-def test_the_paragraph_and_the_numbers_are_those_of_the_systems(paper_folder):
-    text = (paper_folder / "methods.txt").read_text()
-    content = json.loads((paper_folder / "numbers.json").read_text())
-    assert "2 systems on 120 samples" in text
-    assert "paired by ids" in text
-    methods, results = text.strip().split("\n\n")
+    assert not re.search(r"ecuas (compare|score|plan)|resizebox|scalebox|tiny", text)
+    cited = set(re.findall(r"\\cite\{(\w+)\}", text))
     references = (paper_folder / "references.bib").read_text()
-    for name, year in re.findall(r"\((\w+)[^()]* (\d{4})\)", methods):
-        assert re.search(rf"@\w+\{{{name.lower()}{year}", references), name
-    assert "adjusted p =" in results
-    assert content["signature"] in text
-    table = pd.read_csv("b.csv")
-    expected = score_confidences(table["correct"], table["confidence"])["ecuas_1"]
-    assert content["rows"][1]["ecuas_1"] == pytest.approx(expected)
-    tests = sum(row["p"] is not None for row in content["differences"])
-    assert f"the {tests} tests of all pairs" in text
-    document = (paper_folder / "results.tex").read_text()
-    differences = document.split(r"\begin{tabular}")[2].partition(r"\bottomrule")[0]
-    shown = re.findall(r"& ([+-]\d\.\d+) &", differences.replace("$-$", "-"))
-    expected_rows = [row["difference"] for row in content["differences"]]
-    assert [float(one) for one in shown] == pytest.approx(expected_rows, abs=5e-4)
-    assert f"{expected:.3f}" in text
+    assert cited == set(re.findall(r"@\w+\{(\w+),", references))
+    assert not re.search(r"r\^\(|\(\w+ \d{4}\)", text)  # mathematics and citations are no text
+
+
+def test_numbers_are_those_of_compare_and_the_verdict_is_the_same(paper_folder):
+    ours = content("paper/results.json")
+    theirs = saved("compare", "a_1%.csv", "b.csv")
+    assert theirs.keys() <= ours.keys()
+    assert ours["verdict"] == theirs["verdict"]
+    by_key = {row["key"]: row for row in theirs["rows"]}
+    assert ours["rows"]
+    for row in ours["rows"]:
+        assert row == by_key[row["key"]]
+    results = (paper_folder / "results.tex").read_text()
+    assert latex_text(theirs["verdict"]["sentences"][0]) in results
+    methods = (paper_folder / "methods.tex").read_text()
+    assert f"the {theirs['verdict']['tests']} tests of all pairs" in methods
+    assert "2 systems on 120 samples" in methods
+    assert "paired by ids" in methods
+    assert "more than chance." not in methods.replace("is called more than chance.", "")
+    rows = pd.read_csv("b.csv")
+    expected = score_confidences(rows["correct"], rows["confidence"])["ecuas_1"]
+    assert ours["values"][1]["ecuas_1"] == pytest.approx(expected)
+
+
+def test_two_systems_have_differences_and_more_have_values_with_intervals(paper_folder, reported):
+    two = (paper_folder / "table.tex").read_text()
+    rows = {row["key"]: row for row in content("paper/results.json")["rows"]}
+    for line in re.findall(r"(?m)^(?:ER|ECUAS).*\\\\$", two):
+        cells = [cell.strip(" $\\") for cell in line.split("&")]
+        key = "error_rate" if cells[0] == "ER" else f"ecuas_{re.search(r'_{(.+)}', cells[0])[1]}"
+        row = rows[key]
+        numbers = [float(re.sub(r"textbf|[{}\\]", "", cell)) for cell in cells[1:4]]
+        expected = row["first_value"], row["second_value"], row["difference"]
+        assert numbers == pytest.approx(expected, abs=6e-4)
+        limits = re.findall(r"-?\d\.\d+", cells[4])
+        assert [float(one) for one in limits] == pytest.approx([row["low"], row["high"]], abs=6e-4)
+        is_bold = [r"\textbf" in cell for cell in line.split("&")[1:3]]
+        expected_bold = {"first": [True, False], "second": [False, True]}
+        assert is_bold == expected_bold.get(row["verdict"], [True, True])
+    reported("a_1%.csv b.csv X=a_1%.csv --metrics ER,ECUAS_1,aurc")
+    many = (paper_folder / "table.tex").read_text()
+    assert re.search(r"(?m)^ & ER & ECUAS\$_\{1\}\$ & AURC \\\\$", many)
+    assert len(re.findall(r"\.\d{3}--\.\d{3}", many)) == 9
+    assert {row["key"] for row in content("paper/results.json")["rows"]} == {
+        "error_rate",
+        "ecuas_1",
+        "aurc",
+    }
 
 
 def test_the_paragraph_says_what_was_recalibrated(reported):
@@ -117,10 +133,10 @@ def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, ran):
     one_label = pd.DataFrame({"id": range(30), "label": [0, 1] * 15, "prob_0": 0.5, "prob_1": 0.5})
     one_label.to_csv("c.csv", index=False)
     ran("report c.csv --cost 0,5;1,0")
-    listed = json.loads((paper_folder / "numbers.json").read_text())["files"]
+    listed = content("paper/results.json")["files"]
     assert not [name for name in listed if "reliability" in name]
     assert {path.name for path in paper_folder.iterdir()} == {*listed, "mine.png"}
-    for name in ("results.tex", "reliability.png"):
+    for name in ("table.tex", "reliability.png"):
         other = paper_folder.parent / f"of_{name}"
         other.mkdir()
         (other / name).write_text("mine")
@@ -132,7 +148,9 @@ def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, ran):
 @pytest.mark.parametrize(
     ("flags", "sentences"),
     {
-        "--unlabelled wrong": ["c: 12 of 120 answers (10.0%) are unlabelled. They count as wrong."],
+        "--unlabelled wrong": [
+            r"c: 12 of 120 answers (10.0\%) are unlabelled. They count as wrong."
+        ],
         "--groups part --unlabelled drop": ["over groups of samples that", "They are left out."],
         "--columns stratum=part,weight=id --unlabelled drop": ["over strata whose", "weighted."],
     }.items(),
@@ -143,12 +161,6 @@ def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, paper_fo
     rows.assign(part=rows["id"] % 7).to_csv("c.csv", index=False)
     text = reported(f"c.csv {flags}")
     assert all(sentence in text for sentence in sentences)
-    table = (paper_folder / "results.tex").read_text()
-    assert "in brackets" not in table  # but intervals
-    is_wrong = "wrong" in flags
-    assert (
-        "They count as wrong: most metrics are at least as good as they are here." in table
-    ) == is_wrong
 
 
 OF_OPTIONS = {  # a value for 30 samples, and what is said of it
@@ -167,7 +179,7 @@ def test_the_paragraph_says_of_which_options_its_numbers_are_and_of_no_others(op
     system = posterior_system(
         rng.integers(0, 2, 30), np.stack([1 - q, q], axis=1), confidence_level=0.95, **options
     )
-    text = paper.methods_of({"a": system}, make_report({"a": system}), [], [Key("ecuas", 1.0)])
+    text = paper.methods_of({"a": system}, make_report({"a": system}), None, [Key("ecuas", 1.0)])
     assert [said for _, said in OF_OPTIONS.values() if said in text] == [expected] * bool(option)
 
 
@@ -177,16 +189,23 @@ def test_the_paragraph_says_what_intervals_rest_on_that_was_not_seen():
     systems = {"a": confidence_system(correct, q, confidence_level=0.95)}
     report = make_report(systems)
     said = "a: No mistake was seen among 69 answers with confidence 1"
-    assert said in paper.methods_of(systems, report, [], [Key("ecuas", 0.0)])
-    assert said not in paper.methods_of(systems, report, [], [Key("error_rate")])
+    assert said in paper.methods_of(systems, report, None, [Key("ecuas", 0.0)])
+    assert said not in paper.methods_of(systems, report, None, [Key("error_rate")])
 
 
 @pytest.mark.e2e
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_it_compiles(paper_folder):
-    subprocess.run(
-        ["pdflatex", "-halt-on-error", "results.tex"],
-        cwd=paper_folder,
-        check=True,
-        capture_output=True,
-    )
+@pytest.mark.parametrize("files", ["", "a_1%.csv b.csv gaussian_naive_bayes_calibrated=b.csv"])
+def test_it_compiles_into_a_column_and_its_table_has_8_points(files, paper_folder, reported):
+    if files:
+        reported(files)
+    for command in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):
+        halt = ["-halt-on-error"] if command == "pdflatex" else []
+        run = subprocess.run(
+            [command, *halt, "report"], cwd=paper_folder, check=True, capture_output=True, text=True
+        )
+    overfull = [float(size) for size in re.findall(r"Overfull \\hbox \(([\d.]+)pt", run.stdout)]
+    assert max(overfull, default=0) <= 3, run.stdout
+    assert "undefined" not in run.stdout
+    table = (paper_folder / "table.tex").read_text()
+    assert r"\footnotesize" in table

@@ -140,8 +140,8 @@ def test_what_a_fit_decides_has_neither_an_interval_nor_a_test(
     )
     untested = {
         row["key"]: row["untested"]
-        for row in saved("compare", "a.jsonl", "--calibrate", method, *asked)["rows"]
-        if row["p"] is None
+        for row in saved("compare", "a.jsonl", "--calibrate", method, *asked, "--full")["rows"]
+        if row["untested"] not in (None, "outside_family")
     }
     assert untested == dict.fromkeys(DECIDED[method], "decided_by_fit") | {"ece": "biased"}
     own, fitted = rows.values()
@@ -235,7 +235,9 @@ def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(
         answers(rng, 200).to_csv(f"{name}.csv", index=False)
     refused = ran("score m.csv 'm, affine.csv' --calibrate affine", 2).err
     assert "is the name of another system" in refused
-    out = ran("compare m.csv n.csv --calibrate affine --folds 3 --missing-confidence 0.5").out
+    out = ran(
+        "compare m.csv n.csv --calibrate affine --folds 3 --missing-confidence 0.5 --full"
+    ).out
     assert "|recal:affine/3" in out
     assert "m, affine" in out
 

@@ -1,0 +1,143 @@
+"""A gate between two builds: whether the new one is worse, or may be worse by more than a margin, by one test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Any
+
+from ..errors import InputError
+from ..metric import Key
+from ..results import System
+from .compare import align, compare_aligned
+from .planning import POWER, plan_of_systems
+from .rows import significance_level
+
+NO_TEST = "takes a metric that may rank these two and whose difference has a test"
+LEAST_POWER = 0.2  # of what a gate speaks of
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether a new system passes beside an old one, by one metric.
+
+    Attributes
+    ----------
+    passed : bool
+        Without a margin: whether it is not worse by more than chance; with one: whether its interval excludes that it
+        is worse by more than the margin.
+    old, new : str
+        The systems.
+    key : Key
+        The metric.
+    margin : float or None
+        By how much the new system may be worse.
+    old_value, new_value : float
+        The metric of both.
+    worsening, low, high : float
+        By how much the new system is worse, with its interval; below 0 it is better.
+    p : float
+        Two-sided, of this one test.
+    visible : float
+        A worsening, in round numbers, ..
+    power : float
+        .. which such samples would show with this probability, at which the gate without a margin fails.
+    detectable : float
+        What they would show with a probability of 80 %; nan where the systems never differ.
+    power_if_equal : float
+        The probability with which a system that is equal passes.
+    """
+
+    passed: bool
+    old: str
+    new: str
+    key: Key
+    margin: float | None
+    old_value: float
+    new_value: float
+    worsening: float
+    low: float
+    high: float
+    p: float
+    visible: float
+    power: float
+    detectable: float
+    power_if_equal: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the gate as what JSON can hold."""
+        return asdict(self) | {"key": str(self.key)}
+
+
+def check_gate(
+    systems: Mapping[str, System],
+    key: Key,
+    *,
+    margin: float | None = None,
+    by_position: bool = False,
+) -> Gate:
+    """Check the second of two systems against the first, by one metric that may rank them and has a test."""
+    if len(systems) != 2:
+        raise InputError("a gate", "is made for two systems", value=len(systems))
+    aligned = align(systems, by_position=by_position)
+    (row,) = compare_aligned(aligned, only=[key])
+    if row.verdict in ("unranked", "untested", "undefined"):
+        raise InputError("a gate", NO_TEST, value=str(key))
+    higher_is_better = bool(key.entry.higher_is_better)
+    worsening = (
+        row if higher_is_better else row.turned()
+    )  # first minus second, or second minus first
+    alpha = significance_level(next(iter(aligned.values())).options)
+    old, new = systems
+    toward = 1.0 if higher_is_better else -1.0  # the sign of a worsening
+    (plan,) = plan_of_systems(
+        aligned, only=[key], difference=toward, alpha=alpha, by_position=by_position
+    )
+    error = plan.deviation / math.sqrt(plan.samples)
+    limit = NormalDist().inv_cdf(POWER) * error - plan.detectable  # about a difference of 0
+    powers = {one: _chance(one + limit, error) for one in _round_numbers(plan.detectable)}
+    visible = next((one for one, power in powers.items() if power >= LEAST_POWER), math.nan)
+    if margin is None:
+        passed = row.verdict != "first"
+        power_if_equal = 1 - alpha / 2
+    else:
+        passed = worsening.high <= margin
+        power_if_equal = _chance(margin - (worsening.high - worsening.difference), error)
+    return Gate(
+        passed=passed,
+        old=old,
+        new=new,
+        key=key,
+        margin=margin,
+        old_value=row.first_value,
+        new_value=row.second_value,
+        worsening=worsening.difference,
+        low=worsening.low,
+        high=worsening.high,
+        p=row.p,
+        visible=visible,
+        power=powers.get(visible, math.nan),
+        detectable=plan.detectable,
+        power_if_equal=power_if_equal,
+    )
+
+
+def _round_numbers(number: float) -> list[float]:
+    """Return the 1, 2 or 5 times a power of ten just below a number and just above; nothing if it is not positive."""
+    if not number > 0:
+        return []
+    power = math.floor(math.log10(number))
+    numbers = [float(f"{digit}e{power + more}") for more in (-1, 0, 1) for digit in (1, 2, 5)]
+    return [
+        max(one for one in numbers if one <= number),
+        min(one for one in numbers if one > number),
+    ]
+
+
+def _chance(distance: float, error: float) -> float:
+    """Return the probability that a normal deviate with a standard error lies below a distance."""
+    if math.isnan(distance) or not error > 0:
+        return math.nan
+    return NormalDist().cdf(distance / error)

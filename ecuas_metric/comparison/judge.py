@@ -1,0 +1,63 @@
+"""Systems -> the verdict on those that answer the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..errors import InputError
+from ..metric import Key
+from ..results import System, named_systems
+from .compare import align, compare_aligned
+from .verdict import Verdict
+
+
+def judge_systems(
+    systems: Mapping[str, System] | Iterable[System],
+    *,
+    only: Iterable[Key] | None = None,
+    by_position: bool = False,
+) -> Verdict:
+    """Return the verdict on systems, see `compare_systems`; those of other questions are left out of it.
+
+    A single system is compared with rejecting everything. InputError if no two can be paired.
+    """
+    named = named_systems(systems)
+    kept, left_out = _comparable(named, by_position=by_position)
+    return compare_aligned(kept, only=only).judged(kept, left_out)
+
+
+def _comparable(
+    systems: Mapping[str, System], *, by_position: bool
+) -> tuple[dict[str, System], dict[str, InputError]]:
+    """Return the most systems that can be paired, aligned with the first of them, and why the others cannot be.
+
+    Of several sets that are as large, the first. InputError if there are several systems, and no two can be paired.
+    """
+    if len(systems) == 1:
+        return dict(systems), {}
+    if all(system.ids is None for system in systems.values()) and not by_position:
+        align(systems)  # which says what is missing
+    sets: list[dict[str, System]] = []
+    for name, system in systems.items():
+        for one in sets:
+            first = next(iter(one))
+            try:
+                pair = align({first: one[first], name: system}, by_position=by_position)
+            except InputError:
+                continue
+            else:
+                one[name] = pair[name]
+                break
+        else:
+            sets.append({name: system})
+    largest = max(sets, key=len)
+    first = next(iter(largest))
+    left_out = {}
+    for name in systems.keys() - largest.keys():
+        try:
+            align({first: largest[first], name: systems[name]}, by_position=by_position)
+        except InputError as error:
+            left_out[name] = error
+    if len(largest) == 1:
+        raise left_out[next(name for name in systems if name in left_out)]
+    return largest, {name: left_out[name] for name in systems if name in left_out}

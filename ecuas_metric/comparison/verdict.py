@@ -1,0 +1,242 @@
+"""The verdict on a set of systems: who is best by what, how surely, where over reject costs, and who is not ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from typing import Any
+
+from ..costs import ECUAS_N
+from ..errors import InputError, Note
+from ..inputs import grouped
+from ..intervals import NO_UNITS
+from ..metric import Key
+from ..options import ALPHA
+from ..results import System
+from .rows import Comparison
+
+TIED = 1e-12  # numbers as close are equal but for rounding
+HEADLINE = Key(ECUAS_N.name, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The systems by one metric, of the comparisons of all their pairs.
+
+    Attributes
+    ----------
+    key : Key
+        The metric.
+    values : dict of name to float
+        The best first, where the metric has a direction.
+    state : str
+        "clear" if each other system is worse than one by more than chance; "close" if several may be the best;
+        "equal" if all are; "untested", "unranked" or "undefined" as of `compare.VERDICTS`.
+    best : tuple of str
+        Who may be the best: those that are not worse than another one by more than chance.
+    rows : tuple of Comparison
+        Of all pairs.
+    """
+
+    key: Key
+    values: dict[str, float]
+    state: str
+    best: tuple[str, ...]
+    rows: tuple[Comparison, ...]
+
+    @property
+    def winner(self) -> str | None:
+        """Who is clearly the best."""
+        return self.best[0] if self.state == "clear" else None
+
+    @property
+    def leaders(self) -> list[str]:
+        """Who has the best value, several if they share it."""
+        first = next(iter(self.values.values()))
+        return [name for name, value in self.values.items() if abs(value - first) <= TIED]
+
+    def row(self, first: str, second: str) -> Comparison:
+        """Return the comparison of two systems, first minus second."""
+        for row in self.rows:
+            if (row.first, row.second) == (first, second):
+                return row
+            if (row.second, row.first) == (first, second):
+                return row.turned()
+        raise KeyError((first, second))
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Reject costs, from the first to the last that was tested, at which one choice is clearly the cheapest."""
+
+    winner: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Who is best by what, and how surely.
+
+    Attributes
+    ----------
+    rankings : dict of Key to Ranking
+        By each metric that was compared.
+    headline : Key or None
+        The metric of the first sentence: the first one that was asked for, a reject cost that was, or ECUAS_1.
+    strip : dict of Key to Ranking
+        By the expected cost at each tested reject cost, with rejecting everything (`compare.REJECTING`) as a choice.
+    regions : tuple of Region
+        Where over reject costs one choice is clearly the cheapest, by the tests of the family.
+    left_out : dict of name to InputError
+        The systems that could not be paired with the others, and why.
+    num_tests : int
+        The number of tests in the family.
+    alpha : float
+        The level of the family of tests.
+    rows : tuple of Comparison
+        Of all pairs by all metrics, from which this follows.
+    notes : tuple of pairs of str and Note
+        As of `compare.Comparisons`.
+    systems : dict of name to System
+        Those that were compared, aligned.
+    """
+
+    rankings: dict[Key, Ranking]
+    headline: Key | None
+    strip: dict[Key, Ranking]
+    regions: tuple[Region, ...]
+    num_tests: int
+    alpha: float
+    rows: tuple[Comparison, ...]
+    notes: tuple[tuple[str, Note], ...] = ()
+    left_out: Mapping[str, InputError] = field(default_factory=dict)
+    systems: Mapping[str, System] = field(default_factory=dict)
+
+    @property
+    def tells_errors(self) -> bool:
+        """Whether there are enough answers, or groups of them, for any test."""
+        return NO_UNITS not in (note for _, note in self.notes)
+
+    def ranking(self, key: Key | None) -> Ranking | None:
+        """Return the ranking by a metric; at a reject cost that of the strip, with rejecting everything."""
+        return None if key is None else self.strip.get(key) or self.rankings.get(key)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict as what JSON can hold."""
+        headline = self.ranking(self.headline)
+        return {
+            "headline": None if self.headline is None else str(self.headline),
+            "state": "unranked" if headline is None else headline.state,
+            "best": [] if headline is None else [*map(plain_name, headline.best)],
+            "by_metric": {
+                str(key): {"state": one.state, "best": list(one.best), "values": one.values}
+                for key, one in self.rankings.items()
+            },
+            "regions": [
+                {"winner": plain_name(one.winner), "low": one.low, "high": one.high}
+                for one in self.regions
+            ],
+            "reject_costs": [key.parameter for key in self.strip],
+            "left_out": {name: str(error) for name, error in self.left_out.items()},
+            "tests": self.num_tests,
+            "alpha": self.alpha,
+        }
+
+
+def verdict_of(
+    rows: Sequence[Comparison],
+    strip: Mapping[Key, Sequence[Comparison]] | None = None,
+    *,
+    notes: Sequence[tuple[str, Note]] = (),
+    asked: Sequence[Key] = (),
+    alpha: float = ALPHA,
+    systems: Mapping[str, System] | None = None,
+    left_out: Mapping[str, InputError] | None = None,
+) -> Verdict:
+    """Return the verdict that follows from the comparisons of all pairs, and from those of the strip of reject costs.
+
+    `asked` are the metrics or reject costs that were asked for.
+    """
+    rankings = {key: ranking_of(of_key) for key, of_key in rows_by_key(rows).items()}
+    by_cost = {key: ranking_of(of_key) for key, of_key in (strip or {}).items() if of_key}
+    every = chain(rows, *(ranking.rows for ranking in by_cost.values()))
+    tested = {(row.key, row.first, row.second) for row in every if row.family}
+    return Verdict(
+        rankings=rankings,
+        headline=_headline(asked, rankings, by_cost),
+        strip=by_cost,
+        regions=_regions(by_cost),
+        num_tests=len(tested),
+        alpha=alpha,
+        rows=tuple(rows),
+        notes=tuple(notes),
+        left_out=left_out or {},
+        systems=systems or {},
+    )
+
+
+def ranking_of(rows: Sequence[Comparison]) -> Ranking:
+    """Return the ranking by one metric, of the comparisons of all pairs."""
+    key = rows[0].key
+    values: dict[str, float] = {}
+    for row in rows:
+        values.setdefault(row.first, row.first_value)
+        values.setdefault(row.second, row.second_value)
+    higher_is_better = key.entry.higher_is_better
+    if higher_is_better is not None:
+        sign = -1 if higher_is_better else 1
+        # what is undefined comes last
+        order = sorted(values, key=lambda name: (math.isnan(values[name]), sign * values[name]))
+        values = {name: values[name] for name in order}
+    state, best = _state(rows, values)
+    return Ranking(key, values, state, best, tuple(rows))
+
+
+def _state(rows: Sequence[Comparison], values: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
+    """Return the state of a ranking, and who may be the best."""
+    verdicts = {row.verdict for row in rows}
+    for state in ("unranked", "undefined", "untested"):
+        if state in verdicts:
+            return state, ()
+    if verdicts == {"equal"}:
+        return "equal", tuple(values)
+    beaten = {row.second for row in rows if row.verdict == "first"}
+    beaten |= {row.first for row in rows if row.verdict == "second"}
+    best = tuple(name for name in values if name not in beaten)
+    # all that is named is right together: whoever alone is worse than none is better than all
+    return ("clear" if len(best) == 1 else "close"), best
+
+
+def _headline(
+    asked: Sequence[Key],
+    rankings: Mapping[Key, Ranking],
+    strip: Mapping[Key, Ranking],
+) -> Key | None:
+    """Return the metric of the first sentence: the first asked for that ranks, else ECUAS_1 or another ECUAS_n."""
+    ranked = [key for key, one in {**strip, **rankings}.items() if one.state != "unranked"]
+    orders = [key for key in rankings if key.entry is ECUAS_N and not key.variant]
+    candidates = [*asked, HEADLINE, *orders, *rankings]
+    return next((key for key in candidates if key in ranked), None)
+
+
+def _regions(strip: Mapping[Key, Ranking]) -> tuple[Region, ...]:
+    """Return the stretches of tested reject costs with one winner, each from the first cost at which it is clear."""
+    regions = []
+    for winner, group in groupby(strip.values(), lambda ranking: ranking.winner):
+        costs = [ranking.key.parameter or 0.0 for ranking in group]
+        if winner is not None:
+            regions.append(Region(winner, costs[0], costs[-1]))
+    return tuple(regions)
+
+
+def rows_by_key(rows: Iterable[Comparison]) -> dict[Key, list[Comparison]]:
+    """Return the comparisons of each metric."""
+    return grouped(rows, lambda row: row.key)
+
+
+def plain_name(name: str) -> str:
+    """Return a name as text shows it, without the mark of rejecting everything."""
+    return name.removesuffix("\u2060")

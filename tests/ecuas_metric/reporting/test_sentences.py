@@ -1,0 +1,145 @@
+"""What is said of a verdict: who is named, by which numbers, and how surely."""
+
+import math
+
+import pytest
+
+from ecuas_metric.comparison.compare import Comparisons
+from ecuas_metric.comparison.verdict import verdict_of
+from ecuas_metric.metric import Key
+from ecuas_metric.reporting.sentences import headline, sentence_by_metric
+from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, rows_of
+
+ECUAS_1 = Key("ecuas", 1.0)
+SCALE = "where 0 is perfect and 1 is rejecting every answer (ECUAS_1)"
+
+
+def said(values, key=ECUAS_1, p=0.001, **options):
+    (ranking,) = verdict_of(Comparisons(rows_of(values, key, p, **options))).rankings.values()
+    return sentence_by_metric(ranking)
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "p", "sentence"),
+    [
+        (
+            {"a": 0.1, "b": 0.3},
+            ECUAS_1,
+            0.001,
+            f"a costs users less than b: 0.100 against 0.300, {SCALE}. That is more than chance.",
+        ),
+        (
+            {"a": 0.1, "b": 0.3},
+            ECUAS_1,
+            ALPHA,
+            f"a costs users less than b: 0.100 against 0.300, {SCALE}. That is more than chance.",
+        ),
+        (
+            {"a": 0.1, "b": 0.3},
+            ECUAS_1,
+            0.0501,
+            f"Too close to call: a costs users 0.100 and b 0.300, {SCALE}. The gap of 0.200 may be chance.",
+        ),
+        (
+            {"a": 0.1, "b": 0.1},
+            ECUAS_1,
+            1.0,
+            f"a and b cost users the same: 0.100 each, {SCALE}.",
+        ),
+        (
+            {"a": 0.1, "b": 0.3},
+            ER,
+            0.001,
+            "a makes fewer mistakes than b: 10.0% against 30.0%. That is more than chance.",
+        ),
+        (
+            {"a": 0.1, "b": 0.3},
+            AUROC,
+            0.001,
+            "b is better than a by AUROC: 0.300 against 0.100. That is more than chance.",
+        ),
+        (
+            {"a": 0.1, "b": 0.3},
+            Key("expected_cost", 0.2),
+            0.001,
+            "Where rejecting costs 0.2 of a mistake, a costs users less than b: 0.100 against 0.300. That is more than "
+            "chance.",
+        ),
+        (
+            {"a": 0.1, "b": math.nan},
+            AUROC,
+            0.001,
+            "No winner: AUROC is not defined for every system.",
+        ),
+        (
+            {"a": 0.1, "b": 0.2},
+            COVERAGE,
+            0.001,
+            "No winner by Cov_0.2: neither high nor low is better by itself.",
+        ),
+    ],
+)
+def test_two_systems_have_one_sentence_a_metric(values, key, p, sentence):
+    assert said(values, key, p) == sentence
+
+
+def test_what_is_not_tested_or_may_not_rank_names_no_winner():
+    text = said({"a": 0.1, "b": 0.3}, Key("ece"), math.nan, untested="biased")
+    assert text == "Not tested, since the metric is biased: ECE is 0.100 for a and 0.300 for b."
+    assert said({"a": 0.1, "b": 0.3}, AUROC, math.nan, comparable=False).startswith("No winner: ")
+
+
+@pytest.mark.parametrize(
+    ("significant", "beginning"),
+    [
+        (lambda pair: True, "b costs users least of the four: 0.100, then c with 0.200, "),
+        (
+            lambda pair: False,
+            "Too close to call between b (0.100), c (0.200), a (0.300), d (0.400), ",
+        ),
+        (
+            lambda pair: pair != {"b", "c"},
+            "Too close to call between the best two of four: b costs users 0.100 and c 0.200, ",
+        ),
+        # a and d are worse than b or c, and b is not told from c
+        (
+            lambda pair: pair in ({"b", "d"}, {"a", "c"}),
+            "Too close to call between the best two of",
+        ),
+    ],
+)
+def test_of_many_systems_those_are_named_that_may_be_best(significant, beginning):
+    values = {"a": 0.3, "b": 0.1, "c": 0.2, "d": 0.4}
+    text = said(values, p=lambda *pair: 0.01 if significant(set(pair)) else 0.2)
+    assert text.startswith(beginning)
+
+
+def test_numbers_have_as_many_digits_as_tell_them_apart():
+    assert "0.10000 against 0.10004" in said({"a": 0.1, "b": 0.10004})
+    assert said({"a": 0.1, "b": 0.1, "c": 0.1}, p=1.0).startswith(
+        "All 3 cost users the same: 0.100 each"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rates", "p", "remark"),
+    [
+        (
+            {"a": 0.2, "b": 0.1},
+            0.3,
+            "b makes fewer mistakes, 10.0% against 20.0%: maybe by chance.",
+        ),
+        (
+            {"a": 0.2, "b": 0.1},
+            0.01,
+            "b makes fewer mistakes, 10.0% against 20.0%: more than chance.",
+        ),
+        ({"a": 0.1, "b": 0.1}, 1.0, "Both get 10.0% wrong."),
+        ({"a": 0.1, "b": 0.2}, 0.01, ""),
+    ],
+)
+def test_mistakes_are_named_where_they_point_the_other_way_or_tie(rates, p, remark):
+    rows = rows_of({"a": 0.1, "b": 0.3}, ECUAS_1) + rows_of(rates, ER, p)
+    text = headline(verdict_of(Comparisons(rows)))
+    assert text.startswith("a costs users less than b: ")
+    assert text.endswith(remark or "That is more than chance.")
