@@ -69,10 +69,12 @@ def over_questions(questions: Mapping[str, System]) -> System:
 
 
 def _on_one_scale(system: System) -> Floats:
-    """Return the uncertainties, costs and weights (3, N) of a system, whose weights sum to 1."""
+    """Return the uncertainties, costs and weights (3, N) of a system, whose weights sum to 1.
+
+    Where it gives no answer it is as uncertain as can be.
+    """
     decisions = system.decisions
     weight = system.options.weights(system.num_samples)
     largest = decisions.max_uncertainty
-    return np.stack(
-        [decisions.uncertainty / largest, decisions.candidate_cost / largest, weight / weight.sum()]
-    )
+    uncertainty = np.where(decisions.abstained, 1.0, decisions.uncertainty / largest)
+    return np.stack([uncertainty, decisions.candidate_cost / largest, weight / weight.sum()])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..comparison.gate import Gate
 from ..comparison.rows import REJECTING
 from ..comparison.verdict import Ranking, Region, Verdict, plain_name
 from ..costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ..metric import Key
+from ..results import System, all_values
 from .report import DIGITS, MOST_DIGITS, few_of, short_title, texts_apart
 
 DIGITS_OF_COSTS = 2  # of a reject cost
@@ -63,6 +64,22 @@ def sentence_by_metric(ranking: Ranking, *, scaled: bool = True) -> str:
         because = WHY_UNTESTED.get(reasons[0] if reasons else "", "no valid test of it is known")
         return f"Not tested, since {because}: {short_title(ranking.key)} is {both}."
     return _capitalised(f"{words.where}{_close(ranking, words)}{scale}.{_gap(ranking)}")
+
+
+def sentences_by_question(
+    verdict: Verdict, questions: Mapping[str, Mapping[str, System]]
+) -> list[str]:
+    """Say what systems have in each of several questions by the metric of the headline, which is not tested."""
+    key = verdict.headline
+    if key is None or not questions:
+        return []
+    values: dict[str, list[str]] = {}
+    for of_system in questions.values():
+        for part, system in of_system.items():
+            value = all_values(system, [key])[key]
+            values.setdefault(part.split(",")[0], []).append(f"{value:.{DIGITS}f}")
+    parts = [f"{part} {', '.join(texts)}" for part, texts in values.items()]
+    return [f"The mean of {len(parts)} questions. {', '.join(questions)}: {'; '.join(parts)}"]
 
 
 def sentence_on_costs(verdict: Verdict) -> str:

@@ -4,7 +4,7 @@ import math
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 from ...basis import signature_of
@@ -12,6 +12,7 @@ from ...comparison.compare import basis_of_comparison, compare_within, default_f
 from ...comparison.gate import NO_TEST, Gate, check_gate
 from ...comparison.judge import judge_systems
 from ...comparison.planning import plan_of_systems
+from ...comparison.questions import over_questions
 from ...comparison.rows import fields_of
 from ...comparison.verdict import Verdict, rows_by_key
 from ...costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
@@ -46,6 +47,7 @@ from ..sentences import (
     gate_sentences,
     headline,
     sentence_on_costs,
+    sentences_by_question,
     sentences_on_left_out,
     verdict_fields,
 )
@@ -65,7 +67,18 @@ from .parameters import (
     metrics_of,
     options_set,
 )
-from .reading import Said, SystemFlags, notes_of, read_files, recipes_of, require_pairs
+from .reading import (
+    Questions,
+    Said,
+    SystemFlags,
+    are_of_questions,
+    notes_of,
+    read_files,
+    recipes_of,
+    require_one_task,
+    require_pairs,
+    systems_by_question,
+)
 
 WITHIN = "within"  # the suffix of the files of differences within strata
 MARGIN = "within "  # what --fail-unless begins with
@@ -207,9 +220,19 @@ def compare_in_memory(
     )
     require_pairs(submissions, rows)
     systems = made.systems(submissions, options)
+    questions: Questions = {}
+    if are_of_questions(submissions):
+        questions = systems_by_question(submissions, systems)
+        systems = {name: over_questions(one) for name, one in questions.items()}
+    else:
+        require_one_task(submissions)
     if len(systems) < 2:
         raise InputError("a comparison", "needs_two_systems", value=len(systems))
     keys = metrics_of(output, systems, options_set(options))
+    if questions and keys is None:
+        orders = next(iter(systems.values())).options.n
+        # that of the headline first
+        keys = [Key(ECUAS_N.name, order) for order in sorted(orders, key=lambda n: n != 1)]
     if keys is None and metric.bins != DEFAULTS.n_bins and not (output.full or output.output):
         raise InputError(
             "n_bins", "has no effect without --full or --output: only ECE depends on it"
@@ -219,7 +242,8 @@ def compare_in_memory(
     if gate.is_set:
         checked = _checked(verdict, systems, margin, rows)
         verdict = judge_systems(systems, only=[checked.key], by_position=rows.by_position)
-    view = _View(verdict, keys, checked, recipes_of(submissions), Said(files, [rows, metric, made]))
+    said = Said(files, [rows, metric, made])
+    view = _View(verdict, keys, checked, recipes_of(submissions), said, questions)
     view.show(output)
     if within is not None:
         shown = default_family(next(iter(systems.values()))) if keys is None else keys
@@ -250,6 +274,7 @@ class _View:
     gate: Gate | None
     recipes: Sequence[Recipe]
     said: Said
+    questions: Questions = field(default_factory=dict)
 
     def main_keys(self) -> list[Key]:
         """Return the metrics of the table: those that are asked for, or that are tested."""
@@ -336,6 +361,7 @@ class _View:
         first = grid.marks
         first_meaning, *meanings = _meanings(self.main_keys())
         notes = [". ".join(filter(None, [first, first_meaning])), *meanings]
+        notes += sentences_by_question(self.verdict, self.questions)
         notes += self._on_power()
         on_costs = sentence_on_costs(self.verdict)
         if on_costs:
@@ -391,7 +417,9 @@ class _View:
         how = "by id" if first.ids is not None else "by position"
         ways = dict.fromkeys(recipe.said() for recipe in self.recipes)
         read = "; ".join(lines_of(self.recipes))
-        if len(ways) == 1:
+        if self.questions:
+            read = f"Read answers to {len(next(iter(self.questions.values())))} questions"
+        elif len(ways) == 1:
             read = f"Read {_compact(next(iter(ways)))}"
         return f"{read}: {first.num_samples:,} samples, paired {how}.  More: --full"
 
@@ -457,6 +485,7 @@ def write_for_paper(
     """Write what a paper needs: table, methods, results, figures, references, and all numbers."""
     options = metric.options() | {"confidence_level": interval}
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
+    require_one_task(submissions)
     require_pairs(submissions, rows)
     systems = made.systems(submissions, options)
     first = next(iter(systems.values()))

@@ -34,7 +34,7 @@ from .parameters import (
     metrics_of,
     options_set,
 )
-from .reading import notes_of, read_files, recipes_of, require_pairs
+from .reading import notes_of, read_files, recipes_of, require_one_task, require_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +66,7 @@ def plan_of_files(
     # which no number of a plan depends on
     options = metric.options() | {"confidence_level": LEVEL}
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
+    require_one_task(submissions)
     require_pairs(submissions, rows)
     systems = prepare_submissions(submissions, **options)
     keys = metrics_of(output, systems, options_set(options))

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from ...basis import differing
 from ...classes import matrix_of_classes
 from ...errors import FileError, InputError, labels_line, pairs_of, quoted
 from ...files.read import distinct_names, stem
@@ -420,9 +421,45 @@ def notes_of(systems: Systems) -> Notes:
     ]
 
 
+Questions = Mapping[str, Mapping[str, System]]  # the answers of each system to each question
+
+
+def are_of_questions(submissions: Sequence[Submission]) -> bool:
+    """Return whether systems answer several questions, each of options or levels of its own."""
+    has_options = all(one.num_classes or one.cost is not None for one in submissions)
+    return has_options and len({one.part for one in submissions}) > 1
+
+
+def systems_by_question(submissions: Sequence[Submission], systems: Systems) -> Questions:
+    """Return the answers of each system to each question; InputError unless all have the same ones, alike."""
+    by_system = grouped(submissions, lambda one: one.of)
+    questions = {
+        name: {one.part: systems[one.name] for one in same} for name, same in by_system.items()
+    }
+    first = next(iter(questions.values()))
+    for of_system in questions.values():
+        differing_parts = first.keys() ^ of_system.keys()
+        if differing_parts:
+            raise InputError("a comparison", "several_tasks", got="; ".join(differing_parts))
+        for part, system in of_system.items():
+            reasons = differing([first[part].basis, system.basis])
+            if reasons:
+                rule = "needs questions that all systems were asked alike; these differ: {reasons}"
+                raise InputError("a comparison", rule, got=part, reasons=reasons)
+    return questions
+
+
+def require_one_task(submissions: Iterable[Submission]) -> None:
+    """Raise InputError if systems have parts: what is one number needs the same questions of all systems."""
+    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
+    if len(parts) > 1:
+        raise InputError(
+            "a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task"
+        )
+
+
 def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
-    """Raise InputError if systems have parts, or if there is nothing to pair them by."""
-    _require_one_task(submissions)
+    """Raise InputError if there is nothing to pair systems by."""
     classes = {frozenset(one.recipe.classes or ()) for one in submissions}
     if len(classes) == 1 and submissions[0].recipe.classes:
         require_one_order("a comparison", submissions)
@@ -431,15 +468,6 @@ def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
     has_ids = any(one.ids is not None for one in submissions)
     if len(submissions) > 1 and not has_ids and not rows.by_position:
         raise _no_ids(submissions)
-
-
-def _require_one_task(submissions: Iterable[Submission]) -> None:
-    """Raise InputError if systems have parts: a comparison needs the same questions of all systems."""
-    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
-    if len(parts) > 1:
-        raise InputError(
-            "a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task"
-        )
 
 
 def _require_systems(submission: Submission) -> None:

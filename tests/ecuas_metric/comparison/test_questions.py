@@ -1,0 +1,111 @@
+"""Several questions as one system: each ECUAS_n is the mean of theirs, and the items are what varies."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ecuas_metric import confidence_system
+from ecuas_metric.comparison.questions import over_questions
+from ecuas_metric.errors import InputError
+from ecuas_metric.metric import Key
+from ecuas_metric.reporting import cli
+from ecuas_metric.results import all_values, compute_results
+
+KEYS = [Key("ecuas", order) for order in (0.0, 0.5, 1.0, 128.0)]
+SIZES = {"urgent": (2, 40), "team": (4, 40), "language": (8, 25)}
+
+
+def questions_of(seed, *, skill=1.0, abstained=False):
+    rng = np.random.default_rng(seed)
+    systems = {}
+    for name, (num_classes, items) in SIZES.items():
+        confidence = rng.uniform(1 / num_classes, 1, items)
+        correct = rng.random(items) < confidence**skill
+        silent = rng.random(items) < 0.2 if abstained else None
+        systems[name] = confidence_system(
+            correct,
+            confidence,
+            num_classes=num_classes,
+            ids=range(items),
+            n=(0, 0.5, 1, 128),
+            confidence_level=0.95,
+            abstained=silent,
+        )
+    return systems
+
+
+@pytest.mark.parametrize("abstained", [False, True])
+def test_each_ecuas_is_the_mean_of_those_of_the_questions(abstained):
+    for seed in range(20):
+        questions = questions_of(seed, abstained=abstained)
+        both = all_values(over_questions(questions), KEYS)
+        for key in KEYS:
+            each = [all_values(system, [key])[key] for system in questions.values()]
+            assert both[key] == pytest.approx(np.mean(each), rel=1e-9)
+
+
+def test_a_question_alone_has_its_own_numbers():
+    (team,) = (system for name, system in questions_of(3).items() if name == "team")
+    assert all_values(over_questions({"team": team}), KEYS) == pytest.approx(all_values(team, KEYS))
+
+
+def test_a_question_twice_tells_no_more_than_once():
+    team = questions_of(4)["team"]
+    once = compute_results(over_questions({"a": team}), only=KEYS).estimates
+    twice = compute_results(over_questions({"a": team, "b": team}), only=KEYS).estimates
+    for key in KEYS:
+        assert twice[key].value == pytest.approx(once[key].value)
+        width = twice[key].high - twice[key].low
+        assert width > 0.9 * (once[key].high - once[key].low)
+
+
+def test_questions_without_ids_are_refused():
+    with pytest.raises(InputError, match="ids"):
+        over_questions({"a": confidence_system([1, 0], [0.9, 0.2], num_classes=2)})
+
+
+def write_answers(path, model, skill):
+    rng = np.random.default_rng(0)
+    lines = []
+    for item in range(150):
+        for question, size in {"team": 4, "urgent": 2}.items():
+            truth = rng.integers(size)
+            logits = rng.normal(0, 1, size)
+            logits[truth] += skill
+            p = np.exp(logits) / np.exp(logits).sum()
+            options = {f"{question} {place}": float(q) for place, q in enumerate(p)}
+            answer = {
+                "type": "choice",
+                "probabilities": options,
+                "choice": max(options, key=options.get),
+            }
+            names = {"id": item, "model": model, "question": question}
+            lines.append({**names, **answer, "label": f"{question} {truth}"})
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return str(path)
+
+
+def test_the_command_compares_the_mean_of_the_questions(tmp_path, capsys):
+    good = write_answers(tmp_path / "good.jsonl", "good", 2.5)
+    bad = write_answers(tmp_path / "bad.jsonl", "bad", 0.8)
+    output = tmp_path / "compared.json"
+    assert cli.main(["compare", good, bad, "--output", str(output)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("good costs users less than bad")
+    assert "mean of 2 questions" in printed
+    assert json.loads(output.read_text())["verdict"]["best"] == ["good"]
+    assert cli.main(["compare", good, bad, "--fail-if", "worse"]) == 1
+    assert cli.main(["compare", bad, good, "--fail-if", "worse"]) == 0
+
+
+def test_systems_of_other_questions_are_not_compared(tmp_path, capsys):
+    both = write_answers(tmp_path / "both.jsonl", "both", 2)
+    lines = [
+        line for line in Path(both).read_text().splitlines(True) if '"question": "team"' in line
+    ]
+    one = tmp_path / "one.jsonl"
+    one.write_text("".join(lines).replace('"model": "both"', '"model": "one"'))
+    assert cli.main(["compare", both, str(one)]) == 2
+    assert "urgent" in capsys.readouterr().err
