@@ -34,7 +34,14 @@ WITH_CODE = [
     CARD,
     *(
         ROOT / "docs" / name
-        for name in ("python.md", "tutorial.md", "deciding.md", "scale.md", "peer_metrics.md")
+        for name in (
+            "python.md",
+            "tutorial.md",
+            "deciding.md",
+            "decision_models.md",
+            "scale.md",
+            "peer_metrics.md",
+        )
     ),
     *EXAMPLES,
 ]

@@ -309,7 +309,8 @@ def _identities(run: Run, answers: Sequence[Answer], options: RunOptions) -> dic
 def _facts(run: Run, answers: Sequence[Answer], given: Sequence[Answer]) -> list[Note]:
     size = len(given[0].probabilities)
     fields = {"task": run.task, "count": len(answers), "choices": size}
-    refused = len(answers) - len(given)
+    # that of other kinds is an abstention, which has a note of its own
+    refused = len(answers) - len(given) if given[0].kind == "score" else 0
     facts = [
         Note(
             "answers of a decision model, question {task!r} of {choices} options, {count:,} items",

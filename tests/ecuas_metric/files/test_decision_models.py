@@ -409,7 +409,11 @@ def test_a_refusal_costs_what_rejecting_costs(tmp_path: Path, kind: str) -> None
         row.update(kept, type="refusal")
     path = write_lines(tmp_path / "b.jsonl", rows)
     assert ecuas_values(path)["q"] == pytest.approx((15 * whole + 5) / 20)
-    assert any("5 of 20 refused" in str(note) for note in read_submissions(path)[0].notes)
+    notes = [
+        *read_submissions(path)[0].notes,
+        *prepare_submissions(read_submissions(path))["m"].notes,
+    ]
+    assert any("5 of 20" in str(note) or "5 samples" in str(note) for note in notes)
 
 
 def test_a_call_that_failed_is_a_refusal(tmp_path: Path) -> None:
