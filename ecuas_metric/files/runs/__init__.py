@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FILE_NAMES = {  # patterns, by the module that reads them
-    "lm_eval": r".*\.jsonl(\.gz)?",
+    "lm_eval": r".*\.jsonl(\.gz)?|samples_.*\.json",
     "lighteval": r"details_.*\.parquet",
     "inspect_ai": r".*\.(eval|json)",
     "decision_models": r".*\.jsonl?(\.gz)?",

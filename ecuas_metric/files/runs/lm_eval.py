@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, NotRequired, TypedDict
 
@@ -19,7 +20,7 @@ from .questions import Question, Tool, sizes_of
 # which tell whether lengths are as lm-eval's
 BY_LENGTH = {"none": "acc", "chars": "acc_norm", "bytes": "acc_bytes"}
 _NAME = re.compile(
-    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?"
+    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.json(l(\.gz)?)?"
 )
 _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
@@ -183,7 +184,7 @@ def _numbers(questions: Sequence[Question], name: str) -> Floats:
 def _run_of(file: Path) -> Run:
     """Return a file, its task, and by the results beside it its model, or else its folder, and how it was asked."""
     named = _NAME.fullmatch(file.name)
-    task = named["task"] if named else file.name.split(".jsonl")[0].removeprefix("samples_")
+    task = named["task"] if named else file.name.split(".json")[0].removeprefix("samples_")
     results = _results(file, named["time"] if named else "")
     config = (results.get("configs") or {}).get(task) or {}
     settings = {name: config.get(name) for name in _ASKED_BY}
@@ -270,7 +271,13 @@ def _is_samples(file: Path) -> bool:
 
 
 def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
-    """Yield the lines of a file, compressed or not, with their numbers; only a newline ends one."""
+    """Yield the lines of a file, compressed or not, with their numbers; only a newline ends one.
+
+    An older file may be a list of rows instead.
+    """
+    if parts.starts_with(file, [b"["], size=1):
+        yield from enumerate(map(partial(_row_of, file), json.loads(file.read_text("utf-8"))), 1)
+        return
     opened: Callable[..., IO[str]] = gzip.open if file.suffix == ".gz" else open
     with opened(file, "rt", encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
@@ -287,9 +294,14 @@ def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
                     got=str(error),
                     advice=advice,
                 ) from None
-            if not isinstance(row, dict) or not row.keys() >= _NEEDED:
-                raise FileError(file, "lines_not_of_lm_eval", row=number)
-            yield number, row
+            yield number, _row_of(file, row, number)
+
+
+def _row_of(file: Path, row: object, number: int | None = None) -> Fields:
+    """Return a row; FileError if it is none of lm-eval."""
+    if not isinstance(row, dict) or not row.keys() >= _NEEDED:
+        raise FileError(file, "lines_not_of_lm_eval", row=number)
+    return row
 
 
 _TOOL = Tool(

@@ -11,6 +11,7 @@ from ..recipe import Reading
 from ..submissions import Submission, submissions_of
 from ..values import Sheet
 from . import RUN_FIELDS, RunOptions, may_be_run
+from .addresses import copied, is_address
 from .parts import RunPart, names_of, pool_tasks, tell_apart
 
 _RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
@@ -20,6 +21,8 @@ def read_run(
     path: str | Path, reading: Reading, run: RunOptions | None = None
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
+    if is_address(path):
+        return _read_at_address(str(path), reading, run)
     if not may_be_run(path):
         return None
     from .tools import read_parts
@@ -41,6 +44,22 @@ def read_run(
         if name not in choices:
             raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
     return _systems_of_run(parts, reading, options)
+
+
+def _read_at_address(
+    address: str, reading: Reading, run: RunOptions | None
+) -> list[Submission] | None:
+    with copied(address) as copy:
+        if copy is None:
+            return None
+        systems = read_run(copy.place, reading, run)
+        if systems is None:
+            return None
+        sources = [copy.address_of(one.recipe.source) for one in systems]
+    return [
+        replace(one, recipe=replace(one.recipe, source=source))
+        for one, source in zip(systems, sources, strict=True)
+    ]
 
 
 def _systems_of_run(

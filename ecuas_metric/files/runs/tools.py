@@ -48,6 +48,14 @@ def read_parts(
     return None
 
 
+def is_of_tool(file: Path) -> bool:
+    """Return whether a file has a name and the content of a tool's."""
+    return any(
+        files_in(file, FILE_NAMES[name]) and reader.recognises(file)
+        for name, reader in _READERS.items()
+    )
+
+
 def _note_settings(parts: Sequence[RunPart]) -> list[RunPart]:
     """Add a note to the parts of a task that were asked in different ways, which their names do not say."""
     noted = []

@@ -303,6 +303,16 @@ def test_lm_eval_tasks_whose_samples_are_unlike_others(lines):
     assert only(lines([doubled])).predictions.shape == (1, 4)
 
 
+@pytest.mark.parametrize("as_list", [True, False])
+def test_older_samples_of_lm_eval_are_read_as_lines_are(tmp_path, lm_eval, as_list):
+    older = tmp_path / "older" / lm_eval.name.replace(".jsonl", ".json")
+    older.parent.mkdir()
+    rows = [json.loads(line) for line in lm_eval.read_text().splitlines()]
+    older.write_text(json.dumps(rows) if as_list else lm_eval.read_text())
+    assert (only(older).predictions == only(lm_eval).predictions).all()
+    assert only(older).part == only(lm_eval).part
+
+
 def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
     """Prompts hold other separators of lines; a compressed file is read as it is."""
     text = lm_eval.read_text().replace("What?", "What?\u2028\x85")

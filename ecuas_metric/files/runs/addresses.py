@@ -1,0 +1,112 @@
+"""Runs at an address that fsspec knows: copied to a folder for as long as they are read."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ...errors import FileError
+from . import FILE_NAMES
+
+_HEAD = 100_000  # bytes of lines that tell whether they are a tool's
+_BESIDE = r"results_.*\.json"  # totals of lm-eval, which name the model
+
+
+def is_address(path: object) -> bool:
+    """Return whether a path is an address."""
+    return "://" in str(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A local copy of what is at an address, in folders as there."""
+
+    address: str
+    folder: str
+    place: Path
+
+    def address_of(self, file: str) -> str:
+        """Return the address of a file that was copied; any other file unchanged."""
+        protocol = self.address.partition("://")[0]
+        inside = file.removeprefix(self.folder)
+        return file if inside == file else f"{protocol}://{inside.lstrip('/')}"
+
+
+@contextmanager
+def copied(address: str) -> Iterator[Copy | None]:
+    """Give a copy of the files at an address that have names of a tool's, while it is needed; None without one.
+
+    Of lines that are not a tool's only the first are copied. An error of a file names the address.
+    """
+    with tempfile.TemporaryDirectory(prefix="ecuas-") as folder:
+        place = _copy(address, Path(folder))
+        copy = None if place is None else Copy(address, folder, place)
+        try:
+            yield copy
+        except FileError as error:
+            if copy is not None:
+                error.file = copy.address_of(error.file)
+            raise
+
+
+def _copy(address: str, folder: Path) -> Path | None:
+    from fsspec.core import url_to_fs
+
+    try:
+        system, path = url_to_fs(address)
+        root = str(path)
+        is_folder = system.isdir(root)
+        paths = system.find(root) if is_folder else [root]
+        wanted = [path for path in paths if _has_name(path)]
+        if not wanted or not (is_folder or _may_be_of_tool(system, root)):
+            return None
+        beside = [] if is_folder else _files_beside(system, root)
+        for path in [*wanted, *beside]:
+            _fetch(system, path, folder)
+    except (OSError, ValueError, ImportError) as error:
+        raise FileError(address, "cannot be read: {reason}", reason=str(error)) from None
+    return folder / root.lstrip("/")
+
+
+def _has_name(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return any(re.fullmatch(pattern, name) for pattern in (*FILE_NAMES.values(), _BESIDE))
+
+
+def _may_be_of_tool(system: Any, path: str) -> bool:
+    """Return whether the first lines of a file are those of a tool's; other formats need the whole file."""
+    from .tools import is_of_tool
+
+    if not path.endswith(".jsonl"):
+        return True
+    with tempfile.TemporaryDirectory() as folder:
+        head = Path(folder, PurePosixPath(path).name)
+        content: bytes = system.cat_file(path, start=0, end=_HEAD)
+        lines = content if len(content) < _HEAD else content[: content.rfind(b"\n") + 1]
+        head.write_bytes(lines)
+        return is_of_tool(head)
+
+
+def _files_beside(system: Any, path: str) -> list[str]:
+    parent = str(PurePosixPath(path).parent)
+    try:
+        listed: list[str] = system.ls(parent, detail=False)
+    except OSError:  # of a server that lists nothing
+        return []
+    return [one for one in listed if re.fullmatch(_BESIDE, PurePosixPath(one).name)]
+
+
+def _fetch(system: Any, path: str, folder: Path) -> None:
+    from fsspec.callbacks import NoOpCallback, TqdmCallback
+
+    local = folder / path.lstrip("/")
+    local.parent.mkdir(parents=True, exist_ok=True)
+    shown = {"desc": local.name, "unit": "B", "unit_scale": True, "leave": False}
+    callback = TqdmCallback(shown) if sys.stderr.isatty() else NoOpCallback()
+    system.get_file(path, str(local), callback=callback)
