@@ -389,27 +389,49 @@ def compare_aligned(
 ) -> Comparisons:
     """Compare systems whose samples are in one order; a single one only with rejecting everything."""
     first = next(iter(systems.values()))
-    level = first.options.confidence_level
-    if level is None or any(one.options.confidence_level is None for one in systems.values()):
+    levels = [system.options.confidence_level for system in systems.values()]
+    if None in levels:
         raise InputError(
             "confidence_level", "is missing: the level of the intervals of differences"
         )
-    strip = strip_keys(systems) if only is None else []
     shown = None if only is None else list(only)
+    strip = strip_keys(systems) if shown is None else []
     if len(systems) == 1:
         shown = []
     tested = default_family(first) if shown is None else shown
     family = Family(systems, shown, tested=tested, strip=strip)
-    notes = family.notes(level)
-    if first.ids is None and len(systems) > 1:
-        notes.append(("", Note("paired_by_position", {"count": first.num_samples})))
-    rows = _comparisons(family)
-    of_strip = {key: [row for row in rows if row.key == key] for key in strip}
-    main = [row for row in rows if REJECTING not in (row.first, row.second)]
-    main = [row for row in main if row.key in family.shown[row.first]]
+    main, of_strip = _split_rows(family, strip)
     asked = shown or [Key(EXPECTED_COST.name, cost) for cost in first.options.reject_costs]
-    alpha = significance_level(first.options)
-    return Comparisons(main, notes, of_strip, asked=asked, alpha=alpha)
+    return Comparisons(
+        main,
+        [*family.notes(levels[0] or LEVEL), *_note_pairing(systems)],
+        of_strip,
+        asked=asked,
+        alpha=significance_level(first.options),
+    )
+
+
+def _split_rows(
+    family: Family, strip: Iterable[Key]
+) -> tuple[list[Comparison], dict[Key, list[Comparison]]]:
+    """Return the comparisons of the systems, and those at the reject costs of the strip, also with rejecting all."""
+    rows = _comparisons(family)
+    of_strip: dict[Key, list[Comparison]] = {key: [] for key in strip}
+    main = []
+    for row in rows:
+        if row.key in of_strip:
+            of_strip[row.key].append(row)
+        if row.key in family.shown.get(row.first, ()) and row.second in family.shown:
+            main.append(row)
+    return main, of_strip
+
+
+def _note_pairing(systems: Mapping[str, System]) -> list[tuple[str, Note]]:
+    """Return a note where the samples of several systems are paired by position."""
+    first = next(iter(systems.values()))
+    if first.ids is not None or len(systems) == 1:
+        return []
+    return [("", Note("paired_by_position", {"count": first.num_samples}))]
 
 
 def default_family(system: System) -> list[Key]:

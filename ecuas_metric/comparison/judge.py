@@ -37,27 +37,39 @@ def _comparable(
         return dict(systems), {}
     if all(system.ids is None for system in systems.values()) and not by_position:
         align(systems)  # which says what is missing
+    largest = max(_paired_sets(systems, by_position=by_position), key=len)
+    first = next(iter(largest))
+    left_out: dict[str, InputError] = {}
+    for name in systems:
+        if name not in largest:
+            pair = {first: largest[first], name: systems[name]}
+            refusal = _refusal(pair, by_position=by_position)
+            assert refusal is not None
+            left_out[name] = refusal
+    if len(largest) == 1:
+        raise next(iter(left_out.values()))
+    return largest, left_out
+
+
+def _paired_sets(systems: Mapping[str, System], *, by_position: bool) -> list[dict[str, System]]:
+    """Return the systems in sets of those that can be paired with the first of a set, aligned with it."""
     sets: list[dict[str, System]] = []
     for name, system in systems.items():
         for one in sets:
             first = next(iter(one))
-            try:
-                pair = align({first: one[first], name: system}, by_position=by_position)
-            except InputError:
-                continue
-            else:
-                one[name] = pair[name]
+            pair = {first: one[first], name: system}
+            if _refusal(pair, by_position=by_position) is None:
+                one |= align(pair, by_position=by_position)
                 break
         else:
             sets.append({name: system})
-    largest = max(sets, key=len)
-    first = next(iter(largest))
-    left_out = {}
-    for name in systems.keys() - largest.keys():
-        try:
-            align({first: largest[first], name: systems[name]}, by_position=by_position)
-        except InputError as error:
-            left_out[name] = error
-    if len(largest) == 1:
-        raise left_out[next(name for name in systems if name in left_out)]
-    return largest, {name: left_out[name] for name in systems if name in left_out}
+    return sets
+
+
+def _refusal(pair: Mapping[str, System], *, by_position: bool) -> InputError | None:
+    """Return why two systems cannot be paired, or None."""
+    try:
+        align(pair, by_position=by_position)
+    except InputError as error:
+        return error
+    return None

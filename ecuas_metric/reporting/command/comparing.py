@@ -3,12 +3,12 @@
 import math
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 from ...basis import signature_of
-from ...comparison.compare import basis_of_comparison, compare_within, default_family
+from ...comparison.compare import basis_of_comparison, compare_within
 from ...comparison.gate import NO_TEST, Gate, check_gate
 from ...comparison.judge import judge_systems
 from ...comparison.planning import plan_of_systems
@@ -69,7 +69,6 @@ from .parameters import (
 )
 from .reading import (
     Questions,
-    Said,
     SystemFlags,
     are_of_questions,
     notes_of,
@@ -159,6 +158,19 @@ class ComparisonOutput(MetricOutput):
         if self.format != "json" and not self.stream:
             raise InputError("--format", "has no effect without --output -")
 
+    def require_one_table(self, flags: Mapping[str, str | None]) -> None:
+        """Raise InputError for flags beside which standard output would have more than one table."""
+        named = [flag for flag, value in flags.items() if value]
+        if self.stream and named:
+            raise InputError("--output -", f"writes one table, and cannot be used with {named[0]}")
+
+    def require_ece(self) -> None:
+        """Raise InputError where nothing shows the one metric that depends on bins."""
+        if not (self.full or self.output):
+            raise InputError(
+                "n_bins", "has no effect without --full or --output: only ECE depends on it"
+            )
+
     @property
     def files(self) -> Sequence[str]:
         """The files that are written."""
@@ -206,10 +218,7 @@ def compare_in_memory(
     """Say which system costs its users least, and whether that is more than chance."""
     options = metric.options() | {"confidence_level": interval, "random_state": seed}
     margin = gate.margin()
-    if output.stream and (within or figures):
-        raise InputError(
-            "--output -", "writes one table, and cannot be used with --within or --figures"
-        )
+    output.require_one_table({"--within": within, "--figures": figures})
     submissions = read_files(
         files,
         rows,
@@ -233,29 +242,24 @@ def compare_in_memory(
         orders = next(iter(systems.values())).options.n
         # that of the headline first
         keys = [Key(ECUAS_N.name, order) for order in sorted(orders, key=lambda n: n != 1)]
-    if keys is None and metric.bins != DEFAULTS.n_bins and not (output.full or output.output):
-        raise InputError(
-            "n_bins", "has no effect without --full or --output: only ECE depends on it"
-        )
+    if keys is None and metric.bins != DEFAULTS.n_bins:
+        output.require_ece()
     verdict = judge_systems(systems, only=keys, by_position=rows.by_position)
     checked = None
     if gate.is_set:
         checked = _checked(verdict, systems, margin, rows)
         verdict = judge_systems(systems, only=[checked.key], by_position=rows.by_position)
-    said = Said(files, [rows, metric, made])
-    view = _View(verdict, keys, checked, recipes_of(submissions), said, questions)
+    view = _View(verdict, keys, checked, recipes_of(submissions), questions)
     view.show(output)
     if within is not None:
-        shown = default_family(next(iter(systems.values()))) if keys is None else keys
-        by_part = _differences_within(systems, submissions[0], shown, by_position=rows.by_position)
+        by_part = _differences_within(systems, submissions[0], keys, by_position=rows.by_position)
         digits = digits_for(verdict.rows) if output.digits is None else output.digits
         grid, records = within_grid(by_part, within, "", level=interval, digits=digits)
         output.show_below(grid, records, WITHIN)
     if figures:
         drawn = [row for row in view.rows() if row.key in view.main_keys()]
         print(*write_differences(drawn, figures, alpha=verdict.alpha), sep="\n")
-    notes = notes_of(systems) + view.noted(output.full)
-    return Outcome(notes, status=0 if checked is None or checked.passed else 1)
+    return Outcome(notes_of(systems) + view.noted(output.full), view.status)
 
 
 def _checked(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
@@ -273,8 +277,12 @@ class _View:
     asked: Sequence[Key] | None
     gate: Gate | None
     recipes: Sequence[Recipe]
-    said: Said
     questions: Questions = field(default_factory=dict)
+
+    @property
+    def status(self) -> int:
+        """The exit status: 1 where a gate fails."""
+        return 0 if self.gate is None or self.gate.passed else 1
 
     def main_keys(self) -> list[Key]:
         """Return the metrics of the table: those that are asked for, or that are tested."""
@@ -459,7 +467,7 @@ def _paragraphs(texts: Iterable[str], width: int | None) -> list[str]:
 
 
 def _differences_within(
-    systems: Systems, first: Submission, keys: Iterable[Key], *, by_position: bool
+    systems: Systems, first: Submission, keys: Iterable[Key] | None, *, by_position: bool
 ) -> dict[str, Sequence[Any]]:
     """Return the differences within each stratum, by the name that it has in the file of the first system."""
     strata = systems[first.name].options.strata

@@ -480,14 +480,18 @@ def _unknown(flag: str, name: str) -> str:
         near = "" if hint else _meant(flag, flags[name], cutoff=OF_OTHERS)
         what = f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}."
         return " ".join(filter(None, [what, hint, near]))
-    nearest = _meant(flag, flags[name])
-    every = dict.fromkeys(text for texts in flags.values() for text in texts)
-    for text in difflib.get_close_matches(flag, every, 1):
-        whose = next(other for other, texts in flags.items() if text in texts)
-        nearest = nearest or _meant(flag, [text], whose=f" of ecuas {whose}")
-    for other in COMMANDS:
-        nearest = nearest or _meant(flag, flags[other], whose=f" of ecuas {other}")
+    nearest = _meant(flag, flags[name]) or _meant_elsewhere(flag, flags)
     return f"there is no {flag}. {nearest or f'See ecuas {name} --help.'}"
+
+
+def _meant_elsewhere(flag: str, flags: Mapping[str, Sequence[str]]) -> str:
+    """Ask whether an unknown flag is the nearest one of all commands, or one that has its meaning."""
+    homes = {text: other for other, texts in reversed([*flags.items()]) for text in texts}
+    near = difflib.get_close_matches(flag, homes, 1)
+    for text in [*near, OTHER_NAMES.get(flag, "")]:
+        if text in homes:
+            return f"Did you mean {text} of ecuas {homes[text]}?"
+    return ""
 
 
 def _meant(
