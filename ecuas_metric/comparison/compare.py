@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -65,6 +65,15 @@ class Difference:
         return math.nan if self.inference is None else self.inference.p_value()
 
 
+def _values_with(
+    values: Mapping[str, dict[Key, float]], systems: Mapping[str, System], further: Sequence[Key]
+) -> dict[str, dict[Key, float]]:
+    """Return the values of systems with those of further metrics."""
+    return {
+        name: values[name] | all_values(system, only=further) for name, system in systems.items()
+    }
+
+
 class Family:
     """All differences of aligned systems, with tests of some and the correlations of their errors."""
 
@@ -81,14 +90,12 @@ class Family:
         The costs of the `strip` are also compared with those of rejecting everything, and tested.
         """
         asked = None if only is None else list(only)
-        of_strip = [key for key in strip if asked is None or key not in asked]
         # what is not of the strip alone
         self.shown = {name: all_values(system, only=asked) for name, system in systems.items()}
-        values = {
-            name: self.shown[name] | all_values(system, only=of_strip)
-            for name, system in systems.items()
-        }
+        values: dict[str, dict[Key, float]] = dict(self.shown)
         if strip:
+            further = [key for key in strip if asked is None or key not in asked]
+            values |= _values_with(self.shown, systems, further)
             nothing = rejecting_system(next(iter(systems.values())))
             systems = {**systems, REJECTING: nothing}
             values[REJECTING] = all_values(nothing, only=strip)
@@ -101,13 +108,15 @@ class Family:
         self.numbers = {
             name: make_numbers(answers, values[name]) for name, answers in self.answers.items()
         }
-        self.tests = [
-            self._test(first, second, key)
-            for first, second in itertools.combinations(systems, 2)
-            for key in values[first]
-            if key in values[second]
-        ]
+        self.tests = list(self._tests())
         self.in_family = [self._is_tested(test) for test in self.tests]
+
+    def _tests(self) -> Iterator[Difference]:
+        """Yield the difference of each pair of systems by each metric that both have."""
+        for first, second in itertools.combinations(self.systems, 2):
+            for key in self.values[first]:
+                if key in self.values[second]:
+                    yield self._test(first, second, key)
 
     def _is_tested(self, test: Difference) -> bool:
         """Return whether a difference is tested: by a metric of the family, which may rank these two."""

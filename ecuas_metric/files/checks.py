@@ -312,17 +312,18 @@ def _distributions(rows: _Rows) -> Iterator[tuple[str, Floats]]:
     for name in rows.unused():
         numbered.setdefault(re.sub(r"[\W_]*\d+$", "", name), []).append(name)
     for names in numbered.values():
-        if len(names) == 1:
-            cells = map(row_of_numbers, rows.sheet.column(names[0]).to_pylist())
-            lists = [cell if isinstance(cell, list) else [] for cell in cells]
-        else:
-            columns = [numbers_if_any(rows.sheet, name) for name in names]
-            are_whole = all(len(column) == len(rows.sheet.rows) for column in columns)
-            lists = np.array(columns).T.tolist() if are_whole else [[]]
         with suppress(ValueError, TypeError):
-            table = np.array(lists, np.float64)
+            table = _table_of(rows.sheet, names)
             if table.ndim == 2 and table.shape[1] > 1 and are_near(table.sum(axis=1)):
                 yield "+".join(names), table
+
+
+def _table_of(sheet: Sheet, names: Sequence[str]) -> Floats:
+    """Return the numbers (N, K) of columns, or of one with lists; ValueError or TypeError where there are others."""
+    if len(names) > 1:
+        return np.stack([numbers_if_any(sheet, name) for name in names], axis=1)
+    cells = sheet.column(names[0]).to_pylist()
+    return np.array(list(map(row_of_numbers, cells)), np.float64)
 
 
 # a form of input -> a role that the user has not named, and what is refused then

@@ -228,22 +228,8 @@ def compare_in_memory(
         beside=[made.cost],
     )
     require_pairs(submissions, rows)
-    systems = made.systems(submissions, options)
-    questions: Questions = {}
-    if are_of_questions(submissions):
-        questions = systems_by_question(submissions, systems)
-        systems = {name: over_questions(one) for name, one in questions.items()}
-    else:
-        require_one_task(submissions)
-    if len(systems) < 2:
-        raise InputError("a comparison", "needs_two_systems", value=len(systems))
-    keys = metrics_of(output, systems, options_set(options))
-    if questions and keys is None:
-        orders = next(iter(systems.values())).options.n
-        # that of the headline first
-        keys = [Key(ECUAS_N.name, order) for order in sorted(orders, key=lambda n: n != 1)]
-    if keys is None and metric.bins != DEFAULTS.n_bins:
-        output.require_ece()
+    systems, questions = _systems_of(submissions, made.systems(submissions, options))
+    keys = _keys_of(systems, questions, metric, output)
     verdict = judge_systems(systems, only=keys, by_position=rows.by_position)
     checked = None
     if gate.is_set:
@@ -253,13 +239,37 @@ def compare_in_memory(
     view.show(output)
     if within is not None:
         by_part = _differences_within(systems, submissions[0], keys, by_position=rows.by_position)
-        digits = digits_for(verdict.rows) if output.digits is None else output.digits
-        grid, records = within_grid(by_part, within, "", level=interval, digits=digits)
-        output.show_below(grid, records, WITHIN)
+        _show_within(by_part, within, verdict, output)
     if figures:
         drawn = [row for row in view.rows() if row.key in view.main_keys()]
         print(*write_differences(drawn, figures, alpha=verdict.alpha), sep="\n")
     return Outcome(notes_of(systems) + view.noted(output.full), view.status)
+
+
+def _systems_of(submissions: Sequence[Submission], systems: Systems) -> tuple[Systems, Questions]:
+    """Return the systems to compare, at least two: their mean over questions, if they answer several of their own."""
+    questions: Questions = {}
+    if are_of_questions(submissions):
+        questions = systems_by_question(submissions, systems)
+        systems = {name: over_questions(one) for name, one in questions.items()}
+    else:
+        require_one_task(submissions)
+    if len(systems) < 2:
+        raise InputError("a comparison", "needs_two_systems", value=len(systems))
+    return systems, questions
+
+
+def _keys_of(
+    systems: Systems, questions: Questions, metric: BinnedOptions, output: ComparisonOutput
+) -> list[Key] | None:
+    """Return the metrics that are asked for; of a mean over questions each ECUAS_n, that of the headline first."""
+    keys = metrics_of(output, systems, options_set(metric.options()))
+    if keys is None and questions:
+        orders = next(iter(systems.values())).options.n
+        return [Key(ECUAS_N.name, order) for order in sorted(orders, key=lambda n: n != 1)]
+    if keys is None and metric.bins != DEFAULTS.n_bins:
+        output.require_ece()
+    return keys
 
 
 def _checked(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
@@ -464,6 +474,14 @@ def _paragraphs(texts: Iterable[str], width: int | None) -> list[str]:
             one_line(text), width or SCREEN, break_on_hyphens=False, break_long_words=False
         )
     return lines
+
+
+def _show_within(
+    by_part: dict[str, Sequence[Any]], within: str, verdict: Verdict, output: ComparisonOutput
+) -> None:
+    digits = digits_for(verdict.rows) if output.digits is None else output.digits
+    grid, records = within_grid(by_part, within, "", level=1 - verdict.alpha, digits=digits)
+    output.show_below(grid, records, WITHIN)
 
 
 def _differences_within(
