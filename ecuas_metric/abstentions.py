@@ -53,5 +53,5 @@ def note_abstentions(ties: Groups, form: Decisions, count: int | None = None) ->
     unanswered = (
         f"{share:.1%} of the samples" if count is None else f"{count:,} samples ({share:.1%})"
     )
-    fields = {"unanswered": unanswered, "share": share, "error_rate": risk}
+    fields = {"unanswered": unanswered, "share": share, "wrong": risk}
     return (Note("abstentions", fields),)

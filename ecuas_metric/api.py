@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .abstentions import where_answered
+from .audit import audited_system
 from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
 from .classes import (
     OF_CONFIDENCES,
@@ -479,7 +481,8 @@ def score_confidences(
         Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
         epsilon, sample_weight, weights_are, decompose, calibration, confidence_level, interval_method, n_resamples,
         random_state, groups, strata, abstained.
-        Whatever stands beside an answer that was not given (`abstained`) counts for nothing.
+        Whatever stands beside an answer that was not given (`abstained`) counts for nothing. Also `judge` and
+        `audit_probability`, see `confidence_system`.
 
     Returns
     -------
@@ -600,6 +603,8 @@ def confidence_system(
     confidence: ArrayLike | None = None,
     *,
     uncertainty: ArrayLike | None = None,
+    judge: ArrayLike | None = None,
+    audit_probability: ArrayLike | None = None,
     ids: Iterable[object] | None = None,
     **options: Any,
 ) -> System:
@@ -609,6 +614,11 @@ def confidence_system(
     ----------
     correct, confidence, uncertainty
         See `score_confidences`.
+    judge : array_like, shape (N,), optional
+        A judge's verdicts, 1 or 0, or nan where it says nothing. `correct` then has the labels of people for answers
+        that were drawn at random, and nan for all others: numbers use both, and hold whatever the judge's mistakes.
+    audit_probability : array_like, shape (N,), optional
+        With which each of these was drawn, or one for all; by default all with the same.
     ids : iterable, shape (N,), optional
         What pairs the samples of different systems, compared as text.
     **options
@@ -634,6 +644,13 @@ def confidence_system(
     >>> system.decisions.uncertainty.tolist(), system.decisions.max_uncertainty
     ([0.25, 0.5], 0.75)
     """
+    if judge is not None:
+        require_same_order(correct=correct, judge=judge)
+        known = np.nan_to_num(numbers(correct, "correct").astype(np.float64))
+        system = confidence_system(known, confidence, uncertainty=uncertainty, ids=ids, **options)
+        return audited_system(system, correct, judge, audit_probability)
+    if audit_probability is not None:
+        raise InputError("audit_probability", "changes nothing without judge")
     if (confidence is None) == (uncertainty is None):
         raise InputError(
             "confidence and uncertainty", "are two forms of one thing: pass one of them"

@@ -147,6 +147,9 @@ class Basis:
     recalibration: str | None = _fact("recalibrations", "recal", _BESIDE)
     # a system decides as it will
     decisions: str | None = _fact("sources of the decisions", "decisions", _EVERY)
+    # each system has its own
+    audit: str | None = _fact("audits", "audit", _BESIDE)
+    judge: str | None = _fact("verdicts of judges", "judge", _BESIDE)
     # a system answers what it will
     abstentions: str | None = _fact("readings of abstentions", "abstentions", _EVERY)
     missing_confidence: float | None = _fact("values of missing confidences", "missing")
@@ -298,6 +301,8 @@ class Origin:
     part: str | None = None
     unlabelled: str | None = None
     recalibration: str | None = None
+    audit: str | None = None
+    judge: str | None = None
 
 
 UNKNOWN = Origin()

@@ -12,7 +12,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "negative_or_infinite": "must be finite and non-negative",
     "no_membership": "must name one for every sample",
     "no_ids": "have no ids to pair their samples by",
-    "not_a_mark": "must be 0 or 1",
+    "not_of_an_audit": "is not valid with the verdicts of a judge",
     "not_0_or_1": "must be 0 (incorrect) or 1 (correct)",
     "not_finite": "must be finite",
     "not_numbers": "must be numbers",
@@ -147,6 +147,7 @@ ADVICE = {  # sentences of their own
     "read_partial": "Read what there is with run=RunOptions(partial=True).",
     "rename_column": "Is it within the name of a column? Rename that.",
     "say_abstained": "No answer? Say so with abstained='', or the word that stands there.",
+    "audit_judge": "Have people label some: judge=verdicts, and their labels as correct.",
     "save_as_utf_8": "Save it as UTF-8.",
     "score_in_memory": "Score it in memory.",
     "score_out_of_core": "Score it out of core.",
@@ -248,9 +249,29 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "perfect": (
         "Every right answer has a higher confidence than every wrong one: is one column computed from the other?"
     ),
+    "audited": (
+        "{count:,} of {total:,} answers were labelled by people; the judge calls {sensitivity} of wrong answers wrong, "
+        "and {specificity} of right ones right. Numbers use both, and hold whatever the judge's mistakes if people are "
+        "right and the answers were drawn at random."
+    ),
+    "few_to_label": (
+        "{count:,} labels of {total:,} questions leave wide intervals: 120 of 1,000 give about +-0.05 to an error rate "
+        "if the judge is right in 95 % of answers."
+    ),
+    "judge_for_truth": "The verdicts in {column!r} are taken for the truth; what they err in moves every number.",
+    "audit_gain": "People's labels alone: {metric} {alone}; with the judge {both}.",
+    "audit_not_drawn": (
+        "The answers that people labelled do not look drawn at random: their {what} are others than chance explains. "
+        "Nothing holds if they were picked."
+    ),
+    "judge_not_used": (
+        "People saw only {count} wrong, or right, answers: the judge counts from {few} on, and for metrics of the "
+        "order from {of_order}. These are of people's labels alone: {metrics}."
+    ),
+    "unknown_by_audit": "No valid way is known to compute these from a judge's verdicts: {metrics}.",
     "abstentions": (
         "No answer was given to {unanswered}: each costs what rejecting costs. The error rate of the answers "
-        "is {error_rate:.3f}."
+        "is {wrong:.3f}."
     ),
     "inverted": "Wrong answers have higher confidences than right ones: AUROC is {auroc:.2f}.",
     "paired_by_position": "there are no ids: {count:,} samples are paired by their position.",

@@ -194,6 +194,9 @@ class Metric:
         Whether it is least and largest for the cheapest and the dearest order of samples whose order is not known.
     has_average : bool
         Whether its mean over tasks has a meaning.
+    has_audit : bool
+        Whether its interval holds, by simulation, where a judge's verdicts are corrected by labels of people: of a
+        `value` (a mean and a ratio hold).
     has_recalibrated : bool
         Whether `decompose` adds its value after the best recalibration.
     when : str
@@ -230,6 +233,7 @@ class Metric:
     is_share: bool = False
     has_order_bounds: bool = False
     has_average: bool = True
+    has_audit: bool = False
     has_recalibrated: bool = False
     when: str = ""
     only_in_full: bool = False

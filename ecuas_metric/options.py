@@ -397,7 +397,7 @@ def _weights(values: object, name: str) -> Floats:
 def _abstained(values: object, name: str) -> Bools:
     """Return in which samples (N,) a system gives no answer, from 0 and 1 or False and True."""
     array = vector(values, name)
-    require((array == 0) | (array == 1), array, name, "not_a_mark")
+    require((array == 0) | (array == 1), array, name, "must be 0 or 1")
     return np.asarray(array == 1)
 
 

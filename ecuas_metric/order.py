@@ -242,6 +242,7 @@ AUROC = Metric(
     range=(0.0, 1.0),
     unjudged=_auroc_of_unjudged,
     has_order_bounds=True,
+    has_audit=True,
     column=4,
 )
 AURC = Metric(
@@ -256,6 +257,7 @@ AURC = Metric(
     bias=_aurc_bias,
     unjudged=bounds_by_answers(_aurc),
     has_order_bounds=True,
+    has_audit=True,
     column=9,
 )
 AUGRC = Metric(
@@ -270,6 +272,7 @@ AUGRC = Metric(
     bias=_augrc_bias,
     unjudged=bounds_by_answers(_augrc),
     has_order_bounds=True,
+    has_audit=True,
     only_in_full=True,
     column=10,
 )

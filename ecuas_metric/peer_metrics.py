@@ -456,6 +456,7 @@ def _ece_equal_mass_of_unjudged(unjudged: Unjudged) -> Limits:
 
 PRR = Metric(
     name="prr",
+    has_audit=True,
     title="PRR",
     description="Gain in accuracy by rejecting uncertain answers: 0 for an order by chance, 1 for the best",
     assesses="confidences",
@@ -483,6 +484,7 @@ PRR_OF_HALF = Metric(
 )
 AUARC = Metric(
     name="auarc",
+    has_audit=True,
     title="AUARC",
     description="Mean accuracy of the k most confident answers, over all k",
     assesses="both",
@@ -498,6 +500,7 @@ AUARC = Metric(
 )
 E_AURC = Metric(
     name="e_aurc",
+    has_audit=True,
     title="E-AURC",
     description="Area under risk against coverage, less that of the best order",
     assesses="confidences",

@@ -10,6 +10,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .audit import refuse_audit
 from .classes import (
     OF_GIVEN_CONFIDENCES,
     OF_POSTERIORS,
@@ -389,6 +390,7 @@ def _certified_cost(
 ) -> tuple[float | None, int | None]:
     """Return the largest reject cost that is certified; or None, and about how many answers would do."""
     decisions = system.decisions
+    refuse_audit(system, "max_risk")
     options = system.options
     largest = _largest_cost(decisions, options)
     risk = check_number(max_risk, "max_risk", 0, largest, inside=True)

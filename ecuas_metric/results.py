@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -85,6 +85,7 @@ class System:
     # (N,), numbers for the true classes, where decisions are of confidences in chosen ones
     truth: Floats | None = None
     origin: Origin = UNKNOWN
+    audit: Any = None  # an `audit.Audit`, if candidate costs are what a judge and people tell
 
     @cached_property
     def basis(self) -> Basis:
@@ -127,6 +128,11 @@ class Estimate:
     value: float
     low: float | None = None
     high: float | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of its interval, nan if there is none."""
+        return NO_LIMITS if self.low is None or self.high is None else (self.low, self.high)
 
     def __str__(self) -> str:
         """Return the value with four digits, and its interval if there is one."""
@@ -275,6 +281,7 @@ def reordered(system: System, rows: Ints) -> System:
         options=select_options(system.options, rows),
         ids=_pick(system.ids, rows),
         truth=picked(system.truth, rows),
+        audit=None if system.audit is None else system.audit.of_rows(rows),
     )
 
 
@@ -285,6 +292,9 @@ def compute_results(
     only: Sequence[Key] | None = None,
 ) -> Results:
     """Compute every number that a system's options ask for (or those in `only`), with intervals if there is a level."""
+    if system.audit is not None:
+        found: Results = system.audit.results(system, only)
+        return found
     keys = _keys_asked(system, only)
     values = _values(system, keys)
     notes = (*system.notes, *note_undefined(values), *note_at_floor(values, system))
@@ -294,7 +304,7 @@ def compute_results(
         notes += of_intervals
         debiased = Key(ECE_DEBIASED.name)
         if debiased in values:
-            limits[debiased] = _limits_of_gap(_drawn(system))
+            limits[debiased] = _limits_of_gap(samples_drawn(system))
             if math.isnan(limits[debiased][0]):
                 notes += note_on("no_interval_known", [debiased])
     estimates = {}
@@ -335,6 +345,9 @@ def _keys_asked(system: System, only: Iterable[Key] | None) -> list[Key]:
 
 def all_values(system: System, only: Sequence[Key] | None = None) -> dict[Key, float]:
     """Compute metrics with their normalised and recalibrated values, but for those of calibration."""
+    if system.audit is not None:
+        plain = replace(system, options=system.options.replace(confidence_level=None))
+        return {key: one.value for key, one in compute_results(plain, only=only).estimates.items()}
     return _inferred(_values(system, _keys_asked(system, only)))
 
 
@@ -364,7 +377,7 @@ def _intervals(
     if system.options.interval_method == "analytic":
         inferred = analytic_intervals(answers_drawn(system), values)
         return inferred.limits, inferred.notes
-    samples = _drawn(system)
+    samples = samples_drawn(system)
     # Stable: which of tied samples are drawn must not depend on the machine.
     samples = reordered(samples, samples.decisions.order)
     design = make_design(samples.num_samples, samples.options)
@@ -413,11 +426,11 @@ def _limits_of_gap(system: System) -> Limits:
 
 def answers_drawn(system: System) -> Answers:
     """Return the answers of the samples that were drawn."""
-    samples = _drawn(system)
+    samples = samples_drawn(system)
     return group_answers(samples.decisions, samples.options, samples.origin.recalibration)
 
 
-def _drawn(system: System) -> System:
+def samples_drawn(system: System) -> System:
     """Return the samples without those of weight 0, and repeated as their weights say if weights are counts.
 
     Errors depend on them; values do not.

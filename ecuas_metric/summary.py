@@ -154,6 +154,8 @@ def summary_of(
     Weights (N,) are those of the system, in their unit; or, for summaries that are to be merged, `sample_weight`. Each
     sample stands for as many as `copies` (N,) says.
     """
+    if system.audit is not None:  # what it tells is no sum over rows that others add to
+        raise InputError("a state", "not_of_an_audit")
     weight = system.options.sample_weight if sample_weight is None else sample_weight
     counts = np.ones(system.num_samples) if copies is None else copies
     rows = int(counts.sum())

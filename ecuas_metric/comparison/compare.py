@@ -19,16 +19,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..audit import infer_numbers, known_numbers
 from ..basis import FACTS, Basis, Purpose, may_rank, why_not_comparable
 from ..costs import ECUAS_N, ERROR_RATE, EXPECTED_COST, RISK
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
-from ..inference import Inference, Number, Unseen, infer, unseen
+from ..inference import Inference, Number, Unseen, unseen
 from ..inputs import NO_LIMITS, Bools, Floats, Ints, Limits, count_up, grouped
 from ..intervals import (
     NO_UNITS,
-    make_numbers,
     note_few_units,
     note_on,
     notes_unseen,
@@ -106,7 +106,8 @@ class Family:
         self.answers = {name: answers_drawn(system) for name, system in systems.items()}
         self.design = next(iter(self.answers.values())).design
         self.numbers = {
-            name: make_numbers(answers, values[name]) for name, answers in self.answers.items()
+            name: known_numbers(systems[name], answers, values[name])
+            for name, answers in self.answers.items()
         }
         self.tests = list(self._tests())
         self.in_family = [self._is_tested(test) for test in self.tests]
@@ -129,8 +130,10 @@ class Family:
         other = self.numbers[second].get(key)
         if one is None or other is None or not self.design.tells_errors:
             return Difference(first, second, key, (), None)
-        numbers = [one, other.negated()]
-        inference = infer(numbers, self.design)
+        inference = infer_numbers([one, other], self.design)
+        numbers = []
+        if isinstance(one, Number) and isinstance(other, Number):
+            numbers = [one, other.negated()]
         size = abs(one.value) + abs(other.value)
         if inference and abs(inference.value) <= _ROUNDING * size:
             inference = replace(inference, value=0.0)
@@ -213,6 +216,8 @@ class Family:
         for test in self.tests:
             is_shown = test.key in self.shown.get(test.first, ())
             if test.inference is None or REJECTING in (test.first, test.second) or not is_shown:
+                continue
+            if not test.numbers:  # of an audit
                 continue
             kind = unseen(test.numbers, test.inference, level, self.design)
             if kind is not None:

@@ -11,6 +11,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..audit import refuse_audit
 from ..decisions import right_and_wrong
 from ..errors import InputError
 from ..inference import Inference, Moments
@@ -81,6 +82,8 @@ def plan_of_systems(
     """
     if len(systems) != 2:
         raise InputError("a plan", "is made for two systems", value=len(systems))
+    for system in systems.values():
+        refuse_audit(system, "a plan")
     family = Family(align(systems, by_position=by_position), only)
     if not family.design.tells_errors:
         raise InputError("a plan", "needs two samples, or groups, in each stratum", got="fewer")

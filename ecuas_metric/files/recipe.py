@@ -29,6 +29,7 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
         "positive": "positive prob_1 p_1 proba_1 y_prob y_proba y_score prob proba",
         "system": "system model llm model_name",
         "id": "id question_id sample_id doc_id qid example_id item_id instance_id custom_id uid question idx index",
+        "judge": "judge judge_correct judge_verdict",
         "abstained": "abstained is_abstained not_attempted is_not_attempted",
         "weight": "",
         "group": "",

@@ -52,7 +52,9 @@ from .values import (
     as_text,
     encode,
     first_of,
+    is_in,
     is_numeric,
+    nulls_in,
     plain,
     texts_in,
     with_fields,
@@ -236,8 +238,10 @@ class _Matching:
 
     def used(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of all that stand beside each form."""
-        idle = set() if form in OF_FORMS else {"abstained"} - set(self.said)
-        others = self.roles.keys() - _OF_FORMS - idle
+        idle = set() if form in OF_FORMS else {"abstained"}
+        if not self._is_audited(form):
+            idle.add("judge")
+        others = self.roles.keys() - _OF_FORMS - (idle - set(self.said))
         beside = [role for role in self.roles if role in others and self.roles[role]]
         roles = (*FORMS[form], *beside)
         used = {role: tuple(self.roles[role]) for role in roles}
@@ -247,6 +251,13 @@ class _Matching:
         if form == "posteriors":
             used[form] = self._in_order(used[form])
         return used
+
+    def _is_audited(self, form: str) -> bool:
+        """Return whether people labelled some answers only, so that a judge's verdicts on all count."""
+        if form != "confidences":
+            return False
+        cells = texts_in(self.sheet.column(self.roles["correct"][0]))
+        return bool((nulls_in(cells) | is_in(cells, [""])).any())
 
     def _in_order(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the columns of posteriors in the order of the labels that were said, if these are their names."""

@@ -104,6 +104,20 @@ def unlabelled_among(is_open: Bools, weight: Floats, rule: str) -> Unlabelled | 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """What people and a judge say of answers (N,): see `audit.audited_system`."""
+
+    correct: Floats
+    judge: Floats
+    audit_probability: Floats | None = None
+
+    def of_rows(self, rows: Ints) -> Labels:
+        """Return these of some answers."""
+        probability = picked(self.audit_probability, rows)
+        return Labels(self.correct[rows], self.judge[rows], probability)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Submission:
     """The output of one system, as a file has it."""
 
@@ -123,6 +137,7 @@ class Submission:
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
     cost: str | Floats | None = None  # where mistakes do not all cost the same
     truth: Floats | None = None  # (N,), numbers for the true ones of these classes
+    labels: Labels | None = None
     population: str = ""  # which of the questions of the file these are, if not all
 
     def of_rows(self, rows: Ints) -> Submission:
@@ -149,6 +164,7 @@ class Submission:
             truth=picked(self.truth, rows),
             unlabelled=unlabelled,
             notes=notes,
+            labels=None if self.labels is None else self.labels.of_rows(rows),
         )
 
     @property
@@ -306,6 +322,12 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         truth, num_classes, true_classes = hits_in(sheet, recipe)
     else:
         truth = truth_in(sheet, recipe)
+    labels = None
+    for name in recipe.of("judge"):
+        labels = Labels(truth, truths_in(sheet, name))
+        truth = np.nan_to_num(truth)
+    if labels is None and "judge" in recipe.truth.lower():
+        notes += (Note("judge_for_truth", {"column": recipe.truth}, "audit_judge"),)
     is_open = np.isnan(truth)
     unlabelled = _unlabelled_in(sheet, is_open, recipe)
     if unlabelled is not None:
@@ -337,6 +359,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         unlabelled=unlabelled,
         num_classes=num_classes,
         truth=true_classes,
+        labels=labels,
     )
 
 

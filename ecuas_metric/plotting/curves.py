@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..abstentions import answered_samples
+from ..audit import refuse_audit
 from ..calibration import confidence_bins
 from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, above, ecuas_cost
 from ..errors import InputError
 from ..groups import totals
-from ..inputs import Floats, Ints, Limits, numbers
+from ..inputs import NO_LIMITS, Floats, Ints, Limits, numbers
 from ..intervals import analytic_intervals, limit_groups, limits_of_selected
 from ..metric import Key, Metric
 from ..metrics import metric_values
-from ..results import System, answers_drawn
+from ..results import System, answers_drawn, compute_results
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ def reject_cost_curve(
 
 def reliability(system: System) -> Reliability:
     """Return accuracy against mean confidence in the bins of ECE; raises InputError without confidences."""
+    refuse_audit(system, "a reliability diagram")
     decisions, options = answered_samples(system.decisions, system.options)
     confidence = decisions.confidence
     n_bins = options.n_bins
@@ -163,6 +165,8 @@ class Band:
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
+    if system.audit is not None:
+        return _band([NO_LIMITS] * len(coverage))
     answers = limit_groups(answers_drawn(system))
     coverage = numbers(coverage, "coverage")
     until = np.cumsum(answers.groups.weight) / answers.groups.total
@@ -184,6 +188,9 @@ def order_band(system: System, n: Floats) -> Band:
 def _mean_band(system: System, metric: Metric, parameters: Floats) -> Band:
     """Return the analytic intervals of a metric that is a mean, at each parameter (M,)."""
     keys = [Key(metric.name, value) for value in numbers(parameters, metric.parameter).tolist()]
+    if system.audit is not None:
+        found = compute_results(system, only=keys).estimates
+        return _band([found[key].limits for key in keys])
     values = metric_values(system.decisions, system.ties, system.options, keys=keys)
     limits = analytic_intervals(answers_drawn(system), values).limits
     return _band([limits[key] for key in keys])

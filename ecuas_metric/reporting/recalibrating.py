@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from ..audit import refuse_audit
 from ..decisions import log_softmax
 from ..errors import InputError, Note
 from ..files.submissions import Submission, located
@@ -52,6 +53,7 @@ def add_recalibrated(
     sources: list[Submission] = []
     for submission in submissions:
         system = systems[submission.name]
+        refuse_audit(system, "calibrate")
         name = f"{submission.name}, {method}"
         changed = replace(submission, name=name, of=f"{submission.of}, {method}")
         if name in systems:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..audit import audited_system
 from ..basis import differing, may_rank, signature_of
 from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
@@ -472,7 +473,7 @@ def _share_and_error_rate(results: Results, error_rate: float) -> tuple[float, f
     for note in results.notes:
         if note.id == "abstentions":
             fields: Mapping[str, Any] = note.fields
-            return fields["share"], fields["error_rate"]
+            return fields["share"], fields["wrong"]
     return 0.0, error_rate
 
 
@@ -655,7 +656,7 @@ def draw_figures(systems: Systems, suffixes: Sequence[str]) -> dict[str, bytes]:
         "reject_cost": figures.reject_cost_figure,
         "ecuas_against_n": figures.order_figure,
     }
-    if all(system.decisions.confidence is not None for system in systems.values()):
+    if all(one.decisions.confidence is not None and not one.audit for one in systems.values()):
         drawings["reliability"] = figures.reliability_figure
     contents = {}
     for name, draw in drawings.items():
@@ -684,6 +685,10 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
             checked,
             ids=submission.ids,
         )
+        labels = submission.labels
+        if labels is not None:
+            probability = labels.audit_probability
+            system = audited_system(system, labels.correct, labels.judge, probability)
     except InputError as error:
         raise located(error, submission.recipe, submission.file, submission.rows) from None
     notes += submission.notes + system.notes

@@ -32,7 +32,10 @@ def explain(
     """
     sentences = []
     for name, system in systems.items():
-        sentences += [_useful_range(name, system), _calibration(name, system)]
+        sentences.append(_useful_range(name, system))
+        if system.audit is not None:  # what of it is calibrated is not known
+            continue
+        sentences.append(_calibration(name, system))
         keys = [Key(ECUAS_N.name, n) for n in sorted(system.options.n)]
         asked = [key for key in keys if only is None or key in only]
         if asked:

@@ -52,6 +52,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "an answer of its own: --columns group={other}."
     ),
     "name_system": "Does it name systems? --columns {pairs}.",
+    "audit_judge": "Have people label some: `ecuas audit` draws these, and --audit takes their labels.",
     "say_abstained": 'No answer? --abstained "", or the word that stands there.',
     "say_right_word": (
         "--right WORD is the word for right. Answers of the system, beside the true ones? --columns predicted=NAME,"

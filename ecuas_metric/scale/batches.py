@@ -170,6 +170,8 @@ def _not_read(recipe: Recipe, names: Iterable[str]) -> str:
         return f"a column called {ours[0]!r}"
     if recipe.form == "predicted":
         return "a predicted and a true class"
+    if recipe.of("judge"):
+        return "a judge's verdicts"
     return "strata or groups" if recipe.of("stratum") or recipe.of("group") else ""
 
 

@@ -231,8 +231,8 @@ def test_a_difference_of_systems_that_abstain_alike_is_that_of_their_answers(tab
         confidence_system(table["correct"][~silent].astype(int), q[~silent], **options)
         for q in (table["confidence"], sharper)
     ]
-    answers = {str(row.key): row for row in compare_systems(alone)}
-    for row in compare_systems(systems):
+    answers = {str(row.key): row for row in compare_systems(alone, by_position=True)}
+    for row in compare_systems(systems, by_position=True):
         if not row.key.entry.is_of_answers:
             continue
         expected = answers[str(row.key)]
@@ -252,7 +252,9 @@ def test_confidences_do_not_rank_systems_that_answer_other_questions(table):
         confidence_system(correct, q, abstained=silent, **options),
         confidence_system(correct, q, **options),
     ]
-    comparable = {str(row.key): row.comparable for row in compare_systems(systems)}
+    comparable = {
+        str(row.key): row.comparable for row in compare_systems(systems, by_position=True)
+    }
     assert comparable["ecuas_1"]
     assert comparable["error_rate"]
     assert not comparable["auroc"]

@@ -245,7 +245,8 @@ abbreviations, besides those explained below each table
   numbers/seeds of random draws, paired: how samples were, unless by ids, state: bins of --out-of-core. grading: and
   reading: are rules by which answers were judged and files were read, recipe: is a short hash of these and of the
   columns, population: a selection of questions, decisions: the system's own, abstentions: what samples without an
-  answer count as, max: the largest uncertainty, unlabelled: what became of answers without a label, v: the version.
+  answer count as, max: the largest uncertainty, unlabelled: what became of answers without a label, audit: how many
+  people labelled, judge: a short hash of verdicts, v: the version.
 
 """
 _SCORE = """\
@@ -339,6 +340,14 @@ examples
   ecuas publish-results me/model answers.csv --benchmark me/questions --pull-request
       open a pull request with it, as whoever `hf auth login` says
 """
+_AUDIT = """\
+what to do
+  1. ecuas audit run.csv --answers 120 --output to_label.csv
+         questions drawn at random; the file shows neither verdicts nor confidences, so that nobody is led by them
+  2. People write 1 or 0 into each `correct` of to_label.csv. None stays empty.
+  3. ecuas score run.csv --audit to_label.csv
+         numbers that hold whatever the judge's mistakes: `correct` of run.csv, or `judge`, are its verdicts
+"""
 _NO_PAIRS = (
     "States do not say which rows are of one question: compare a sample of the questions, or score both systems with "
     "--interval."
@@ -381,6 +390,7 @@ COMMANDS = {
         usage="FILE [FILE ...] --reject-cost COST",
     ),
     "threshold": Command({"": "deciding:choose_threshold"}, FILES, _DECIDE),
+    "audit": Command({"": "planning:draw_audit"}, FILES, _AUDIT),
     "read": Command({"": "recipes:show_recipes"}, FILES),
     "publish-results": Command(
         {"": "publishing:publish_results"},

@@ -203,6 +203,14 @@ class RowFlags(ReadingFlags):
 class PairFlags(RowFlags):
     """How files are read whose systems may be compared."""
 
+    audit: Annotated[
+        str | None,
+        Flag(
+            "labels of people, as of `ecuas audit`, of some answers of which the files have a judge's verdicts",
+            "FILE",
+            reads=True,
+        ),
+    ] = None
     common: Annotated[
         bool, Flag("keep only samples whose ids all systems have; a note counts those left out")
     ] = False

@@ -1,11 +1,16 @@
-"""`ecuas plan`: how many samples a comparison of two systems needs."""
+"""`ecuas plan` and `ecuas audit`: how many samples a comparison needs, and which answers people are to label."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, ClassVar
 
+import numpy as np
+
 from ...basis import Basis
 from ...comparison.compare import basis_of_pairs
+from ...comparison.labels import ids_of, lines_to_label
 from ...comparison.planning import (
     CORRELATION,
     EXPECTED_AUROC,
@@ -16,12 +21,14 @@ from ...comparison.planning import (
 )
 from ...comparison.rows import fields_of
 from ...costs import ECUAS_N, ERROR_RATE
-from ...errors import InputError
-from ...files.recipe import Recipe
+from ...errors import InputError, Note
+from ...files.recipe import Recipe, lines_of
+from ...files.write import write_whole
 from ...metric import Key
-from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
+from ...options import ALPHA, DEFAULTS, LEVEL, check_number, checked_options
 from ..differences import plan_grid
 from ..report import Notes, prepare_submissions
+from ..tables import neutral
 from .flags import Flag
 from .parameters import (
     Files,
@@ -30,11 +37,15 @@ from .parameters import (
     OrdersN,
     PairFlags,
     PoolTasks,
+    RowFlags,
     chosen_keys,
     metrics_of,
     options_set,
 )
 from .reading import notes_of, read_files, recipes_of, require_one_task, require_pairs
+
+_FEW_ROWS = 500  # answers, and labels, fewer of which promise little
+_FEW_LABELS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +74,10 @@ def plan_of_files(
     output: MetricOutput,
 ) -> Notes:
     """Print how many samples a comparison like that of two systems needs."""
+    if rows.audit is not None:
+        raise InputError(
+            "--audit", "is of no use in a plan, which takes the labels of files for the truth"
+        )
     # which no number of a plan depends on
     options = metric.options() | {"confidence_level": LEVEL}
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
@@ -121,3 +136,43 @@ def _show_plans(
     line = str(next(iter((bases or {}).values()), ""))
     grid = plan_grid(plans, planned=is_planned, digits=output.digits, signature=line, **levels)
     output.show(grid, [fields_of(one) for one in plans], recipes=recipes, bases=bases)
+
+
+def draw_audit(
+    *,
+    files: Files,
+    rows: RowFlags,
+    answers: Annotated[int, Flag("how many questions people are to label", "M")] = 100,
+    seed: Annotated[int, Flag("seed of the draw", "SEED")] = 0,
+    output: Annotated[
+        str, Flag("the file that people fill in, .csv", "FILE", writes=("",))
+    ] = "to_label.csv",
+) -> Notes:
+    """Draw answers for people to label, so that `ecuas score --audit` can correct a judge's verdicts on all of them."""
+    submissions = read_files(files, rows, metric=MetricOptions(), unlabelled="bounds")
+    ids = ids_of(submissions[0])
+    for other in submissions[1:]:
+        if set(ids_of(other)) != set(ids):
+            raise InputError(
+                other.name, "must have the ids of {others}", others=submissions[0].name
+            )
+    count = int(check_number(answers, "answers", 2, len(ids), whole=True))
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(ids))[:count])
+    lines = [
+        line for one in submissions for line in lines_to_label(one, {ids[row] for row in chosen})
+    ]
+    beside = {"correct": "", "drawn": 1, "audit_probability": count / len(ids)}
+    # neither verdicts nor confidences, which lead people
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    text = io.StringIO()
+    table = csv.DictWriter(text, [*names, *beside], restval="", lineterminator="\n")
+    table.writeheader()
+    for line in lines:
+        cells = {name: neutral(str(text)) for name, text in line.items()}
+        table.writerow(cells | beside)
+    write_whole(output, text.getvalue().encode())
+    print(*lines_of(recipes_of(submissions)), sep="\n")
+    print(f"{output}: {len(lines):,} answers to {count:,} of {len(ids):,} questions, seed {seed}")
+    if count < _FEW_LABELS or len(ids) < _FEW_ROWS:
+        return [("", Note("few_to_label", {"count": count, "total": len(ids)}))]
+    return []

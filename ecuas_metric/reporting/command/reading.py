@@ -107,7 +107,12 @@ def read_files(
     require_use([rows, metric], recipes_of(submissions), pool_tasks=pool_tasks)
     if not (pool_tasks or part == "model" or stratum == "task"):
         _require_tasks(tasks, submissions)
-    return _paired(_distinct(submissions, stems, has_parts=part is not None), rows)
+    submissions = _distinct(submissions, stems, has_parts=part is not None)
+    if rows.audit is not None:
+        from ...comparison.labels import with_labels
+
+        submissions = with_labels(submissions, rows.audit)
+    return _paired(submissions, rows)
 
 
 def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:

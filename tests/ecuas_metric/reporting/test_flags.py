@@ -62,6 +62,8 @@ VALUES = {  # of each flag that takes one, another than its default; in a mappin
     "resamples": "50",
     "right": "ja",
     "abstained": "silent",
+    "answers": "5",
+    "audit": "labels.csv",
     "samples": "50",
     "scale": "100",
     "seed": "7",
@@ -92,6 +94,7 @@ INPUTS = {  # command, kind of input -> what stands before the flag
     "plan": OF_FILES | {"rates": "--error-rates 0.3,0.25"},
     "report": OF_FILES,
     "read": OF_FILES,
+    "audit": {"confidences": "table.csv --answers 9"},
     "threshold": {kind: f"{path} --budget 0.25" for kind, path in OF_FILES.items()},
     "decide": {kind: f"{path} --reject-cost 0.2" for kind, path in OF_TABLE.items()},
     "merge": {"states": "one.state two.state"},
@@ -190,6 +193,7 @@ def write_input(kind, flag):
     weight = "doc.w" if kind == "run" else "w"
     recipe = Recipe("", "", 0, "", {"weight": (weight,)})
     Path("recipe.json").write_text(json_of([recipe]))
+    pd.DataFrame({"id": range(20), "correct": [0, 1] * 10}).to_csv("labels.csv", index=False)
     if kind == "run":
         write_run(flag)
     elif kind == "parquet":

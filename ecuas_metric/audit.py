@@ -1,0 +1,574 @@
+"""A judge's verdicts on all answers, people's labels on some that were drawn: numbers that hold whatever it errs in.
+
+What the judge and the confidences tell of an answer is the chance that it is wrong. These chances are corrected by what
+people found, each time weighted by the inverse of the probability of the draw. A metric of these costs has an error of
+two parts: that of the corrections, and that of the answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .abstentions import note_abstentions
+from .basis import digest_values
+from .costs import ECUAS_N, ERROR_RATE
+from .decisions import Decisions, confidence_decisions, select_rows
+from .errors import InputError, Note
+from .groups import Groups, Line, sum_samples, tie_groups, totals
+from .inference import Inference, Number, Rows, Side, infer, weighted_rows
+from .inputs import (
+    NO_LIMITS,
+    Bools,
+    Floats,
+    Ints,
+    is_one_repeated,
+    require,
+    same_length,
+    vector,
+)
+from .intervals import Answers, make_number, make_numbers, note_on
+from .metric import Key, Point, checked_keys
+from .metrics import Values, sample_costs
+from .options import Options, effective_weights
+from .results import (
+    Estimate,
+    Results,
+    System,
+    all_values,
+    answers_drawn,
+    compute_results,
+    ranked,
+    samples_drawn,
+    select_options,
+    value_keys,
+)
+from .sampling import Design
+
+# wrong, and right, answers that people must have seen: for means, and for what depends on the order
+FEWEST = 5
+FEWEST_OF_ORDER = 10
+NOT_DRAWN = 1e-3  # the level of the tests whether answers look drawn
+_RIDGE = 0.5
+_STEPS = 50  # of Newton's method
+_CONVERGED = 1e-10
+_LEAST = 1e-3  # uncertainty, in its logarithm
+_ROUNDING = 1e-9
+_REFUSED = {"normalize": False, "decompose": False, "calibration": False, "strata": None}
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What is known of answers (N,), some of which people labelled."""
+
+    correct: Floats  # 1 or 0 by people, nan where they did not look
+    verdict: Floats  # 1 or 0 by the judge, nan where it says nothing
+    chance: Floats  # of being wrong, by verdict and confidence
+    left_out: Floats  # the same, learned without the answer itself
+    factor: Floats  # of each correction, from the probability of the draw: 0 where nobody looked
+
+    @cached_property
+    def rows(self) -> Ints:
+        """The answers that people labelled (M,)."""
+        return np.flatnonzero(self.factor)
+
+    @cached_property
+    def fewer(self) -> int:
+        """How many wrong, or right, answers people saw, whichever are fewer."""
+        wrong = int(np.count_nonzero(self.correct[self.rows] == 0))
+        return min(wrong, len(self.rows) - wrong)
+
+    def takes(self, key: Key) -> bool:
+        """Return whether people saw enough of the judge's mistakes for a number."""
+        return self.fewer >= (FEWEST_OF_ORDER if key.entry.has_audit else FEWEST)
+
+    def of_rows(self, rows: Ints) -> Audit:
+        """Return what is known of these answers."""
+        return Audit(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def people(self, system: System) -> System:
+        """Return the answers that people labelled, weighted by how they were drawn, and all abstentions."""
+        abstained = system.decisions.abstained
+        rows = np.flatnonzero((self.factor > 0) | abstained)
+        weight = system.options.weights(len(abstained)) * np.where(abstained, 1.0, self.factor)
+        wrong = np.where(abstained, 1.0, 1.0 - self.correct)[rows]
+        decisions = replace(select_rows(system.decisions, rows), candidate_cost=wrong)
+        options = select_options(system.options, rows)
+        drawn = None if is_one_repeated(weight[rows]) else effective_weights(weight[rows])
+        alone = ranked(decisions, options.replace(sample_weight=drawn))
+        return replace(alone, origin=system.origin)
+
+    def results(self, system: System, only: Sequence[Key] | None) -> Results:
+        """Return every number of a system that holds, or those in `only`, with intervals if there is a level."""
+        keys, notes = _keys(system, only)
+        both = [key for key in keys if self.takes(key)]
+        alone = [key for key in keys if not self.takes(key)]
+        values = all_values(replace(system, audit=None), both)
+        estimates = {key: Estimate(value) for key, value in values.items()}
+        level = system.options.confidence_level
+        if level is not None:
+            answers = answers_drawn(system)
+            numbers = known_numbers(system, answers, values)
+            for key, value in values.items():
+                found = infer_numbers([numbers[key]], answers.design) if key in numbers else None
+                limits = NO_LIMITS if found is None else found.limits(level)
+                estimates[key] = Estimate(value, *limits)
+            notes += self._note_on_gain(system, estimates)
+        if alone:
+            by_people = compute_results(self.people(system), only=alone)
+            estimates |= by_people.estimates
+            fields = {"count": self.fewer, "few": FEWEST, "of_order": FEWEST_OF_ORDER}
+            notes += note_on("judge_not_used", alone, **fields) + by_people.notes
+        ordered = {key: estimates[key] for key in keys if key in estimates}
+        return Results(ordered, (*system.notes, *notes), system.basis)
+
+    def _note_on_gain(self, system: System, estimates: Mapping[Key, Estimate]) -> tuple[Note, ...]:
+        """Return a note on what people's labels alone would give, by the metric that judges most completely."""
+        key = next((key for key in estimates if key.metric == ECUAS_N.name and key.parameter), None)
+        if key is None:
+            return ()
+        alone = compute_results(self.people(system), only=[key]).estimates[key]
+        texts = {"metric": str(key), "alone": str(alone), "both": str(estimates[key])}
+        return (Note("audit_gain", texts),)
+
+
+def audited_system(
+    system: System, correct: ArrayLike, judge: ArrayLike, probability: ArrayLike | None = None
+) -> System:
+    """Return a system of confidences whose candidate costs are what a judge and people tell of each answer.
+
+    Of `correct` (N,) those that people labelled are 1 or 0, others nan; `judge` (N,) has 1, 0, or nan where it says
+    nothing; `probability` (N,), or one for all, is that with which each was drawn.
+    """
+    _refuse_options(system.options)
+    label = _verdicts(correct, "correct", system)
+    verdict = _verdicts(judge, "judge", system)
+    answered = ~system.decisions.abstained
+    audited = ~np.isnan(label) & answered
+    if np.count_nonzero(audited) < 2:
+        raise InputError(
+            "correct",
+            "must be given for two or more answers, which were drawn at random",
+            got=str(np.count_nonzero(audited)),
+        )
+    chances = _probabilities(probability, audited)
+    weight = system.options.weights(len(label))
+    drawn = np.zeros(len(label))
+    drawn[audited] = 1 / chances[audited]
+    factor = drawn * (weight @ answered) / (weight @ drawn)
+    chance, left_out = _chances(system.decisions.uncertainty, verdict, 1 - label, weight * factor)
+    audit = Audit(label, verdict, chance, left_out, factor)
+    cost = chance.copy()
+    cost[audited] += factor[audited] * (1 - label - chance)[audited]
+    decisions = replace(system.decisions, candidate_cost=np.where(answered, cost, 1.0))
+    ties = _ties(decisions, system.options)
+    origin = replace(
+        system.origin,
+        audit=f"{np.count_nonzero(audited)}/{np.count_nonzero(answered)}",
+        judge=str(digest_values(np.nan_to_num(verdict, nan=2.0))),
+    )
+    silent = int(np.count_nonzero(~answered))
+    notes = [note for note in system.notes if note.id not in ("inverted", "abstentions")]
+    notes += note_abstentions(ties, decisions, silent)
+    found = replace(system, decisions=decisions, ties=ties, origin=origin, audit=audit)
+    return replace(found, notes=(*notes, *_notes(found, audited, weight)))
+
+
+def refuse_audit(system: System, what: str) -> None:
+    """Raise InputError where a system has the verdicts of a judge, which do not do."""
+    if system.audit is not None:
+        raise InputError(what, "not_of_an_audit")
+
+
+# ---- what is given ---------------------------------------------------------------------------------------------------
+
+
+def _refuse_options(options: Options) -> None:
+    for name, default in _REFUSED.items():
+        if getattr(options, name) is not default:
+            raise InputError(name, "not_of_an_audit")
+    if options.weights_are == "counts":
+        raise InputError("weights_are", "not_of_an_audit")
+    if options.confidence_level is not None and options.interval_method != "analytic":
+        raise InputError("interval_method", "not_of_an_audit")
+
+
+def _verdicts(values: ArrayLike, name: str, system: System) -> Floats:
+    """Return 1, 0 or nan (N,)."""
+    array = vector(values, name).astype(np.float64)
+    same_length(confidence=system.decisions.uncertainty, **{name: array})
+    require(
+        np.isnan(array) | (array == 0) | (array == 1),
+        array,
+        name,
+        "must be 0 or 1, or nan where unlabelled",
+    )
+    return array
+
+
+def _probabilities(values: ArrayLike | None, audited: Bools) -> Floats:
+    """Return with which probability each answer (N,) was drawn: one for all, where none is given."""
+    given = np.ones(1) if values is None else np.atleast_1d(np.asarray(values, np.float64))
+    array = np.broadcast_to(given, audited.shape) if len(given) == 1 else given
+    same_length(correct=audited, audit_probability=array)
+    ok = ~audited | ((array > 0) & (array <= 1))
+    require(ok, array, "audit_probability", "must lie in (0, 1] where `correct` is given")
+    return array
+
+
+def _keys(system: System, only: Iterable[Key] | None) -> tuple[list[Key], tuple[Note, ...]]:
+    """Return the numbers that are asked for, those that hold of all; InputError about others that are named."""
+    asked = value_keys(system.decisions, system.options) if only is None else checked_keys(only)
+    keys = [key for key in asked if holds(key, system)]
+    others = [key for key in asked if key not in keys]
+    if others and only is not None:
+        raise InputError(str(others[0]), "not_of_an_audit")
+    return keys, note_on("unknown_by_audit", others)
+
+
+def holds(key: Key, system: System) -> bool:
+    """Return whether a number holds of chances: if it is a mean that is affine in the cost, or of the order."""
+    metric = key.entry
+    if key.variant or metric.is_own_loss or metric.of_samples:
+        return False
+    if metric.cost is None:
+        return metric.ratio is not None or metric.has_audit
+    form = confidence_decisions(np.linspace(0, 1, 9), np.ones(9, np.int64))
+    at = [
+        sample_costs(key, replace(form, candidate_cost=np.full(9, cost)), system.options)
+        for cost in (0.0, 1.0, 3.0)
+    ]
+    return np.allclose(at[2], at[0] + 3 * (at[1] - at[0]))
+
+
+def _ties(decisions: Decisions, options: Options) -> Groups:
+    order = decisions.order
+    weight = None if options.sample_weight is None else options.sample_weight[order]
+    return tie_groups(decisions.ranks, decisions.candidate_cost[order], sample_weight=weight)
+
+
+# ---- the chances -----------------------------------------------------------------------------------------------------
+
+
+def _chances(
+    uncertainty: Floats, verdict: Floats, wrong: Floats, weight: Floats
+) -> tuple[Floats, Floats]:
+    """Return the chance (N,) that each answer is wrong, learned from those with a weight, and without each of these.
+
+    It is a logistic regression on verdict and confidence with a ridge and two more answers, half of each kind.
+    """
+    from scipy.special import expit, logit
+
+    silent = np.isnan(verdict)
+    u = np.clip(uncertainty, _LEAST, 1 - _LEAST)
+    columns = [np.where(silent, 0.5, 1 - verdict), silent, logit(u) / 2]
+    features = np.stack([np.ones(len(u)), *columns], axis=1)
+    rows = np.flatnonzero(weight)
+    v = weight[rows] * (len(rows) / weight.sum())
+    features[:, 1:] -= v @ features[rows, 1:] / len(rows)
+    x = np.vstack([features[rows], np.eye(1, 4), np.eye(1, 4)])
+    y = np.append(wrong[rows], [0.0, 1.0])
+    v = np.append(v, [0.5, 0.5])
+    penalty = _RIDGE * np.diag([0.0, 1, 1, 1])
+    beta = np.zeros(4)
+    for _ in range(_STEPS):
+        p = expit(x @ beta)
+        hessian = (x.T * (v * p * (1 - p))) @ x + penalty
+        step = np.linalg.solve(hessian, x.T @ (v * (y - p)) - penalty @ beta)
+        beta += step * min(1.0, 2 / max(np.abs(x @ step).max(), _CONVERGED))
+        if np.abs(step).max() < _CONVERGED:
+            break
+    chance = expit(features @ beta)
+    left_out = chance.copy()
+    x = x[:-2]
+    p = chance[rows]
+    reach = v[:-2] * np.einsum("nk,nk->n", x @ np.linalg.inv(hessian), x)
+    error = (wrong[rows] - p) / np.maximum(1 - reach * p * (1 - p), _ROUNDING)
+    left_out[rows] = expit(x @ beta - reach * error)
+    return chance, left_out
+
+
+# ---- two parts of an error -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedNumber:
+    """A number of an audit: what it is of the answers that people labelled, and the scores of all (N,)."""
+
+    residual: Number  # of these answers
+    rows: Ints  # (M,), which they are
+    weight: Floats  # (M,), what each counts
+    moved: Floats  # (N,), what each answer moves the number by, through confidence and verdict, times W
+    design: Design
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return self.residual.value
+
+    @cached_property
+    def corrections(self) -> Floats:
+        """What each answer (N,) moves the number by, times W, because people looked: their mean is left out."""
+        line = self.residual.line
+        corrections = np.zeros(len(self.moved))
+        corrections[self.rows] = self.weight * line.at(self.residual.groups.cost / self.weight)
+        return corrections
+
+    def is_drawn_as(self, other: AuditedNumber) -> bool:
+        """Return whether people looked at the same answers of another system, drawn in the same way."""
+        return np.array_equal(self.rows, other.rows) and np.allclose(self.weight, other.weight)
+
+    @property
+    def scores(self) -> Floats:
+        """What each answer (N,) moves the number by, times W."""
+        return self.moved + self.corrections
+
+    @property
+    def seen(self) -> Point:
+        """The number, with what each answer (N,) moves it by as a line."""
+        weight = self.design.weight
+        return Point(self.value, Line(self.scores / weight, 0 * weight))
+
+    def answers(self) -> Rows:
+        """Return the answers (N,), each of which is a group of that line."""
+        weight = self.design.weight
+        return weighted_rows(np.arange(len(weight)), 0 * weight, weight)
+
+
+def known_numbers(
+    system: System, answers: Answers, values: Values
+) -> dict[Key, AuditedNumber | Number]:
+    """Return the numbers of a system, as the engine sees them, of which errors are known."""
+    if system.audit is None:
+        return {**make_numbers(answers, values)}
+    audit: Audit = samples_drawn(system).audit
+    numbers: dict[Key, AuditedNumber | Number] = {}
+    for key, value in values.items():
+        whole = make_number(key, answers, value) if audit.takes(key) else None
+        if whole is not None:
+            depends = whole.groups is answers.groups and whole.matters.any()
+            numbers[key] = _audited(audit, answers, whole) if depends else whole
+    return numbers
+
+
+def _audited(audit: Audit, answers: Answers, whole: Number) -> AuditedNumber:
+    weight = answers.design.weight
+    group = whole.answers().group
+    line = whole.line
+    chance = np.where(answers.form.abstained, 1.0, audit.chance)
+    influence = line.intercept[group] + line.slope[group] * chance
+    moved = weight * (influence - np.average(influence, weights=weight))
+    drawn = (weight * audit.factor)[audit.rows]
+    residual = _residual(whole, audit, group, drawn)
+    return AuditedNumber(residual, audit.rows, drawn, moved, answers.design)
+
+
+def _residual(whole: Number, audit: Audit, group: Ints, a: Floats) -> Number:
+    """Return a number as one of the answers that people labelled, each of which is a group."""
+    rows = audit.rows
+    home = group[rows]
+    wrong = 1 - audit.correct[rows]
+    size = len(whole.groups.weight)
+    base = whole.groups.cost - totals(home, a * (wrong - audit.chance[rows]), size)
+    total = float(a.sum())
+    share = total / whole.groups.total
+
+    def at(groups: Groups) -> Point:
+        moved = groups.cost - groups.weight * audit.chance[rows]
+        cost = base + totals(home, moved * (total / groups.total), size)
+        point = whole.at(replace(whole.groups, cost=cost))
+        slope = point.line.slope[home] * share
+        return Point(point.value, Line(-slope * audit.left_out[rows], slope))
+
+    groups = sum_samples(whole.groups.rank[home], a, wrong, np.asarray)
+    return Number(
+        whole.value,
+        groups,
+        at,
+        at(groups),
+        whole.least,
+        whole.most,
+        rows=lambda: weighted_rows(np.arange(len(a)), wrong, a),
+    )
+
+
+def infer_numbers(numbers: Sequence[AuditedNumber | Number], design: Design) -> Inference | None:
+    """Return what is known of a number, or of the first minus the second, of the same answers (N,)."""
+    audited = [one for one in numbers if isinstance(one, AuditedNumber)]
+    whole = [one for one in numbers if isinstance(one, Number)]
+    if not audited:
+        return infer([*whole[:1], *(one.negated() for one in whole[1:])], design)
+    constants = [isinstance(one, AuditedNumber) or _is_constant(one) for one in numbers]
+    if not all(constants):
+        return None
+    return _infer_audited(
+        [one if isinstance(one, AuditedNumber) else _constant(one, audited[0]) for one in numbers]
+    )
+
+
+def _is_constant(number: Number) -> bool:
+    """Return whether no answer moves a number, as the cost of rejecting everything."""
+    return not number.answers().influence(number.line).any()
+
+
+def _constant(number: Number, other: AuditedNumber) -> AuditedNumber:
+    """Return a number that no answer moves as one of the audit of another."""
+    none = np.zeros(len(other.rows))
+    point = Point(number.value, Line(none, none))
+    residual = replace(
+        other.residual,
+        value=number.value,
+        at=lambda groups: point,
+        seen=point,
+        least=number.value,
+        most=number.value,
+    )
+    return replace(other, residual=residual, moved=0 * other.moved)
+
+
+def _infer_audited(numbers: Sequence[AuditedNumber]) -> Inference | None:
+    """Return this of corrections and of answers.
+
+    Corrections are inferred as one number where people looked at the same answers, and else as independent ones.
+    """
+    first, *others = numbers
+    signed = [first.residual, *(one.residual.negated() for one in others)]
+    scores = first.scores - sum(one.scores for one in others)
+    moved = first.moved - sum(one.moved for one in others)
+    if all(first.is_drawn_as(one) for one in others):
+        inferred = [infer(signed, Design(first.weight))]
+        corrections = [first.corrections - sum(one.corrections for one in others)]
+    else:
+        inferred = [
+            infer([one], Design(number.weight)) for one, number in zip(signed, numbers, strict=True)
+        ]
+        corrections = [one.corrections for one in numbers]
+    known = [one for one in inferred if one is not None]
+    if len(known) < len(inferred):
+        return None
+    rest = _Rest(scores, moved, corrections, first)
+    return Inference(
+        math.fsum(one.value for one in signed),
+        rest.side([one.lower for one in known], 1),
+        rest.side([one.upper for one in known], -1),
+        sum(one.least for one in signed),
+        sum(one.most for one in signed),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rest:
+    """What besides the corrections of answers (N,) makes the error of a number, times W."""
+
+    scores: Floats
+    moved: Floats
+    corrections: Sequence[Floats]
+    number: AuditedNumber
+
+    def side(self, sides: Sequence[Side], sign: int) -> Side:
+        """Return the distribution of the number, or of minus it, from those of the corrections."""
+        total = float(self.number.design.weight.sum())
+        square = float(self.scores @ self.scores)
+        seen = math.fsum(float(one @ one) for one in self.corrections)
+        residual = math.fsum(side.deviation**2 for side in sides)
+        variance = residual + max((square - seen) / total**2, -residual / 2)
+        deviation = math.sqrt(variance * self._effect(square))
+        third = math.fsum(side.skewness * side.deviation**3 for side in sides)
+        third += sign * float((self.moved**3).sum()) / total**3
+        root = math.sqrt(variance) or 1.0
+        shift = math.fsum(side.shift * side.deviation for side in sides) / root
+        spent = math.fsum(
+            side.deviation**4 / self._freedom(side, one)
+            for side, one in zip(sides, self.corrections, strict=True)
+        )
+        freedom = variance**2 / spent if spent else math.inf
+        groups = self.number.design.group
+        if groups is not None:
+            freedom = min(freedom, max(len(np.unique(groups[self.number.rows])) - 1.0, 1.0))
+        return Side(
+            math.fsum(side.centre - side.shift for side in sides) + shift,
+            deviation,
+            third / root**3,
+            freedom,
+            shift,
+        )
+
+    def _effect(self, square: float) -> float:
+        """Return what groups do to the variance."""
+        groups = self.number.design.group
+        if groups is None or not square > 0:
+            return 1.0
+        return max(float(np.square(totals(groups, self.scores)).sum()) / square, 1.0)
+
+    def _freedom(self, side: Side, corrections: Floats) -> float:
+        """Return the degrees of freedom of the variance of corrections: fewer if these are mostly small."""
+        values = corrections[np.flatnonzero(corrections)]
+        centred = values - values.mean() if len(values) else values
+        variance = float(np.square(centred).mean()) if len(values) else 0.0
+        if not variance > 0:
+            return side.freedom
+        skewness = float((centred**3).mean()) / variance**1.5
+        kurtosis = float((centred**4).mean()) / variance**2
+        excess = kurtosis - 1 - skewness**2
+        return min(side.freedom, max(2 * len(values) / excess, 1.0)) if excess > 0 else side.freedom
+
+
+# ---- notes -----------------------------------------------------------------------------------------------------------
+
+
+def _notes(system: System, audited: Bools, weight: Floats) -> tuple[Note, ...]:
+    """Return how often the judge is right, and a note if the answers that people labelled do not look drawn."""
+    audit: Audit = system.audit
+    rows = audit.rows
+    called_wrong = audit.verdict[rows] == 0
+    wrong = audit.correct[rows] == 0
+    weights = (weight * audit.factor)[rows]
+    fields = {
+        "count": len(rows),
+        "total": int(np.count_nonzero(~system.decisions.abstained)),
+        "sensitivity": _share(called_wrong, wrong, weights),
+        "specificity": _share(~called_wrong, ~wrong, weights),
+    }
+    return (Note("audited", fields), *_note_not_drawn(system, weight))
+
+
+def _share(hits: Bools, among: Bools, weight: Floats) -> str:
+    """Return the weighted share of some answers among others (M,), with its interval."""
+    if not among.any():
+        return "an unknown share"
+    from .options import checked_options
+
+    options = checked_options(confidence_level=0.95)
+    weights = weight[among]
+    if not is_one_repeated(weights):
+        options = options.replace(sample_weight=effective_weights(weights))
+    decisions = confidence_decisions(np.full(len(weights), 0.5), hits[among].astype(np.int64))
+    key = Key(ERROR_RATE.name)
+    missed = compute_results(ranked(decisions, options), only=[key]).estimates[key]
+    low, high = 1 - (missed.high or 0.0), 1 - (missed.low or 0.0)
+    if math.isnan(low):
+        return f"{1 - missed.value:.0%}"
+    return f"{1 - missed.value:.0%} ({low:.0%} to {high:.0%})"
+
+
+def _note_not_drawn(system: System, weight: Floats) -> tuple[Note, ...]:
+    """Return a note if verdicts or confidences of the labelled answers are others than chance draws."""
+    from scipy.special import ndtri
+
+    audit: Audit = system.audit
+    answered = ~system.decisions.abstained
+    drawn = weight * audit.factor
+    for what, values in {
+        "verdicts": np.where(np.isnan(audit.verdict), 0.5, audit.verdict),
+        "confidences": 1 - system.decisions.uncertainty,
+    }.items():
+        centred = np.where(answered, values - np.average(values, weights=weight * answered), 0.0)
+        deviation = math.sqrt(float(np.square(drawn * centred).sum()))
+        if deviation > 0 and abs(float(drawn @ centred)) > -ndtri(NOT_DRAWN / 2) * deviation:
+            return (Note("audit_not_drawn", {"what": what}),)
+    return ()

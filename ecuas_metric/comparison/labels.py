@@ -1,0 +1,113 @@
+"""Answers that people label: what they see of these, and their labels beside the submissions of which these are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import FileError, InputError
+from ..files.cells import numbers_in, parse_cells, truths_in
+from ..files.read import read_sheet
+from ..files.submissions import Labels, Submission
+from ..files.values import Sheet, as_ids, is_numeric, positions_in, texts_in
+
+_LEADING = re.compile(
+    "judge|verdict|grade|score|correct|conf|prob", re.IGNORECASE
+)  # names of columns
+
+
+def ids_of(submission: Submission) -> list[object]:
+    """Return the ids (N,) of a submission; FileError if it has none."""
+    if submission.ids is None:
+        raise FileError(submission.file, "no_column", wanted="id")
+    ids: list[object] = submission.ids.to_pylist()
+    return ids
+
+
+def lines_to_label(submission: Submission, chosen: set[object]) -> list[dict[str, object]]:
+    """Return what people see of the chosen answers: the id, and texts that are no verdicts."""
+    recipe = submission.recipe
+    columns: dict[str, Sequence[object]] = {}
+    if recipe.format != "run":
+        sheet = read_sheet(recipe.source, rows=recipe.path or None, skip=recipe.skip or None)
+        places = np.searchsorted(sheet.rows, submission.rows)
+        for name, _ in recipe.unused:
+            if name in sheet.names and not _LEADING.search(name):
+                cells = sheet.column(name)
+                if not is_numeric(parse_cells(cells).type):
+                    columns[name] = texts_in(cells).take(places).to_pylist()
+    lines = []
+    for row, id_ in enumerate(ids_of(submission)):
+        if id_ in chosen:
+            shown = {name: str(cells[row] or "") for name, cells in columns.items()}
+            lines.append({"id": id_, "system": submission.name, **shown})
+    return lines
+
+
+def with_labels(submissions: Sequence[Submission], path: str) -> list[Submission]:
+    """Return submissions of a judge's verdicts with people's labels of the answers in a file; or raise FileError."""
+    sheet = replace(read_sheet(path), source=path)
+    for name in ("id", "correct"):
+        if name not in sheet.names:
+            raise FileError(path, "no_column", wanted=name)
+    correct = truths_in(sheet, "correct")
+    is_empty = np.isnan(correct)
+    drawn = np.ones(len(correct), np.bool_)
+    if "drawn" in sheet.names:
+        drawn = numbers_in(sheet, "drawn") == 1
+    if (drawn & is_empty).any():
+        raise sheet.error(
+            "correct",
+            "must have a label in each row that was drawn: those left out are no random ones",
+            drawn & is_empty,
+        )
+    if (~drawn & ~is_empty).any():
+        raise sheet.error("correct", "has labels of rows that were not drawn", ~drawn & ~is_empty)
+    sheet = sheet.select(drawn)
+    names = np.full(len(sheet.rows), "")
+    if "system" in sheet.names and len(submissions) > 1:
+        names = np.array(texts_in(sheet.column("system")).to_pylist())
+    labelled = []
+    for one in submissions:
+        is_theirs = (names == "") | (names == one.name)
+        if not is_theirs.any():
+            raise FileError(path, "has no labels of a system", value=one.name)
+        labelled.append(_with_labels(one, sheet.select(is_theirs)))
+    return labelled
+
+
+def _with_labels(submission: Submission, sheet: Sheet) -> Submission:
+    if submission.form != "confidences":
+        raise InputError("--audit", "requires_confidences", value=sheet.source)
+    ids_of(submission)
+    ids = as_ids(sheet.column("id"))
+    ours: pa.Array = submission.ids
+    if ids.type != ours.type:
+        ids, ours = texts_in(ids), texts_in(ours)
+    places = positions_in(ids, ours)
+    repeated = np.bincount(places[places >= 0], minlength=len(ours))[places] > 1
+    for rule, wrong in (
+        ("must be the ids of answers", places < 0),
+        ("must have each id once", repeated),
+    ):
+        if wrong.any():
+            raise sheet.error("id", rule, wrong)
+    correct = np.full(len(ours), np.nan)
+    correct[places] = truths_in(sheet, "correct")
+    probability = None
+    if "audit_probability" in sheet.names:
+        probability = np.ones(len(ours))
+        probability[places] = numbers_in(sheet, "audit_probability")
+    judge = submission.references.astype(np.float64)
+    if submission.labels is not None:
+        judge = submission.labels.judge
+    elif submission.unlabelled is not None:
+        judge = np.where(submission.unlabelled.rows, np.nan, judge)
+    labels = Labels(correct, judge, probability)
+    notes = tuple(note for note in submission.notes if note.id != "judge_for_truth")
+    known = np.nan_to_num(correct).astype(np.int64)
+    return replace(submission, references=known, labels=labels, unlabelled=None, notes=notes)

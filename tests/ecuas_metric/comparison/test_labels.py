@@ -1,0 +1,129 @@
+"""`ecuas audit` draws what people label, and `--audit` takes their labels beside a judge's verdicts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric import confidence_system, read_submissions
+from ecuas_metric.comparison.labels import with_labels
+from ecuas_metric.errors import FileError
+from ecuas_metric.reporting.cli import main
+from ecuas_metric.reporting.report import prepare_submissions
+from ecuas_metric.results import compute_results
+
+SIZE = 600
+DRAW = ["audit", "run.csv", "--answers", "90", "--seed", "7"]
+
+
+@pytest.fixture
+def truth(rng, tmp_path, monkeypatch):
+    """Return the correctness of answers whose verdicts by a judge are in run.csv."""
+    monkeypatch.chdir(tmp_path)
+    confidence = rng.random(SIZE).round(2)
+    correct = (rng.random(SIZE) < confidence).astype(int)
+    run = pd.DataFrame(
+        {
+            "id": [f"q{k}" for k in range(SIZE)],
+            "question": [f"=What is {k}?" for k in range(SIZE)],
+            "judge_score": confidence.round(1).astype(str),
+            "confidence": confidence,
+            "correct": np.where(rng.random(SIZE) < 0.1, 1 - correct, correct),
+        }
+    )
+    run.to_csv("run.csv", index=False)
+    return pd.Series(correct, run["id"])
+
+
+def labelled(truth):
+    table = pd.read_csv("to_label.csv")
+    return table.assign(correct=truth[table["id"]].to_numpy())
+
+
+def test_what_people_see_leads_them_to_no_label_and_is_drawn_by_the_seed(truth, capsys):
+    assert main(DRAW) == 0
+    first = pd.read_csv("to_label.csv")
+    assert main([*DRAW, "--output", "again.csv"]) == 0
+    assert first.equals(pd.read_csv("again.csv"))
+    assert main([*DRAW[:-1], "8", "--output", "other.csv"]) == 0
+    assert not first.equals(pd.read_csv("other.csv"))
+    columns = ["id", "system", "question", "correct", "drawn", "audit_probability"]
+    assert first.columns.tolist() == columns
+    assert first["correct"].isna().all()
+    assert (first["audit_probability"] == 90 / SIZE).all()
+    assert first["question"].str.startswith("'=What").all()  # no formula
+    assert len(set(first["id"])) == 90
+    assert "seed 7" in capsys.readouterr().out
+
+
+def test_labels_of_people_give_the_numbers_of_python(truth, capsys):
+    assert main(DRAW) == 0
+    labels = labelled(truth)
+    labels.sample(frac=1, random_state=0).to_csv("done.csv", index=False)
+    run = pd.read_csv("run.csv")
+    known = run["id"].map(labels.set_index("id")["correct"])
+    expected = compute_results(
+        confidence_system(known, run["confidence"], judge=run["correct"], confidence_level=0.95)
+    )
+    (system,) = prepare_submissions(
+        with_labels(read_submissions("run.csv"), "done.csv"), confidence_level=0.95
+    ).values()
+    found = compute_results(system)
+    assert found.flat() == pytest.approx(expected.flat())
+    beside = run.rename(columns={"correct": "judge"}).assign(correct=known)
+    beside.to_csv("beside.csv", index=False)
+    (system,) = prepare_submissions(read_submissions("beside.csv"), confidence_level=0.95).values()
+    assert compute_results(system).flat() == pytest.approx(expected.flat())
+    assert main(["score", "run.csv", "--audit", "done.csv", "--interval", "0.95"]) == 0
+    captured = capsys.readouterr()
+    assert "|audit:90/600|" in captured.out
+    assert "90 of 600 answers were labelled by people" in captured.err
+    beside.to_parquet("beside.parquet")
+    assert main(["score", "beside.parquet", "--out-of-core"]) == 2
+    assert "a judge's verdicts" in capsys.readouterr().err
+
+
+def test_two_systems_are_compared_by_their_labels(truth, capsys):
+    run = pd.read_csv("run.csv")
+    both = pd.concat([run.assign(system=name) for name in "ab"])
+    both.to_csv("run.csv", index=False)
+    assert main(DRAW) == 0
+    labels = labelled(truth)
+    assert labels["system"].value_counts().tolist() == [90, 90]
+    labels.to_csv("done.csv", index=False)
+    assert main(["compare", "run.csv", "--audit", "done.csv", "--metrics", "ER"]) == 0
+    assert "0.000" in capsys.readouterr().out
+    labels[labels["system"] == "a"].to_csv("done.csv", index=False)
+    assert main(["score", "run.csv", "--audit", "done.csv"]) == 2
+    assert "has no labels of a system; got 'b'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"correct": np.nan}, "must have a label in each row that was drawn"),
+        ({"drawn": 0}, "has labels of rows that were not drawn"),
+        ({"id": "q9999"}, "must be the ids of answers"),
+    ],
+)
+def test_labels_that_were_not_drawn_are_refused(change, message, truth):
+    assert main(DRAW) == 0
+    table = labelled(truth)
+    for name, value in change.items():
+        table[name] = table[name].astype(object)
+        table.loc[5, name] = value
+    table.to_csv("done.csv", index=False)
+    with pytest.raises(FileError, match=message):
+        with_labels(read_submissions("run.csv"), "done.csv")
+    twice = pd.concat([labelled(truth)] * 2)
+    twice.to_csv("done.csv", index=False)
+    with pytest.raises(FileError, match="must have each id once"):
+        with_labels(read_submissions("run.csv"), "done.csv")
+
+
+def test_verdicts_that_are_taken_for_the_truth_are_noted(truth, capsys):
+    run = pd.read_csv("run.csv").rename(columns={"correct": "judge_correct"})
+    run.to_csv("run.csv", index=False)
+    assert main(["score", "run.csv", "--columns", "correct=judge_correct"]) == 0
+    said = capsys.readouterr().err
+    assert "The verdicts in 'judge_correct' are taken for the truth" in said
+    assert "`ecuas audit` draws these" in said

@@ -1,0 +1,229 @@
+"""A judge's verdicts corrected by people's labels of some answers: what must hold of values, intervals and tests."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ecuas_metric import InputError, compare_systems, confidence_system, score_confidences
+from ecuas_metric.metric import METRICS, Key
+from ecuas_metric.plotting.curves import reliability
+from ecuas_metric.rejection import choose_reject_cost
+from ecuas_metric.results import compute_results
+from ecuas_metric.summary import summary_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+OPTIONS = {"n": (0, 1), "reject_costs": 0.3, "confidence_level": 0.95}
+
+
+def judged(rng, size=600, errs=0.1):
+    """Return confidences, correctness and a judge's verdicts (N,) that err now and then."""
+    confidence = rng.random(size).round(2)
+    correct = (rng.random(size) < confidence).astype(float)
+    verdict = np.where(rng.random(size) < errs, 1 - correct, correct)
+    return confidence, correct, verdict
+
+
+def audited(correct, rows):
+    """Return the labels (N,) of some answers, nan of the others."""
+    labels = np.full(len(correct), np.nan)
+    labels[rows] = np.asarray(correct)[rows]
+    return labels
+
+
+def results_of(labels, confidence, judge, **options):
+    return compute_results(confidence_system(labels, confidence, judge=judge, **OPTIONS | options))
+
+
+def width(estimate):
+    return estimate.high - estimate.low
+
+
+@pytest.mark.parametrize("errs", [0.0, 0.1, 0.9])
+@pytest.mark.parametrize("option", ["none", "sample_weight", "abstained"])
+def test_where_people_label_all_the_judge_changes_no_number(errs, option, rng):
+    confidence, correct, verdict = judged(rng, errs=errs)
+    more = {"sample_weight": rng.random(600) + 0.5, "abstained": rng.random(600) < 0.2}
+    options = OPTIONS | {name: value for name, value in more.items() if name == option}
+    plain = compute_results(confidence_system(correct, confidence, **options)).estimates
+    found = results_of(correct, confidence, verdict, **options)
+    for key, estimate in found.estimates.items():
+        assert estimate.value == pytest.approx(plain[key].value, rel=1e-9), key
+        assert width(estimate) == pytest.approx(width(plain[key]), rel=0.06), key
+    every = {key for key in plain if key.metric != "ece"}
+    assert found.estimates.keys() == every
+
+
+def test_a_good_judge_narrows_and_a_random_one_hardly_widens(rng):
+    confidence, correct, verdict = judged(rng, errs=0.02)
+    rows = rng.permutation(600)[:100]
+    labels = audited(correct, rows)
+    alone = compute_results(confidence_system(correct[rows], confidence[rows], **OPTIONS)).estimates
+    good = results_of(labels, confidence, verdict).estimates
+    noise = results_of(labels, confidence, rng.integers(0, 2, 600)).estimates
+    for key in (Key("error_rate"), Key("ecuas", 1.0), Key("ecuas", 0.0), Key("auroc")):
+        assert width(good[key]) < 0.85 * width(alone[key]), key
+        assert width(noise[key]) < 1.15 * width(alone[key]), key
+
+
+def test_the_mean_over_all_draws_is_the_value_of_all_answers():
+    confidence = np.array([0.1, 0.3, 0.35, 0.5, 0.6, 0.6, 0.7, 0.8, 0.9, 0.95])
+    correct = np.array([0, 0, 1, 0, 1, 0, 1, 1, 1, 1])
+    judge = np.array([0, 1, 1, 0, 0, 1, 1, 1, 1, 1])
+    values = []
+    for rows in itertools.combinations(range(10), 6):
+        labels = audited(correct, list(rows))
+        system = confidence_system(labels, confidence, judge=judge, n=1)
+        values.append(system.decisions.candidate_cost.mean())
+    bias = np.mean(values) - (1 - correct.mean())
+    assert abs(bias) < 0.1 * np.std(values)
+
+
+def test_no_number_depends_on_the_order_of_the_answers(rng):
+    confidence, correct, verdict = judged(rng)
+    verdict[:30] = np.nan
+    labels = audited(correct, rng.permutation(600)[:120])
+    weight = rng.random(600) + 0.5
+    groups = np.arange(600) // 3
+    order = rng.permutation(600)
+    options = {"sample_weight": weight, "groups": groups}
+    moved = {name: values[order] for name, values in options.items()}
+    found = results_of(labels, confidence, verdict, **options).flat()
+    other = results_of(labels[order], confidence[order], verdict[order], **moved).flat()
+    assert found == pytest.approx(other, rel=1e-8)
+
+
+def test_groups_of_one_answer_are_none_and_copies_of_answers_widen(rng):
+    confidence, correct, verdict = judged(rng)
+    labels = audited(correct, rng.permutation(600)[:120])
+    key = Key("ecuas", 1.0)
+    alone = results_of(labels, confidence, verdict).estimates[key]
+    singles = results_of(labels, confidence, verdict, groups=np.arange(600)).estimates[key]
+    assert width(singles) == pytest.approx(width(alone), rel=0.02)
+    twice = [np.repeat(values, 2) for values in (labels, confidence, verdict)]
+    pairs = results_of(*twice, groups=np.arange(1200) // 2).estimates[key]
+    assert width(pairs) == pytest.approx(width(alone), rel=0.05)
+
+
+def test_a_judge_counts_from_as_many_mistakes_as_intervals_need(rng):
+    confidence, correct, verdict = judged(rng)
+    wrong = np.flatnonzero(correct == 0)
+    right = np.flatnonzero(correct == 1)
+    for count, uses in ((4, ()), (5, ("ecuas",)), (10, ("ecuas", "auroc"))):
+        rows = np.r_[wrong[:count], right[:60]]
+        labels = audited(correct, rows)
+        found = results_of(labels, confidence, verdict)
+        alone = compute_results(confidence_system(correct[rows], confidence[rows], **OPTIONS))
+        for key, estimate in found.estimates.items():
+            if key.metric in ("ecuas", "auroc"):
+                by_people = estimate.value == pytest.approx(alone.estimates[key].value)
+                assert by_people == (key.metric not in uses), (count, key)
+        noted = [note for note in found.notes if note.id == "judge_not_used"]
+        assert len(noted) == (count < 10)
+
+
+def test_the_signature_and_a_note_say_who_judged(rng):
+    confidence, correct, verdict = judged(rng)
+    rows = rng.permutation(600)[:120]
+    labels = audited(correct, rows)
+    results = results_of(labels, confidence, verdict)
+    assert "|audit:120/600|" in str(results.basis)
+    other = results_of(labels, confidence, 1 - verdict)
+    assert other.basis.judge != results.basis.judge
+    (note,) = (note for note in results.notes if note.id == "audited")
+    is_wrong = correct[rows] == 0
+    caught = np.mean(verdict[rows][is_wrong] == 0)
+    assert f"the judge calls {caught:.0%} (" in str(note)
+
+
+def test_answers_that_were_picked_do_not_look_drawn(rng):
+    confidence, correct, verdict = judged(rng)
+    picked = np.argsort(confidence)[:120]
+    for rows, is_noted in ((picked, True), (rng.permutation(600)[:120], False)):
+        results = results_of(audited(correct, rows), confidence, verdict)
+        assert ("audit_not_drawn" in [note.id for note in results.notes]) == is_noted
+
+
+def test_unequal_probabilities_of_the_draw_are_undone(rng):
+    confidence, correct, _ = judged(rng, size=4000)
+    verdict = rng.integers(0, 2, 4000)
+    chance = np.where(confidence > 0.5, 0.1, 0.4)
+    rows = np.flatnonzero(rng.random(4000) < chance)
+    labels = audited(correct, rows)
+    truth = 1 - correct.mean()
+    key = Key("error_rate")
+    found = results_of(labels, np.full(4000, 0.5), verdict)
+    system = confidence_system(
+        labels, np.full(4000, 0.5), judge=verdict, audit_probability=chance, **OPTIONS
+    )
+    weighted = compute_results(system).estimates[key]
+    assert weighted.low < truth < weighted.high
+    assert not found.estimates[key].low < truth < found.estimates[key].high
+
+
+def test_a_difference_to_itself_is_0_and_turned_it_is_its_negative(rng):
+    confidence, correct, verdict = judged(rng)
+    rows = rng.permutation(600)[:120]
+    first = confidence_system(audited(correct, rows), confidence, judge=verdict, **OPTIONS)
+    other_correct = np.where(rng.random(600) < 0.2, 1 - correct, correct)
+    for others in (rows, rng.permutation(600)[:120]):
+        labels = audited(other_correct, others)
+        second = confidence_system(labels, confidence, judge=verdict, **OPTIONS)
+        there = compare_systems([first, second], by_position=True)
+        back = compare_systems([second, first], by_position=True)
+        for row, turned in zip(there, back, strict=True):
+            assert row.difference == pytest.approx(-turned.difference)
+            assert [row.low, row.high] == pytest.approx(
+                [-turned.high, -turned.low], abs=1e-9, nan_ok=True
+            )
+            assert row.p == pytest.approx(turned.p, nan_ok=True)
+    for row in compare_systems([first, first], by_position=True):
+        assert row.difference == 0
+        assert row.p == 1 or row.key.metric not in ("error_rate", "ecuas")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"normalize": True},
+        {"decompose": True},
+        {"calibration": True},
+        {"strata": [0, 1] * 300},
+        {"interval_method": "percentile", "confidence_level": 0.9},
+        {"sample_weight": [1] * 600, "weights_are": "counts"},
+    ],
+)
+def test_options_that_do_not_hold_are_refused(option, rng):
+    confidence, correct, verdict = judged(rng)
+    with pytest.raises(InputError, match="is not valid with the verdicts of a judge"):
+        confidence_system(audited(correct, range(90)), confidence, judge=verdict, **option)
+
+
+def test_what_does_not_hold_is_refused_by_its_name(rng):
+    confidence, correct, verdict = judged(rng)
+    system = confidence_system(audited(correct, range(90)), confidence, judge=verdict, **OPTIONS)
+    means = [
+        name for name, metric in METRICS.items() if metric.cost or metric.ratio or metric.has_audit
+    ]
+    for name, metric in METRICS.items():
+        parameter = 0.3 if metric.parameter else None
+        key = Key(name, parameter)
+        if metric.needs in ("costs", "posteriors") or name in means:
+            continue
+        with pytest.raises(InputError, match="not valid with the verdicts"):
+            compute_results(system, only=[key])
+    for refused in (
+        lambda: summary_of(system),
+        lambda: reliability(system),
+        lambda: choose_reject_cost(system, max_risk=0.2),
+    ):
+        with pytest.raises(InputError, match="not valid with the verdicts"):
+            refused()
+    with pytest.raises(InputError, match="must lie in"):
+        confidence_system(
+            audited(correct, range(90)), confidence, judge=verdict, audit_probability=0
+        )
+    with pytest.raises(InputError, match="two or more"):
+        score_confidences(audited(correct, [3]), confidence, judge=verdict)
+    with pytest.raises(InputError, match="changes nothing without judge"):
+        confidence_system(correct, confidence, audit_probability=0.1)
