@@ -1,5 +1,6 @@
 """What the last tab shows visitors to run is run, with a page on loopback instead of the Hub's."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -8,7 +9,6 @@ import pytest
 
 from ecuas_metric.reporting import cli
 from space.scoring import score_files
-from space.verdict import sentences
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
@@ -32,11 +32,18 @@ def test_the_commands_print_the_numbers_and_the_sentences_of_the_page(
     monkeypatch.chdir(tmp_path)
     scored = score_files(list(map(str, files)), {})
     commands = re.search(r"(?s)```sh\n(.*?)```", TEXT)[1].splitlines()
-    assert [cli.main(shlex.split(command)[1:]) for command in commands] == [0, 0]
+    arguments = [shlex.split(command)[1:] for command in commands]
+    assert [cli.main(call) for call in arguments] == [0, 0]
     printed = " ".join(capsys.readouterr().out.split())
-    said = [*sentences(scored.decision)[1:], *scored.sentences_alone()]
-    assert len(said) == 3 + 2 * 3
-    assert all(" ".join(sentence.split()) in printed for sentence in said)
+    assert all(" ".join(one.split()) in printed for one in scored.sentences_alone())
+    (compare,) = (call for call in arguments if call[0] == "compare")
+    assert cli.main([*compare, "--output", "compared.json"]) == 0
+    verdict = json.loads((tmp_path / "compared.json").read_text())["verdict"]
+    of_page = scored.decision.verdict.to_json()["by_metric"]
+    for key, ranking in verdict["by_metric"].items():
+        assert ranking["state"] == of_page[key]["state"]
+        assert ranking["best"] == of_page[key]["best"]
+        assert ranking["values"] == pytest.approx(of_page[key]["values"])
     (tmp_path / "page").mkdir()
     page = scored.write(tmp_path / "page")["CSV"]
     assert (tmp_path / "table.csv").read_text() == Path(page).read_text()

@@ -70,7 +70,7 @@ def _copy(address: str, folder: Path) -> Path | None:
         for path in [*wanted, *beside]:
             _fetch(system, path, folder)
     except (OSError, ValueError, ImportError) as error:
-        raise FileError(address, "cannot be read: {reason}", reason=str(error)) from None
+        raise FileError(address, "unreadable", reason=str(error)) from None
     return folder / root.lstrip("/")
 
 

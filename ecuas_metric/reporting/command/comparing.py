@@ -162,7 +162,8 @@ class ComparisonOutput(MetricOutput):
         """Raise InputError for flags beside which standard output would have more than one table."""
         named = [flag for flag, value in flags.items() if value]
         if self.stream and named:
-            raise InputError("--output -", f"writes one table, and cannot be used with {named[0]}")
+            rule = "writes one table, and cannot be used with {flag}"
+            raise InputError("--output -", rule, flag=named[0])
 
     def require_ece(self) -> None:
         """Raise InputError where nothing shows the one metric that depends on bins."""
