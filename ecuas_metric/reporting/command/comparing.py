@@ -400,6 +400,7 @@ class _View:
         ranking = self.verdict.ranking(self.verdict.headline)
         if (
             self.gate
+            or any(system.audit is not None for system in self.verdict.systems.values())
             or ranking is None
             or ranking.state != "close"
             or len(self.verdict.systems) != 2
