@@ -108,16 +108,8 @@ class Audit:
         keys, notes = _keys(system, only)
         both = [key for key in keys if self.takes(key)]
         alone = [key for key in keys if not self.takes(key)]
-        values = all_values(replace(system, audit=None), both)
-        estimates = {key: Estimate(value) for key, value in values.items()}
-        level = system.options.confidence_level
-        if level is not None:
-            answers = answers_drawn(system)
-            numbers = known_numbers(system, answers, values)
-            for key, value in values.items():
-                found = infer_numbers([numbers[key]], answers.design) if key in numbers else None
-                limits = NO_LIMITS if found is None else found.limits(level)
-                estimates[key] = Estimate(value, *limits)
+        estimates = self._estimates(system, all_values(replace(system, audit=None), both))
+        if system.options.confidence_level is not None:
             notes += self._note_on_gain(system, estimates)
         if alone:
             by_people = compute_results(self.people(system), only=alone)
@@ -126,6 +118,20 @@ class Audit:
             notes += note_on("judge_not_used", alone, **fields) + by_people.notes
         ordered = {key: estimates[key] for key in keys if key in estimates}
         return Results(ordered, (*system.notes, *notes), system.basis)
+
+    def _estimates(self, system: System, values: Values) -> dict[Key, Estimate]:
+        """Return values with their intervals, if there is a level."""
+        level = system.options.confidence_level
+        if level is None:
+            return {key: Estimate(value) for key, value in values.items()}
+        answers = answers_drawn(system)
+        numbers = known_numbers(system, answers, values)
+        estimates = {}
+        for key, value in values.items():
+            found = infer_numbers([numbers[key]], answers.design) if key in numbers else None
+            limits = NO_LIMITS if found is None else found.limits(level)
+            estimates[key] = Estimate(value, *limits)
+        return estimates
 
     def _note_on_gain(self, system: System, estimates: Mapping[Key, Estimate]) -> tuple[Note, ...]:
         """Return a note on what people's labels alone would give, by the metric that judges most completely."""
@@ -432,33 +438,44 @@ def _constant(number: Number, other: AuditedNumber) -> AuditedNumber:
 
 
 def _infer_audited(numbers: Sequence[AuditedNumber]) -> Inference | None:
-    """Return this of corrections and of answers.
-
-    Corrections are inferred as one number where people looked at the same answers, and else as independent ones.
-    """
+    """Return this of corrections and of answers."""
     first, *others = numbers
     signed = [first.residual, *(one.residual.negated() for one in others)]
-    scores = first.scores - sum(one.scores for one in others)
-    moved = first.moved - sum(one.moved for one in others)
-    if all(first.is_drawn_as(one) for one in others):
-        inferred = [infer(signed, Design(first.weight))]
-        corrections = [first.corrections - sum(one.corrections for one in others)]
-    else:
-        inferred = [
-            infer([one], Design(number.weight)) for one, number in zip(signed, numbers, strict=True)
-        ]
-        corrections = [one.corrections for one in numbers]
-    known = [one for one in inferred if one is not None]
-    if len(known) < len(inferred):
+    inferred, corrections = _infer_corrections(numbers, signed)
+    if len(inferred) < len(corrections):
         return None
+    scores = _first_less_others([one.scores for one in numbers])
+    moved = _first_less_others([one.moved for one in numbers])
     rest = _Rest(scores, moved, corrections, first)
     return Inference(
         math.fsum(one.value for one in signed),
-        rest.side([one.lower for one in known], 1),
-        rest.side([one.upper for one in known], -1),
+        rest.side([one.lower for one in inferred], 1),
+        rest.side([one.upper for one in inferred], -1),
         sum(one.least for one in signed),
         sum(one.most for one in signed),
     )
+
+
+def _infer_corrections(
+    numbers: Sequence[AuditedNumber], signed: Sequence[Number]
+) -> tuple[list[Inference], list[Floats]]:
+    """Return what is known of corrections, and these (N,): as one number where people looked at the same answers.
+
+    Else they are independent ones. Of those of which nothing is known there is no inference.
+    """
+    first, *others = numbers
+    corrections = [one.corrections for one in numbers]
+    parts = [[one] for one in signed]
+    if all(first.is_drawn_as(one) for one in others):
+        corrections = [_first_less_others(corrections)]
+        parts = [[*signed]]
+    weights = [one.weight for one in numbers[: len(parts)]]
+    inferred = map(infer, parts, map(Design, weights))
+    return [one for one in inferred if one is not None], corrections
+
+
+def _first_less_others(values: Sequence[Floats]) -> Floats:
+    return np.asarray(2 * values[0] - np.sum(values, axis=0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -326,8 +326,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
     for name in recipe.of("judge"):
         labels = Labels(truth, truths_in(sheet, name))
         truth = np.nan_to_num(truth)
-    if labels is None and "judge" in recipe.truth.lower():
-        notes += (Note("judge_for_truth", {"column": recipe.truth}, "audit_judge"),)
+    notes += _note_on_judge(recipe)
     is_open = np.isnan(truth)
     unlabelled = _unlabelled_in(sheet, is_open, recipe)
     if unlabelled is not None:
@@ -375,6 +374,13 @@ def _arrays_of(
         return checked(values, truth, sheet, recipe, predictions_are=predictions_are)
     except InputError as error:
         raise located(error, recipe, sheet.source, sheet.rows) from None
+
+
+def _note_on_judge(recipe: Recipe) -> tuple[Note, ...]:
+    """Return a note if a judge's verdicts are taken for the truth."""
+    if recipe.of("judge") or "judge" not in recipe.truth.lower():
+        return ()
+    return (Note("judge_for_truth", {"column": recipe.truth}, "audit_judge"),)
 
 
 def _notes_on(

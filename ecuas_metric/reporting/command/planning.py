@@ -23,6 +23,7 @@ from ...comparison.rows import fields_of
 from ...costs import ECUAS_N, ERROR_RATE
 from ...errors import InputError, Note
 from ...files.recipe import Recipe, lines_of
+from ...files.submissions import Submission
 from ...files.write import write_whole
 from ...metric import Key
 from ...options import ALPHA, DEFAULTS, LEVEL, check_number, checked_options
@@ -150,29 +151,37 @@ def draw_audit(
 ) -> Notes:
     """Draw answers for people to label, so that `ecuas score --audit` can correct a judge's verdicts on all of them."""
     submissions = read_files(files, rows, metric=MetricOptions(), unlabelled="bounds")
-    ids = ids_of(submissions[0])
-    for other in submissions[1:]:
-        if set(ids_of(other)) != set(ids):
-            raise InputError(
-                other.name, "must have the ids of {others}", others=submissions[0].name
-            )
+    ids = _common_ids(submissions)
     count = int(check_number(answers, "answers", 2, len(ids), whole=True))
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(ids))[:count])
-    lines = [
-        line for one in submissions for line in lines_to_label(one, {ids[row] for row in chosen})
-    ]
-    beside = {"correct": "", "drawn": 1, "audit_probability": count / len(ids)}
+    chosen = {ids[row] for row in np.random.default_rng(seed).permutation(len(ids))[:count]}
+    lines = [line for one in submissions for line in lines_to_label(one, chosen)]
     # neither verdicts nor confidences, which lead people
-    names = list(dict.fromkeys(name for line in lines for name in line))
-    text = io.StringIO()
-    table = csv.DictWriter(text, [*names, *beside], restval="", lineterminator="\n")
-    table.writeheader()
-    for line in lines:
-        cells = {name: neutral(str(text)) for name, text in line.items()}
-        table.writerow(cells | beside)
-    write_whole(output, text.getvalue().encode())
+    beside = {"correct": "", "drawn": 1, "audit_probability": count / len(ids)}
+    write_whole(output, _table_to_label(lines, beside).encode())
     print(*lines_of(recipes_of(submissions)), sep="\n")
     print(f"{output}: {len(lines):,} answers to {count:,} of {len(ids):,} questions, seed {seed}")
     if count < _FEW_LABELS or len(ids) < _FEW_ROWS:
         return [("", Note("few_to_label", {"count": count, "total": len(ids)}))]
     return []
+
+
+def _common_ids(submissions: Sequence[Submission]) -> list[object]:
+    """Return the ids of the first submission; InputError if others have other ones."""
+    ids = ids_of(submissions[0])
+    for other in submissions[1:]:
+        if set(ids_of(other)) != set(ids):
+            first = submissions[0].name
+            raise InputError(other.name, "must have the ids of {others}", others=first)
+    return ids
+
+
+def _table_to_label(lines: Sequence[Mapping[str, object]], beside: Mapping[str, object]) -> str:
+    """Return lines as CSV, with what stands beside each, and no formulas."""
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    text = io.StringIO()
+    table = csv.DictWriter(text, [*names, *beside], restval="", lineterminator="\n")
+    table.writeheader()
+    for line in lines:
+        cells = {name: neutral(str(cell)) for name, cell in line.items()}
+        table.writerow({**cells, **beside})
+    return text.getvalue()
