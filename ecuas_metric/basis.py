@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
@@ -204,6 +204,19 @@ class Basis:
             for name, value in known.items()
             if value is not None and value != ()
         }
+
+    @classmethod
+    def from_json(cls, known: Mapping[str, Any]) -> Basis:
+        """Return the basis of `to_json`; TypeError if there is no such field."""
+        digests = {name: Digest(known[name]) for name in _DIGESTS if name in known}
+        return cls(**{name: _tuples(value) for name, value in known.items()} | digests)
+
+
+_DIGESTS = ("weights", "groups", "strata", "labels", "ids", "answers")
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 FACTS: dict[str, Fact] = {one.name: one.metadata["fact"] for one in fields(Basis)}

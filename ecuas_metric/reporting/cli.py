@@ -24,6 +24,7 @@ SUBCOMMANDS = {
     "decide": "decide for new rows, and reject the uncertain ones",
     "threshold": "choose the reject cost by a budget or a guaranteed risk",
     "audit": "draw answers for people to label, to correct a judge",
+    "check": "check a new version against a locked reject cost",
     "read": "say how files are read, and what their columns hold",
     "plan": "compute how many samples a comparison needs",
     "publish-results": "write results as the boards of the Hugging Face Hub take them",

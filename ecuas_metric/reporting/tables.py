@@ -292,14 +292,15 @@ def to_json(
 ) -> str:
     """Return JSON of records, signature, notes and further fields; what is not a finite number is null."""
     document = {"signature": line, "notes": list(notes), **(fields or {}), "rows": records}
-    return json.dumps(_finite(document), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(finite(document), indent=2, ensure_ascii=False) + "\n"
 
 
-def _finite(value: object) -> object:
+def finite(value: object) -> object:
+    """Return a document with None in the place of numbers that JSON has not."""
     if isinstance(value, Mapping):
-        return {key: _finite(part) for key, part in value.items()}
+        return {key: finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
+        return [finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

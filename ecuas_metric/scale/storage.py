@@ -22,7 +22,7 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 from pyarrow import parquet
 
-from ..basis import Basis, Digest
+from ..basis import Basis
 from ..errors import FileError, Note
 from ..files.write import write_whole
 from ..groups import SUMS, Groups
@@ -267,10 +267,7 @@ def _read_states(
 
 def _read_state(system: Mapping[str, Any], groups: pa.Table) -> Summary:
     """Return the summary of a header, and of groups as rows of the file."""
-    of_basis: dict[str, Any] = {name: _tuples(value) for name, value in system["basis"].items()}
-    if "weights" in of_basis:  # the one digest that parts of rows have
-        of_basis["weights"] = Digest(of_basis["weights"])
-    basis = Basis(**of_basis)
+    basis = Basis.from_json(system["basis"])
     column = {name: groups[name].to_numpy() for name in _NUMBERS}
     low = _signed(column.pop("first"), basis)
     high = _signed(column.pop("last"), basis)
@@ -284,10 +281,6 @@ def _read_state(system: Mapping[str, Any], groups: pa.Table) -> Summary:
         notes=tuple(Note(*note) for note in system["notes"]),
         **{name: system[name] for name in _COUNTS},
     )
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
 def _signed(ranks: np.ndarray, basis: Basis) -> np.ndarray:

@@ -1,7 +1,8 @@
 """What the command does with new rows and reject costs: decides, and chooses."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated
 
@@ -16,9 +17,10 @@ from ...recalibration import METHODS
 from ...recalibration.maps import fit_to_logs
 from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
 from ...results import System
+from ..locks import check_systems, checked_versions, read_lock, write_lock
 from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import Notes, prepare_submission, prepare_submissions
-from ..tables import Grid, Record, check_suffix, to_csv, write
+from ..tables import Grid, Record, check_suffix, screen_width, to_csv, to_text, write
 from ..thresholds import DECIMALS, chosen_costs
 from .flags import Flag
 from .parameters import (
@@ -26,6 +28,7 @@ from .parameters import (
     Files,
     FormOptions,
     NewRowFlags,
+    Outcome,
     Output,
     RowFlags,
 )
@@ -185,6 +188,14 @@ def choose_threshold(
         float | None, Flag("accept as many as keep their mean cost at most this, certified", "RISK")
     ] = None,
     interval: Annotated[float, Flag("level of the certificate and of intervals", "LEVEL")] = LEVEL,
+    lock: Annotated[
+        str | None,
+        Flag(
+            "also write the reject costs and the answers that they were chosen on, for `ecuas check --against`",
+            "FILE",
+            writes=("",),
+        ),
+    ] = None,
     output: Output,
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
@@ -194,5 +205,45 @@ def choose_threshold(
     grid, records = chosen_costs(
         systems, budget=budget, max_risk=max_risk, level=interval, digits=output.digits
     )
+    if lock is not None:
+        chosen = {"budget": budget, "max_risk": max_risk, "level": interval}
+        flags = {"rows": asdict(rows), "form": asdict(form), "cost": cost}
+        write_lock(lock, systems, submissions, records, chosen=chosen, flags=flags)
     output.show(grid, records, recipes=recipes_of(submissions))
     return notes_of(systems)
+
+
+def check_versions(
+    *,
+    files: Files,
+    against: Annotated[
+        str | None,
+        Flag("what `ecuas threshold --lock` wrote; required", "FILE", reads=True),
+    ] = None,
+    output: Output,
+) -> Outcome:
+    """Check new versions against locked reject costs: exit status 1 if risk or cost is worse by more than chance."""
+    if against is None:
+        raise InputError("--against", "is missing: the file of `ecuas threshold --lock`")
+    locked = read_lock(against)
+    form = FormOptions(**locked.flags["form"])
+    rows = RowFlags(**locked.flags["rows"])
+    if not locked.is_run:
+        rows = RowFlags(recipe=against)
+    cost = locked.flags["cost"]
+    submissions = with_cost(cost, read_files(files, rows, metric=form, beside=[cost, against]))
+    with in_words(OF_MISSING):
+        systems = prepare_submissions(submissions, **asdict(form))
+    checks = check_systems(locked, submissions, systems)
+    recipes = recipes_of(submissions)
+    grid, shown = checked_versions(checks, digits=output.digits)
+    output.show(
+        grid,
+        shown,
+        to_text(replace(grid, hints=lines_of(recipes)), screen_width(sys.stdout)),
+        recipes,
+        further={"sentences": grid.above, "passed": not any(one.failed for one in checks.values())},
+    )
+    notes = notes_of(systems)
+    notes += [(name, note) for name, check in checks.items() for note in check.notes]
+    return Outcome(notes, status=int(any(one.failed for one in checks.values())))

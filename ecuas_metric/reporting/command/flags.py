@@ -307,6 +307,15 @@ examples
   ecuas decide new.csv --reject-cost 0.1 --calibrate-on labelled.csv --output decisions.csv
       decision, uncertainty and whether to accept it of each new row, which need no truth
 """
+_CHECK = """\
+New versions are read as the files that were locked, and answer the same questions, of the same ids.
+
+examples
+  ecuas threshold answers.jsonl --max-risk 0.05 --lock lock.json
+      choose the reject cost, and keep it with the answers that it was chosen on
+  ecuas check new.jsonl --against lock.json
+      exit status 1 if risk or expected cost at this reject cost is worse by more than chance
+"""
 _NEW_ROWS = """\
 New rows have a confidence, or the probability of each class, and need no truth: `correct` and `label` below are for the
 file of --calibrate-on. Each row gets an answer or is rejected, by the rule that is scored. Rows without an id are named
@@ -391,6 +400,11 @@ COMMANDS = {
     ),
     "threshold": Command({"": "deciding:choose_threshold"}, FILES, _DECIDE),
     "audit": Command({"": "planning:draw_audit"}, FILES, _AUDIT),
+    "check": Command(
+        {"": "deciding:check_versions"},
+        epilog=_CHECK,
+        usage="NEW [NEW ...] --against LOCK",
+    ),
     "read": Command({"": "recipes:show_recipes"}, FILES),
     "publish-results": Command(
         {"": "publishing:publish_results"},

@@ -1,0 +1,215 @@
+"""A reject cost that is locked with the answers that it was chosen on, and the check of a new version against it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..basis import Basis, Purpose, why_not_comparable
+from ..classes import in_words
+from ..costs import EXPECTED_COST, SELECTIVE_RISK, accepted
+from ..errors import InputError, Note
+from ..files.values import from_values
+from ..inputs import Floats
+from ..metric import Key
+from ..options import LEVEL
+from ..results import System, ranked, reordered
+from .compare import compare_aligned, match_ids
+from .planning import Plan, plan_of_systems
+from .rows import Comparison, significance_level
+
+TESTED = (SELECTIVE_RISK, EXPECTED_COST)
+LOCK_AGAIN = "Lock the reject cost again, on answers to these questions."
+OF_IDS = dict.fromkeys(("keep_common", "pair_by_row", "name_other_ids"), LOCK_AGAIN)
+WITHOUT_IDS = "need ids, by which those of a new version are paired with them"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lock:
+    """A reject cost, and the answers that it was chosen on.
+
+    Attributes
+    ----------
+    reject_cost : float
+    basis : Basis
+        What the numbers of these answers depend on.
+    ids : list of str or int
+        The id of each answer (N,).
+    uncertainty, cost : ndarray of float64, shape (N,)
+        In the unit of the reject cost; an answer that was refused has an uncertainty above the largest one.
+    """
+
+    reject_cost: float
+    basis: Basis
+    ids: list[str | int]
+    uncertainty: Floats
+    cost: Floats
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The reject costs from the first up to, but without, the second accept the same of these answers."""
+        is_rejected = ~accepted(self.uncertainty, reject_cost=self.reject_cost)
+        above = self.uncertainty[is_rejected].min(initial=math.inf)
+        return self.reject_cost, min(float(above), self.basis.max_uncertainty or math.inf)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the lock as what JSON can hold."""
+        return {
+            "reject_cost": self.reject_cost,
+            "range": self.range,
+            "basis": self.basis.to_json(),
+            "ids": self.ids,
+            "uncertainty": self.uncertainty.tolist(),
+            "cost": self.cost.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Lock:
+        """Return the lock of `to_json`."""
+        numbers = (np.array(fields[name], np.float64) for name in ("uncertainty", "cost"))
+        return cls(fields["reject_cost"], Basis.from_json(fields["basis"]), fields["ids"], *numbers)
+
+
+def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
+    """Return a reject cost with the answers of a system; InputError if there is none, or they have no ids."""
+    if math.isnan(reject_cost):
+        raise InputError("--lock", "needs a reject cost of each system", got=f"none of {name}")
+    if system.ids is None:
+        raise InputError(f"{name}: answers to lock", WITHOUT_IDS, advice="name_ids")
+    decisions = system.decisions
+    ids = system.ids if isinstance(system.ids, pa.Array) else from_values(list(system.ids))
+    match_ids(name, ids, name, ids)  # which must be unique
+    return Lock(
+        reject_cost,
+        system.basis,
+        ids.to_pylist(),
+        decisions.uncertainty,
+        decisions.candidate_cost,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A new version beside the answers of a lock.
+
+    Attributes
+    ----------
+    rows : tuple of Comparison
+        Of the risk and the expected cost, the new version minus what is locked.
+    detectable : tuple of float
+        By how much each would have to be worse to be found in 80 % of such samples; nan where that is not known.
+    alpha : float
+        The level of both tests together.
+    coverage, locked_coverage : float
+        The shares that are accepted.
+    num_samples, both, dearer, cheaper : int
+        How many answers there are, how many both versions accept, and how many of these cost more, or less, than
+        before: of the 0-1 cost, turned from right to wrong, or back.
+    notes : tuple of Note
+    """
+
+    rows: tuple[Comparison, ...]
+    detectable: tuple[float, ...]
+    alpha: float
+    coverage: float
+    locked_coverage: float
+    num_samples: int
+    both: int
+    dearer: int
+    cheaper: int
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def failed(self) -> list[Comparison]:
+        """By what the new version is worse, by more than chance."""
+        return [row for row in self.rows if row.difference > 0 and row.p_adjusted <= self.alpha]
+
+
+def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL) -> Check:
+    """Check a new version against a lock: whether risk and expected cost at its reject cost are worse.
+
+    Both are tested together by paired differences, as in `compare_systems`. InputError unless the version answers
+    the same questions, of the same costs, labels, weights and groups.
+    """
+    if system.ids is None:
+        raise InputError(f"{name}: answers to check", WITHOUT_IDS, advice="name_ids")
+    with in_words(OF_IDS):
+        order = match_ids(name, system.ids, "the lock", lock.ids)
+    basis = replace(system.basis, version=lock.basis.version)
+    reasons = why_not_comparable(lock.basis, basis, purpose=Purpose.PAIR)
+    if reasons:
+        rule = "cannot be checked against the lock: these differ: {reasons}"
+        raise InputError(name, rule, advice=LOCK_AGAIN, reasons=reasons)
+    options = system.options.replace(reject_costs=(lock.reject_cost,), confidence_level=level)
+    aligned = reordered(replace(system, options=options, ids=None), order)
+    new = ranked(aligned.decisions, aligned.options, ids=lock.ids)
+    has_confidence = new.decisions.confidence is not None
+    decisions = replace(
+        new.decisions,
+        uncertainty=lock.uncertainty,
+        candidate_cost=lock.cost,
+        confidence=1 - lock.uncertainty if has_confidence else None,
+    )
+    pair = {"locked": ranked(decisions, new.options, ids=lock.ids), "new": new}
+    return _check(pair, lock.reject_cost)
+
+
+def _check(pair: Mapping[str, System], reject_cost: float) -> Check:
+    """Return the check of two aligned systems, the locked one first."""
+    keys = [Key(metric.name, reject_cost) for metric in TESTED]
+    locked, new = (one.decisions for one in pair.values())
+    options = pair["new"].options
+    alpha = significance_level(options)
+    compared = compare_aligned(pair, only=keys)
+    before, after = (
+        accepted(one.uncertainty, reject_cost=reject_cost, max_uncertainty=new.max_uncertainty)
+        for one in (locked, new)
+    )
+    weight = options.weights(len(before))
+    coverage, locked_coverage = (float(np.average(one, weights=weight)) for one in (after, before))
+    mistake = _cost_of_mistakes(np.concatenate([locked.candidate_cost, new.candidate_cost]))
+    # at the level of one test, since both are of the same mistakes; what is worse is larger
+    plans = plan_of_systems(pair, only=keys, difference=-1.0, alpha=alpha)
+    found = {}
+    for plan in plans:
+        is_risk = plan.key.entry is SELECTIVE_RISK
+        found[plan.key] = _detectable(plan, mistake / locked_coverage if is_risk else mistake)
+    both = before & after
+    change = new.candidate_cost - locked.candidate_cost
+    return Check(
+        rows=tuple(row.turned() for row in compared),
+        detectable=tuple(found.get(row.key, math.nan) for row in compared),
+        alpha=alpha,
+        coverage=coverage,
+        locked_coverage=locked_coverage,
+        num_samples=len(before),
+        both=int(np.count_nonzero(both)),
+        dearer=int(np.count_nonzero(both & (change > 0))),
+        cheaper=int(np.count_nonzero(both & (change < 0))),
+        notes=tuple(note for _, note in compared.notes),
+    )
+
+
+def _cost_of_mistakes(cost: Floats) -> float:
+    """Return the mean square of the costs (N,) over their mean: of the 0-1 cost 1; 1 if nothing costs anything."""
+    total = float(cost.sum())
+    return float(np.square(cost).sum()) / total if total > 0 else 1.0
+
+
+def _detectable(plan: Plan, step: float) -> float:
+    r"""Return the difference that is found with the plan's power if more mistakes make it, each of which moves one
+    sample's number by a step.
+
+    These add to the variance :math:`v` of a sample's difference, which the plan takes from the systems at hand:
+    :math:`d = d_0 \sqrt{(v + d s) / v}` with the plan's :math:`d_0`.
+    """
+    variance = plan.deviation**2
+    if not variance > 0:
+        return math.nan
+    added = plan.detectable**2 * step / variance
+    return (added + math.sqrt(added**2 + 4 * plan.detectable**2)) / 2
