@@ -202,8 +202,7 @@ def _cost_of_mistakes(cost: Floats) -> float:
 
 
 def _detectable(plan: Plan, step: float) -> float:
-    r"""Return the difference that is found with the plan's power if more mistakes make it, each of which moves one
-    sample's number by a step.
+    r"""Return the difference that is found with the plan's power if mistakes make it, each a `step` of one sample.
 
     These add to the variance :math:`v` of a sample's difference, which the plan takes from the systems at hand:
     :math:`d = d_0 \sqrt{(v + d s) / v}` with the plan's :math:`d_0`.

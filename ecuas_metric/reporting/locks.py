@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from ..basis import signature_of
 from ..comparison.locked import Check, Lock, check_locked, lock_reject_cost
 from ..errors import FileError, InputError
 from ..files.recipe import distinct_fields
 from ..files.submissions import Submission
 from ..files.write import write_whole
-from ..options import ALPHA
 from .report import DIGITS, Systems, digits_for, interval_text, p_text
 from .sentences import MORE_THAN_CHANCE
 from .tables import Cell, Grid, Record, finite
@@ -118,7 +118,7 @@ def check_systems(
 
 
 def checked_versions(
-    checks: Mapping[str, Check], *, digits: int | None = None
+    checks: Mapping[str, Check], systems: Systems, *, digits: int | None = None
 ) -> tuple[Grid, list[Record]]:
     """Return the tables of checks for people and for programs; above the first, the verdict."""
     every = [row for check in checks.values() for row in check.rows]
@@ -136,15 +136,16 @@ def checked_versions(
             texts += [f"{row.difference + 0.0:+.{digits}f}", interval]
             texts.append(p_text(row.p_adjusted, check.alpha, in_cell=True))
             cells.append([*map(Cell, texts)])
-    alpha = next(iter(checks.values())).alpha if checks else ALPHA
-    interval = f"[{1 - alpha:.4g}]"
+    alpha = next(iter(checks.values())).alpha
+    interval = f"[{100 * (1 - alpha):.4g}%]"
+    signature = f"{signature_of(one.basis for one in systems.values())}|level:{1 - alpha:.12g}"
     header = ["system", "metric", "locked", "new", "worse by", interval, "adj. p"]
     of_level = f"adj. p, intervals: two tests together, at the level {alpha:.3g}"
     if len(checks) > 1:
         of_level += f" of each of {len(checks)}"
     notes += [*LEGEND, of_level]
     above = [_verdict(checks)]
-    return Grid(header, cells, notes, "", labels=2, grouped=True, above=above), records
+    return Grid(header, cells, notes, signature, labels=2, grouped=True, above=above), records
 
 
 def _verdict(checks: Mapping[str, Check]) -> str:
@@ -170,7 +171,7 @@ def _sentences(name: str, check: Check) -> list[str]:
         f"{check.dearer:,} cost more now, and {check.cheaper:,} less."
     )
     found = [
-        f"{size:.{DIGITS}f} by {title}"
+        f"{size:.{DIGITS}f} more {title}"
         for title, size in zip(TITLES, check.detectable, strict=True)
         if size > 0
     ]
@@ -186,7 +187,7 @@ def _sentences(name: str, check: Check) -> list[str]:
 
 def _record(name: str, check: Check) -> Record:
     """Return what programs get of a check."""
-    record: Record = {
+    record: dict[str, object] = {
         "system": name,
         "N": check.num_samples,
         "passed": not check.failed,

@@ -236,7 +236,7 @@ def check_versions(
         systems = prepare_submissions(submissions, **asdict(form))
     checks = check_systems(locked, submissions, systems)
     recipes = recipes_of(submissions)
-    grid, shown = checked_versions(checks, digits=output.digits)
+    grid, shown = checked_versions(checks, systems, digits=output.digits)
     output.show(
         grid,
         shown,

@@ -311,9 +311,9 @@ _CHECK = """\
 New versions are read as the files that were locked, and answer the same questions, of the same ids.
 
 examples
-  ecuas threshold answers.jsonl --max-risk 0.05 --lock lock.json
+  ecuas threshold gpt.csv --budget 0.2 --lock lock.json
       choose the reject cost, and keep it with the answers that it was chosen on
-  ecuas check new.jsonl --against lock.json
+  ecuas check llama.jsonl --against lock.json
       exit status 1 if risk or expected cost at this reject cost is worse by more than chance
 """
 _NEW_ROWS = """\

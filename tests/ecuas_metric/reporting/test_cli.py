@@ -14,6 +14,7 @@ from ecuas_metric.files.submissions import OPTION_OF_ROLE
 from ecuas_metric.metric import METRICS
 from ecuas_metric.options import OPTIONS, checked_options
 from ecuas_metric.reporting import cli
+from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.command import in_memory
 from ecuas_metric.reporting.command.flags import COMMANDS
 from ecuas_metric.reporting.tables import BEST
@@ -51,6 +52,8 @@ def written(tmp_path_factory):
     runs.astype({"p_true": np.float32}).to_parquet(path / "runs.parquet", index=False)
     logits = pd.DataFrame(rng.normal(size=(90, 3)), columns=["logit_0", "logit_1", "logit_2"])
     logits.assign(label=rng.integers(0, 3, 90)).to_csv(path / "logits.csv", index=False)
+    lock = ["--budget", "0.2", "--lock", str(path / "lock.json")]
+    assert main(["threshold", str(path / "gpt.csv"), *lock]) == 0
     return path
 
 

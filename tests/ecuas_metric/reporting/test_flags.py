@@ -25,6 +25,7 @@ VALUES = {  # of each flag that takes one, another than its default; in a mappin
     "auroc": "0.9",
     "bins": "3",
     "by": {"run": "task", "": "part"},
+    "against": "lock.json",
     "budget": "0.3",
     "calibrate": "isotonic",
     "calibrate_on": "table.csv",
@@ -47,6 +48,7 @@ VALUES = {  # of each flag that takes one, another than its default; in a mappin
     "interval": "0.8",
     "interval_method": "percentile --resamples 20",
     "labels": "red,green,blue",
+    "lock": "new.json",
     "max_risk": "0.3",
     "metrics": "ECUAS_1",
     "missing_confidence": "0.5",
@@ -96,6 +98,7 @@ INPUTS = {  # command, kind of input -> what stands before the flag
     "read": OF_FILES,
     "audit": {"confidences": "table.csv --answers 9"},
     "threshold": {kind: f"{path} --budget 0.25" for kind, path in OF_FILES.items()},
+    "check": {"confidences": "table.csv --against lock.json"},
     "decide": {kind: f"{path} --reject-cost 0.2" for kind, path in OF_TABLE.items()},
     "merge": {"states": "one.state two.state"},
 }
@@ -204,6 +207,8 @@ def write_input(kind, flag):
             main(["score", f"{name}.parquet", "--out-of-core", "--state", f"{name}.state"])
     elif kind != "rates":
         table_of(kind, flag).to_csv("table.csv", index=False)
+        if flag == "digits":  # the one flag that is tried of `check`
+            main(["threshold", "table.csv", "--budget", "0.3", "--lock", "lock.json"])
 
 
 def text_of(parameter, kind):

@@ -30,12 +30,14 @@ READ = {  # a command -> the files that it reads
     "plan a.csv b.csv": ["b.csv"],
     "threshold a.csv --budget 0.2": ["a.csv"],
     "decide a.csv --reject-cost 0.2 --calibrate-on b.csv": ["a.csv", "b.csv"],
+    "check a.csv --against b.json": ["a.csv", "b.json"],
     "read a.csv": ["a.csv"],
     "merge a.state b.state": ["a.state", "b.state"],
 }
 FILES = {file for files in READ.values() for file in files}
 WRITTEN = {
     "report": [],
+    "threshold": ["--output", "--lock"],
     "score --out-of-core": ["--output", "--state"],
     "merge": ["--output", "--state"],
 }
