@@ -94,7 +94,7 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class VersionCheck:
     """A new version beside the answers of a lock.
 
     Attributes
@@ -130,7 +130,7 @@ class Check:
         return [row for row in self.rows if row.difference > 0 and row.p_adjusted <= self.alpha]
 
 
-def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL) -> Check:
+def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL) -> VersionCheck:
     """Check a new version against a lock: whether risk and expected cost at its reject cost are worse.
 
     Both are tested together by paired differences, as in `compare_systems`. InputError unless the version answers
@@ -159,7 +159,7 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
     return _check(pair, lock.reject_cost)
 
 
-def _check(pair: Mapping[str, System], reject_cost: float) -> Check:
+def _check(pair: Mapping[str, System], reject_cost: float) -> VersionCheck:
     """Return the check of two aligned systems, the locked one first."""
     keys = [Key(metric.name, reject_cost) for metric in TESTED]
     locked, new = (one.decisions for one in pair.values())
@@ -181,7 +181,7 @@ def _check(pair: Mapping[str, System], reject_cost: float) -> Check:
         found[plan.key] = _detectable(plan, mistake / locked_coverage if is_risk else mistake)
     both = before & after
     change = new.candidate_cost - locked.candidate_cost
-    return Check(
+    return VersionCheck(
         rows=tuple(row.turned() for row in compared),
         detectable=tuple(found.get(row.key, math.nan) for row in compared),
         alpha=alpha,

@@ -292,15 +292,15 @@ def to_json(
 ) -> str:
     """Return JSON of records, signature, notes and further fields; what is not a finite number is null."""
     document = {"signature": line, "notes": list(notes), **(fields or {}), "rows": records}
-    return json.dumps(finite(document), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(with_nulls(document), indent=2, ensure_ascii=False) + "\n"
 
 
-def finite(value: object) -> object:
+def with_nulls(value: object) -> object:
     """Return a document with None in the place of numbers that JSON has not."""
     if isinstance(value, Mapping):
-        return {key: finite(part) for key, part in value.items()}
+        return {key: with_nulls(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(part) for part in value]
+        return [with_nulls(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -1,12 +1,22 @@
-"""Reject costs that were chosen, as the command and the page show them."""
+"""Reject costs that were chosen, as the command and the page show them; their files, and checks against these."""
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
 
 from ..basis import signature_of
+from ..comparison.locked import Lock, VersionCheck, check_locked, lock_reject_cost
+from ..errors import FileError, InputError
+from ..files.recipe import distinct_fields
+from ..files.submissions import Submission
+from ..files.write import write_whole
 from ..rejection import RejectCostChoice, choose_reject_cost
-from .report import Systems, digits_for, estimate_text
-from .tables import Cell, Grid, Record
+from .report import DIGITS, Systems, digits_for, estimate_text, interval_text, p_text
+from .sentences import MORE_THAN_CHANCE
+from .tables import Cell, Grid, Record, with_nulls
 
 LEGEND = (
     "coverage: share of the answers that are accepted; risk: their mean cost",
@@ -101,3 +111,202 @@ def _reject_cost_text(choice: RejectCostChoice) -> str:
     if choice.num_samples_needed is None:
         return f"{UNCERTIFIED}more of such answers would not help"
     return f"{UNCERTIFIED}about {choice.num_samples_needed:,} such answers are needed"
+
+
+# ---- lock files, and checks against them ----
+
+
+TITLES = ("risk", "expected cost")  # of the two tests
+KIND = "ecuas lock 1"  # of file
+LEGEND_OF_CHECKS = (
+    "risk: mean cost of what is accepted; expected cost: mean cost of all answers, of which a rejected one costs the "
+    "reject cost",
+)
+
+
+def write_lock(
+    path: str,
+    systems: Systems,
+    submissions: Sequence[Submission],
+    records: Sequence[Record],
+    *,
+    chosen: Mapping[str, object],
+    flags: Mapping[str, object],
+) -> None:
+    """Write the reject cost of each system, how it was chosen and files were read, and the answers, to a file."""
+    locked = []
+    for one, record in zip(submissions, records, strict=True):
+        reject_cost = cast("float", record["reject_cost"])
+        lock = lock_reject_cost(one.name, systems[one.name], reject_cost)
+        of = {"model": one.of, "question": one.part, "signature": str(lock.basis)}
+        locked.append({**record, **of, **lock.to_json()})
+    recipes = {one["digest"]: one for one in distinct_fields(one.recipe for one in submissions)}
+    document = {
+        "kind": KIND,
+        "chosen": {name: value for name, value in chosen.items() if value is not None},
+        "flags": flags,
+        "recipes": [*recipes.values()],
+        "systems": locked,
+    }
+    # in one line, as three numbers a line are long
+    write_whole(path, f"{json.dumps(with_nulls(document), ensure_ascii=False)}\n".encode())
+
+
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """What a lock file has: the locks with their systems and questions, and how these were made."""
+
+    path: str
+    systems: Sequence[Mapping[str, Any]]
+    locks: Sequence[Lock]
+    level: float
+    flags: Mapping[str, Any]
+    is_run: bool
+
+    def lock_for(self, submission: Submission) -> Lock:
+        """Return the lock of a question: its only one, or that of the system of the same name."""
+        of_part = [
+            (one["system"], lock)
+            for one, lock in zip(self.systems, self.locks, strict=True)
+            if one["question"] == submission.part
+        ]
+        named = [lock for name, lock in of_part if name == submission.name]
+        if len(of_part) == 1 or named:
+            return named[0] if named else of_part[0][1]
+        rule = "needs one system of the question, or one of the same name as {name}"
+        got = ", ".join(name for name, _ in of_part) or "none"
+        advice = "Lock one system."
+        raise FileError(self.path, rule, got=got, advice=advice, name=submission.name)
+
+
+def read_lock(path: str) -> LockFile:
+    """Return what a file of `write_lock` has; FileError if it is none."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        if document["kind"] != KIND:
+            raise ValueError
+        return LockFile(
+            path,
+            document["systems"],
+            [*map(Lock.from_json, document["systems"])],
+            document["chosen"]["level"],
+            document["flags"],
+            is_run=all(one["format"] == "run" for one in document["recipes"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        rule = "is no file of this version's `ecuas threshold --lock`"
+        raise FileError(path, rule, advice="Write it again.") from None
+
+
+def check_systems(
+    locked: LockFile, submissions: Sequence[Submission], systems: Systems
+) -> dict[str, VersionCheck]:
+    """Check each system against its lock: two tests of each, at the level divided by their number.
+
+    InputError if a question that is locked was not answered.
+    """
+    missing = {one["question"] for one in locked.systems} - {one.part for one in submissions}
+    if missing:
+        rule = "lacks questions that are locked: {missing}"
+        raise InputError("the new version", rule, missing=sorted(missing))
+    level = 1 - (1 - locked.level) / len(systems)
+    return {
+        one.name: check_locked(locked.lock_for(one), one.name, systems[one.name], level=level)
+        for one in submissions
+    }
+
+
+def checked_versions(
+    checks: Mapping[str, VersionCheck], systems: Systems, *, digits: int | None = None
+) -> tuple[Grid, list[Record]]:
+    """Return the tables of checks for people and for programs; above the first, the verdict."""
+    every = [row for check in checks.values() for row in check.rows]
+    if digits is None:
+        digits = digits_for(every)
+    cells = []
+    notes = []
+    records: list[Record] = []
+    for name, check in checks.items():
+        records.append(_record(name, check))
+        notes += _sentences(name, check)
+        for title, row in zip(TITLES, check.rows, strict=True):
+            texts = [name, title, f"{row.second_value:.{digits}f}", f"{row.first_value:.{digits}f}"]
+            interval = interval_text(row.low_all, row.high_all, f"+.{digits}f")
+            texts += [f"{row.difference + 0.0:+.{digits}f}", interval]
+            texts.append(p_text(row.p_adjusted, check.alpha, in_cell=True))
+            cells.append([*map(Cell, texts)])
+    alpha = next(iter(checks.values())).alpha
+    interval = f"[{100 * (1 - alpha):.4g}%]"
+    signature = f"{signature_of(one.basis for one in systems.values())}|level:{1 - alpha:.12g}"
+    header = ["system", "metric", "locked", "new", "worse by", interval, "adj. p"]
+    of_level = f"adj. p, intervals: two tests together, at the level {alpha:.3g}"
+    if len(checks) > 1:
+        of_level += f" of each of {len(checks)}"
+    notes += [*LEGEND_OF_CHECKS, of_level]
+    above = [_verdict(checks)]
+    return Grid(header, cells, notes, signature, labels=2, grouped=True, above=above), records
+
+
+def _verdict(checks: Mapping[str, VersionCheck]) -> str:
+    """Say whether new versions pass; PASS or FAIL is the first word."""
+    worse = []
+    for name, check in checks.items():
+        titles = [
+            title for title, row in zip(TITLES, check.rows, strict=True) if row in check.failed
+        ]
+        if titles:
+            worse.append(f"{name} by {' and '.join(titles)}")
+    if worse:
+        return f"FAIL  Worse than what is locked: {'; '.join(worse)}. {MORE_THAN_CHANCE}"
+    return f"PASS  Not clearly worse than what is locked: {', '.join(checks)}."
+
+
+def _sentences(name: str, check: VersionCheck) -> list[str]:
+    """Say how much is accepted, which answers flipped, and what would be found."""
+    cost = check.rows[0].key.parameter
+    said = (
+        f"{name}: at reject cost {cost:.6g} it accepts {check.coverage:.{DIGITS}f}, where "
+        f"{check.locked_coverage:.{DIGITS}f} is locked. Of {check.both:,} answers that both accept, "
+        f"{check.dearer:,} cost more now, and {check.cheaper:,} less."
+    )
+    found = [
+        f"{size:.{DIGITS}f} more {title}"
+        for title, size in zip(TITLES, check.detectable, strict=True)
+        if size > 0
+    ]
+    untested = [
+        title for title, row in zip(TITLES, check.rows, strict=True) if math.isnan(row.p_adjusted)
+    ]
+    if untested:
+        said += f" Not tested: {' and '.join(untested)}."
+    if found:
+        said += f" Found in 80% of such samples: {', '.join(found)}."
+    return [said]
+
+
+def _record(name: str, check: VersionCheck) -> Record:
+    """Return what programs get of a check."""
+    record: dict[str, object] = {
+        "system": name,
+        "N": check.num_samples,
+        "passed": not check.failed,
+        "reject_cost": check.rows[0].key.parameter,
+        "coverage": check.coverage,
+        "coverage_locked": check.locked_coverage,
+        "both_accept": check.both,
+        "dearer": check.dearer,
+        "cheaper": check.cheaper,
+    }
+    for title, row, detectable in zip(TITLES, check.rows, check.detectable, strict=True):
+        field = title.replace(" ", "_")
+        numbers = {
+            "": row.first_value,
+            "_locked": row.second_value,
+            "_worse_by": row.difference,
+            "_worse_by_low": row.low_all,
+            "_worse_by_high": row.high_all,
+            "_p": row.p_adjusted,
+            "_detectable": detectable,
+        }
+        record.update({f"{field}{end}": number for end, number in numbers.items()})
+    return record

@@ -17,11 +17,17 @@ from ...recalibration import METHODS
 from ...recalibration.maps import fit_to_logs
 from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
 from ...results import System
-from ..locks import check_systems, checked_versions, read_lock, write_lock
 from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import Notes, prepare_submission, prepare_submissions
 from ..tables import Grid, Record, check_suffix, screen_width, to_csv, to_text, write
-from ..thresholds import DECIMALS, chosen_costs
+from ..thresholds import (
+    DECIMALS,
+    check_systems,
+    checked_versions,
+    chosen_costs,
+    read_lock,
+    write_lock,
+)
 from .flags import Flag
 from .parameters import (
     CostFlag,

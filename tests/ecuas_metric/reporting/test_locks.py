@@ -87,7 +87,9 @@ def write_decisions(path, model, skill, rng, true):
         for item, (urgent, team) in enumerate(true):
             logits = rng.normal(size=3) + skill * np.eye(3)[team]
             shares = (np.exp(logits) / np.exp(logits).sum()).tolist()
-            options = [{"value": name, "probability": p} for name, p in zip("abc", shares, strict=True)]
+            options = [
+                {"value": name, "probability": p} for name, p in zip("abc", shares, strict=True)
+            ]
             yes = 1 / (1 + np.exp(-rng.normal() - skill * (2 * urgent - 1)))
             choice = {"choice": "abc"[int(np.argmax(shares))], "probabilities": options}
             given = [
