@@ -399,12 +399,12 @@ COMMANDS = {
         usage="FILE [FILE ...] --reject-cost COST",
     ),
     "threshold": Command({"": "deciding:choose_threshold"}, FILES, _DECIDE),
-    "audit": Command({"": "planning:draw_audit"}, FILES, _AUDIT),
     "check": Command(
         {"": "deciding:check_versions"},
         epilog=_CHECK,
         usage="NEW [NEW ...] --against LOCK",
     ),
+    "audit": Command({"": "planning:draw_audit"}, FILES, _AUDIT),
     "read": Command({"": "recipes:show_recipes"}, FILES),
     "publish-results": Command(
         {"": "publishing:publish_results"},
