@@ -80,22 +80,24 @@ class Answers:
         return are_two and (self.rows is None or self.design.tells_errors)
 
     @functools.cached_property
+    def num_answered(self) -> int:
+        """How many groups, the first ones, are of answers, and not of abstentions."""
+        size = len(self.groups.rank)
+        return answered_count(self.groups.rank) if self.form.are_of_confidences else size
+
+    @property
     def answered(self) -> Answers:
         """Those that are answers, and no abstentions, as groups alone; themselves if all are."""
-        if not self.form.are_of_confidences:
+        if self.num_answered == len(self.groups.rank):
             return self
-        count = answered_count(self.groups.rank)
-        if count == len(self.groups.rank):
-            return self
-        return dataclasses.replace(self, groups=self.groups.first(count))
+        return dataclasses.replace(self, groups=self.groups.first(self.num_answered))
 
     @property
     def cheapest(self) -> Floats | float:
         """The least that one more answer costs (G,), or any of them: an abstention counts as wrong."""
         if self.answered is self:
             return 0.0
-        count = len(self.answered.groups.rank)
-        return (np.arange(len(self.groups.rank)) >= count).astype(np.float64)
+        return (np.arange(len(self.groups.rank)) >= self.num_answered).astype(np.float64)
 
     @property
     def is_binary(self) -> bool:
