@@ -247,10 +247,11 @@ def _refuse_positive(rows: _Rows) -> None:
     """Refuse confidences in one of two classes that are below 1/2 where the first was chosen, and else above."""
     (chosen,) = rows.recipe.of("predicted")
     classes, codes = encode(texts_in(rows.sheet.column(chosen)))
+    are_two = len(rows.words(chosen) | rows.words(rows.recipe.truth)) == 2
     below, above = (
         np.unique(codes[one]) for one in (rows.values[:, 0] < 0.5, rows.values[:, 0] > 0.5)
     )
-    if len(classes) == 2 and len(below) == len(above) == 1 and below[0] != above[0]:
+    if are_two and len(below) == len(above) == 1 and below[0] != above[0]:
         low, high = (str(classes[one[0]]) for one in (below, above))
         columns = {"label": rows.recipe.truth, "positive": rows.columns}
         meaning = f"{rows.columns}: the probability of {high}"

@@ -49,7 +49,9 @@ def test_where_people_label_all_the_judge_changes_no_number(errs, option, rng):
     found = results_of(correct, confidence, verdict, **options)
     for key, estimate in found.estimates.items():
         assert estimate.value == pytest.approx(plain[key].value, rel=1e-9), key
-        assert width(estimate) == pytest.approx(width(plain[key]), rel=0.06), key
+        is_rare = plain[key].value < 0.05  # a few mistakes, of which the fit says little
+        near = pytest.approx(width(plain[key]), rel=0.3 if is_rare else 0.06)
+        assert width(estimate) == near, key
     every = {key for key in plain if key.metric != "ece"}
     assert found.estimates.keys() == every
 

@@ -193,7 +193,7 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     for name in ("Load three question-answering systems", CLASSIFIER):  # the last is shown
         tab.get_by_role("button", name=name).click()
     wait_for(tab, "classifier")
-    said = f"At reject cost 0.75, classifier is clearly cheaper than {REJECTING}."
+    said = f"At reject cost 0.66, classifier is clearly cheaper than {REJECTING}."
     assert verdict.inner_text() == said
     share = tab.get_by_role("slider", name=re.compile("Share that people"))
     put(share, "0.3")

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -121,8 +122,15 @@ def test_latex_escapes_names_and_sets_subscripts():
     assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
 
 
+def has_package(name):
+    """Return whether LaTeX has a package."""
+    find = shutil.which("kpsewhich")
+    return find is not None and any(Path("/usr/share").glob(f"texlive/texmf-dist/tex/*/{name}"))
+
+
 @pytest.mark.e2e
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@pytest.mark.skipif(not has_package("threeparttable"), reason="it is of texlive-latex-extra")
 def test_latex_compiles(tmp_path):
     document = (
         r"\documentclass{article}\usepackage{booktabs,threeparttable}\begin{document}"
