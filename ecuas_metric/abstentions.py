@@ -11,8 +11,8 @@ import numpy as np
 from .decisions import Decisions, select_rows
 from .errors import Note
 from .groups import Groups
-from .inputs import Array, Bools, numbers, picked
-from .options import PER_SAMPLE, Options
+from .inputs import Array, Bools, numbers
+from .options import Options, select_options
 
 
 def where_answered(values: object, abstained: Bools | None, name: str) -> object:
@@ -36,8 +36,7 @@ def answered_groups(ties: Groups) -> Groups:
 def answered_samples(decisions: Decisions, options: Options) -> tuple[Decisions, Options]:
     """Return the samples that a system answers, and their options."""
     rows = np.flatnonzero(~decisions.abstained)
-    kept = {name: picked(getattr(options, name), rows) for name in PER_SAMPLE}
-    return select_rows(decisions, rows), options.replace(**kept)
+    return select_rows(decisions, rows), select_options(options, rows)
 
 
 def note_abstentions(ties: Groups, form: Decisions, count: int | None = None) -> tuple[Note, ...]:

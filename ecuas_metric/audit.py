@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 from .abstentions import note_abstentions
 from .basis import digest_values
 from .costs import ECUAS_N, ERROR_RATE
-from .decisions import Decisions, confidence_decisions, select_rows
+from .decisions import confidence_decisions, select_rows
 from .errors import InputError, Note
-from .groups import Groups, Line, sum_samples, tie_groups, totals
+from .groups import Groups, Line, sum_samples, totals
 from .inference import Inference, Number, Rows, Side, infer, weighted_rows
 from .inputs import (
     NO_LIMITS,
@@ -35,7 +35,7 @@ from .inputs import (
 from .intervals import Answers, make_number, make_numbers, note_on
 from .metric import Key, Point, checked_keys
 from .metrics import Values, sample_costs
-from .options import Options, effective_weights
+from .options import Options, checked_options, effective_weights, select_options
 from .results import (
     Estimate,
     Results,
@@ -45,7 +45,6 @@ from .results import (
     compute_results,
     ranked,
     samples_drawn,
-    select_options,
     value_keys,
 )
 from .sampling import Design
@@ -172,7 +171,7 @@ def audited_system(
     cost = chance.copy()
     cost[audited] += factor[audited] * (1 - label - chance)[audited]
     decisions = replace(system.decisions, candidate_cost=np.where(answered, cost, 1.0))
-    ties = _ties(decisions, system.options)
+    ties = ranked(decisions, system.options).ties
     origin = replace(
         system.origin,
         audit=f"{np.count_nonzero(audited)}/{np.count_nonzero(answered)}",
@@ -250,12 +249,6 @@ def holds(key: Key, system: System) -> bool:
         for cost in (0.0, 1.0, 3.0)
     ]
     return np.allclose(at[2], at[0] + 3 * (at[1] - at[0]))
-
-
-def _ties(decisions: Decisions, options: Options) -> Groups:
-    order = decisions.order
-    weight = None if options.sample_weight is None else options.sample_weight[order]
-    return tie_groups(decisions.ranks, decisions.candidate_cost[order], sample_weight=weight)
 
 
 # ---- the chances -----------------------------------------------------------------------------------------------------
@@ -558,8 +551,6 @@ def _share(hits: Bools, among: Bools, weight: Floats) -> str:
     """Return the weighted share of some answers among others (M,), with its interval."""
     if not among.any():
         return "an unknown share"
-    from .options import checked_options
-
     options = checked_options(confidence_level=0.95)
     weights = weight[among]
     if not is_one_repeated(weights):

@@ -448,8 +448,11 @@ def _sorted_together(
     one = np.uint64(1)
     parts = list(blocks(len(keys), row_size=NUMBERS_PER_SAMPLE))
     for rows in parts:
-        bit = cost[rows].astype(np.uint64)
-        if bit.max() > 1 or (bit != cost[rows]).any():
+        of_rows = cost[rows]
+        if of_rows.min() < 0 or of_rows.max() > 1:
+            return None
+        bit = of_rows.astype(np.uint64)
+        if (bit != of_rows).any():
             return None
         np.left_shift(values[rows].view(np.uint64), one, out=keys[rows])
         keys[rows] |= bit

@@ -21,6 +21,7 @@ from .inputs import (
     non_negative,
     numbers,
     one_dimensional,
+    picked,
     require,
     require_named,
     same_length,
@@ -156,6 +157,12 @@ def per_sample(options: Mapping[str, object]) -> dict[str, object]:
     """Return the options with one value for each sample, unchecked."""
     names = (*PER_SAMPLE, "decisions")
     return {name: options[name] for name in names if options.get(name) is not None}
+
+
+def select_options(options: Options, rows: Ints | Bools) -> Options:
+    """Return the options of the samples `rows`."""
+    kept = {name: picked(getattr(options, name), rows) for name in PER_SAMPLE}
+    return options.replace(**kept)
 
 
 def effective_weights(weights: Floats) -> Floats:

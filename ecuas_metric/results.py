@@ -51,10 +51,10 @@ from .metrics import (
     sample_costs,
 )
 from .options import (
-    PER_SAMPLE,
     Options,
     refuse_options_of_other_forms,
     require_fit,
+    select_options,
     with_costs_of_levels,
 )
 from .order import AUROC, auroc
@@ -565,9 +565,3 @@ def _pick(
     if ids is None:
         return None
     return ids.take(rows) if hasattr(ids, "take") else [ids[row] for row in rows]
-
-
-def select_options(options: Options, rows: Ints) -> Options:
-    """Return the options of the samples `rows`."""
-    kept = {name: picked(getattr(options, name), rows) for name in PER_SAMPLE}
-    return options.replace(**kept)

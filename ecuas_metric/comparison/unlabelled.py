@@ -44,8 +44,8 @@ from ..groups import tie_groups
 from ..inputs import Floats, Ints, Limits, require, same_length
 from ..metric import Data, Key, Unjudged, at_parameter
 from ..metrics import defined_keys, sample_costs
-from ..options import Options
-from ..results import System, select_options
+from ..options import Options, select_options
+from ..results import System
 
 
 @dataclass(frozen=True, slots=True)
