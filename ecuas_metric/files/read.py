@@ -253,8 +253,13 @@ def _format_of(content: pa.Buffer, suffix: str) -> str:
     return {b"[": ".json", b"{": ".jsonl"}.get(start, ".csv")
 
 
+def is_address(path: str | Path) -> bool:
+    """Return whether a path is an address that fsspec may know."""
+    return "://" in str(path)
+
+
 def _bytes_of(path: str) -> pa.Buffer:
-    if "://" in path:
+    if is_address(path):
         import fsspec
 
         with fsspec.open(path, "rb") as file:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import dataset
 
 from ..errors import FileError, InputError
-from ..files.read import distinct_names, stem
+from ..files.read import distinct_names, is_address, stem
 from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import constant
 from .batches import columns_read, first_line, recipe_of_rows
@@ -40,7 +40,7 @@ class Part:
     @property
     def is_local(self) -> bool:
         """Whether it is on this machine."""
-        return "://" not in self.address
+        return not is_address(self.address)
 
     @cached_property
     def rows(self) -> dataset.Dataset:
@@ -111,7 +111,7 @@ def parts_of(
         raise FileError(pattern, "unreadable", reason=first_line(error)) from None
     if not paths:
         raise FileError(pattern, "there is no such Parquet file")
-    is_local = "://" not in pattern
+    is_local = not is_address(pattern)
     if not is_local:
         # nothing is read ahead of what is asked for
         filesystem.open = partial(filesystem.open, cache_type="none")

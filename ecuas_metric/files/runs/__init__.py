@@ -50,5 +50,10 @@ class RunOptions:
 
 def may_be_run(path: str | Path) -> bool:
     """Return whether a path has the name of a file of a tool, or is a folder."""
-    place = Path(path)
-    return place.is_dir() or any(re.fullmatch(name, place.name) for name in FILE_NAMES.values())
+    return Path(path).is_dir() or has_name_of_tool(path)
+
+
+def has_name_of_tool(path: str | Path) -> bool:
+    """Return whether the last part of a path is the name of a file of a tool."""
+    name = Path(path).name
+    return any(re.fullmatch(pattern, name) for pattern in FILE_NAMES.values())

@@ -12,15 +12,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...errors import FileError
-from . import FILE_NAMES
+from . import has_name_of_tool
 
 _HEAD = 100_000  # bytes of lines that tell whether they are a tool's
 _BESIDE = r"results_.*\.json"  # totals of lm-eval, which name the model
-
-
-def is_address(path: object) -> bool:
-    """Return whether a path is an address."""
-    return "://" in str(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ def _copy(address: str, folder: Path) -> Path | None:
         root = str(path)
         is_folder = system.isdir(root)
         paths = system.find(root) if is_folder else [root]
-        wanted = [path for path in paths if _has_name(path)]
+        wanted = [path for path in paths if has_name_of_tool(path)]
         if not wanted or not (is_folder or _may_be_of_tool(system, root)):
             return None
         beside = [] if is_folder else _files_beside(system, root)
@@ -74,9 +69,8 @@ def _copy(address: str, folder: Path) -> Path | None:
     return folder / root.lstrip("/")
 
 
-def _has_name(path: str) -> bool:
-    name = PurePosixPath(path).name
-    return any(re.fullmatch(pattern, name) for pattern in (*FILE_NAMES.values(), _BESIDE))
+def _is_beside(path: str) -> bool:
+    return re.fullmatch(_BESIDE, PurePosixPath(path).name) is not None
 
 
 def _may_be_of_tool(system: Any, path: str) -> bool:
@@ -99,7 +93,7 @@ def _files_beside(system: Any, path: str) -> list[str]:
         listed: list[str] = system.ls(parent, detail=False)
     except OSError:  # of a server that lists nothing
         return []
-    return [one for one in listed if re.fullmatch(_BESIDE, PurePosixPath(one).name)]
+    return list(filter(_is_beside, listed))
 
 
 def _fetch(system: Any, path: str, folder: Path) -> None:

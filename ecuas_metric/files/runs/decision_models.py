@@ -5,10 +5,10 @@ choices, or a level of a score. Each question is a task with its own number of o
 confidence tells how concentrated the probabilities are; it is not the probability of being right, and is not read.
 """
 
-import codecs
 import gzip
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,8 @@ _QUESTIONS = ("question", "question_id")
 _LABELS = ("labels", "label", "gold")
 _BESIDE_OPTIONS = ("choice", "score", "confidence")  # with which probabilities are an answer
 _MARKS = (b'"probabilities"', b'"probability"', b'"noul"', b'"s1-record/1"')
-_FIRST = 50_000  # bytes of a file that tell what it is
+_FIRST = 1_000_000  # bytes of a file that tell what it is
+_BETWEEN = re.compile(r"[\s,\[]*")  # what is between records
 _SUM_TOLERANCE = 0.02  # of probabilities, which services round
 _TOLERANCE = 2e-3  # of stated confidences, whose probabilities were rounded
 _WORDS_OF_YES = {"true": 1, "yes": 1, "1": 1, "false": 0, "no": 0, "0": 0}
@@ -476,20 +477,21 @@ def _is_of_answers(file: Path) -> bool:
             start = content.read(_FIRST)
         if not any(mark in start for mark in _MARKS):
             return False
-        return any(_is_answered(record) for record in _first_records(file, start))
+        return any(map(_is_answered, _first_records(start.decode("utf-8-sig", "ignore"))))
     except (ValueError, OSError, EOFError, LookupError, TypeError, AttributeError, RecursionError):
         return False
 
 
-def _first_records(file: Path, start: bytes) -> Iterator[Fields]:
-    """Yield the records of a document, or of the whole lines at the start of a file of lines."""
-    if file.suffix == ".json":
-        yield from (record for _, record in _records(file))
-        return
-    whole = start if len(start) < _FIRST else start[: start.rfind(b"\n")]
-    yield from map(
-        json.loads, filter(bytes.strip, whole.removeprefix(codecs.BOM_UTF8).split(b"\n"))
-    )
+def _first_records(start: str) -> Iterator[Fields]:
+    """Yield the records that are whole at the start of a file: one after the other, or in a list."""
+    decoder = json.JSONDecoder()
+    position = 0
+    while between := _BETWEEN.match(start, position):
+        try:
+            record, position = decoder.raw_decode(start, between.end())
+        except ValueError:  # of what is cut
+            return
+        yield record
 
 
 def _is_answered(record: Fields) -> bool:

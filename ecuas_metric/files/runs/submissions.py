@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FileError
+from ..read import is_address
 from ..recipe import Reading
 from ..submissions import Submission, submissions_of
 from ..values import Sheet
 from . import RUN_FIELDS, RunOptions, may_be_run
-from .addresses import copied, is_address
+from .addresses import copied
 from .parts import RunPart, names_of, pool_tasks, tell_apart
 
 _RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
