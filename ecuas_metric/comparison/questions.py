@@ -8,8 +8,26 @@ import numpy as np
 
 from ..errors import InputError
 from ..inputs import Floats, is_one_repeated
-from ..options import checked_options
+from ..options import checked_options, is_set
 from ..results import System, prepare
+
+_OF_ALL = (
+    "n",
+    "epsilon",
+    "confidence_level",
+    "interval_method",
+    "n_resamples",
+    "random_state",
+)
+_OF_ONE = (
+    "reject_costs",
+    "groups",
+    "strata",
+    "weights_are",
+    "normalize",
+    "decompose",
+    "calibration",
+)
 
 
 def over_questions(questions: Mapping[str, System]) -> System:
@@ -27,12 +45,12 @@ def over_questions(questions: Mapping[str, System]) -> System:
     Returns
     -------
     System
-        Of costs, with a largest uncertainty of 1; reject costs are shares of it.
+        Of costs, with a largest uncertainty of 1.
 
     Raises
     ------
     InputError
-        If a question has no ids.
+        If a question has no ids, or an option that is of one question, as reject costs, which are in its unit.
 
     Examples
     --------
@@ -49,6 +67,7 @@ def over_questions(questions: Mapping[str, System]) -> System:
     items: list[str] = []
     columns: list[Floats] = []
     for name, system in questions.items():
+        _refuse_options_of_one(system)
         if system.ids is None:
             raise InputError("questions", "no_ids", got=name)
         of_question = list(map(str, system.ids))
@@ -58,14 +77,19 @@ def over_questions(questions: Mapping[str, System]) -> System:
     uncertainty, cost, weight = np.concatenate(columns, axis=1)
     first = next(iter(questions.values())).options
     options = checked_options(
-        n=first.n,
-        reject_costs=first.reject_costs,
-        confidence_level=first.confidence_level,
+        **{name: getattr(first, name) for name in _OF_ALL},
         max_uncertainty=1.0,
         sample_weight=None if is_one_repeated(weight) else weight,
         groups=items,
     )
     return prepare("costs", uncertainty, cost, options, ids=ids)
+
+
+def _refuse_options_of_one(system: System) -> None:
+    """Raise InputError if an option of a question is set that its mean with others has no place for."""
+    for name in _OF_ONE:
+        if is_set(system.options, name):
+            raise InputError(name, "is of one question: take each by itself")
 
 
 def _on_one_scale(system: System) -> Floats:

@@ -436,7 +436,12 @@ def are_of_questions(submissions: Sequence[Submission]) -> bool:
 
 
 def systems_by_question(submissions: Sequence[Submission], systems: Systems) -> Questions:
-    """Return the answers of each system to each question; InputError unless all have the same ones, alike."""
+    """Return the answers of each system to each question; InputError unless all have the same ones, alike.
+
+    Also if there are recalibrated systems, which would be left out.
+    """
+    if len(systems) > len(submissions):
+        raise InputError("--calibrate", "is of one question: choose it with --tasks")
     by_system = grouped(submissions, lambda one: one.of)
     questions = {
         name: {one.part: systems[one.name] for one in same} for name, same in by_system.items()

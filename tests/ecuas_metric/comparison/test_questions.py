@@ -66,6 +66,26 @@ def test_questions_without_ids_are_refused():
         over_questions({"a": confidence_system([1, 0], [0.9, 0.2], num_classes=2)})
 
 
+@pytest.mark.parametrize(
+    "option",
+    [{"reject_costs": 0.1}, {"groups": [0] * 40}, {"strata": [0] * 40}, {"normalize": True}],
+)
+def test_options_of_one_question_are_refused_and_not_dropped(option):
+    confidence = np.linspace(0.3, 1, 40)
+    one = confidence_system(
+        confidence > 0.6, confidence, num_classes=4, ids=range(40), confidence_level=0.9, **option
+    )
+    with pytest.raises(InputError, match=next(iter(option))):
+        over_questions({"a": one})
+
+
+def test_the_seed_and_the_floor_are_those_of_the_questions():
+    options = {"random_state": 5, "epsilon": 1e-3, "confidence_level": 0.9}
+    one = confidence_system([1, 0, 1], [0.9, 0.4, 1.0], num_classes=4, ids="abc", **options)
+    kept = over_questions({"a": one}).options
+    assert {name: getattr(kept, name) for name in options} == options
+
+
 def write_answers(path, model, skill):
     rng = np.random.default_rng(0)
     lines = []
@@ -98,6 +118,14 @@ def test_the_command_compares_the_mean_of_the_questions(tmp_path, capsys):
     assert json.loads(output.read_text())["verdict"]["best"] == ["good"]
     assert cli.main(["compare", good, bad, "--fail-if", "worse"]) == 1
     assert cli.main(["compare", bad, good, "--fail-if", "worse"]) == 0
+
+
+@pytest.mark.parametrize("flags", ["--reject-costs 0.1", "--normalize", "--calibrate affine"])
+def test_flags_of_one_question_are_refused_of_several(tmp_path, capsys, flags):
+    good = write_answers(tmp_path / "good.jsonl", "good", 2.5)
+    bad = write_answers(tmp_path / "bad.jsonl", "bad", 0.8)
+    assert cli.main(["compare", good, bad, *flags.split()]) == 2
+    assert flags.split()[0] in capsys.readouterr().err
 
 
 def test_systems_of_other_questions_are_not_compared(tmp_path, capsys):
