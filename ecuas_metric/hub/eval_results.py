@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -38,7 +39,7 @@ def eval_result_entries(
     benchmark : str
         The dataset on the Hub that the questions are of, NAMESPACE/NAME.
     only : iterable of Key, optional
-        The metrics; by default all that have a direction and lie in [0, 1] or are ECUAS_n.
+        The metrics; by default all that have a direction and a value.
     date : str, optional
         When the system was evaluated, ISO 8601; by default now.
     source : str, optional
@@ -53,7 +54,7 @@ def eval_result_entries(
     Raises
     ------
     InputError
-        If the benchmark is no name of a dataset, or a metric has no direction.
+        If the benchmark is no name of a dataset, or a metric that is named has no direction or no value.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def eval_result_entries(
     from huggingface_hub import EvalResultEntry
 
     require_repository(benchmark, "benchmark")
-    keys = [key for key in results.estimates if has_direction(key)] if only is None else list(only)
+    keys = keys_to_write(results) if only is None else list(only)
     return [
         EvalResultEntry(
             dataset_id=benchmark,
@@ -114,9 +115,15 @@ def open_pull_request(model: str, files: Mapping[str, str], *, title: str) -> st
     return str(info.pr_url)
 
 
-def has_direction(key: Key) -> bool:
-    """Return whether a plain metric ranks systems."""
-    return key.entry.higher_is_better is not None and not key.variant
+def keys_to_write(results: Results) -> list[Key]:
+    """Return the plain metrics that rank systems and have a value."""
+    return [
+        key
+        for key, estimate in results.estimates.items()
+        if key.entry.higher_is_better is not None
+        and not key.variant
+        and math.isfinite(estimate.value)
+    ]
 
 
 def _value(key: Key, results: Results) -> float:
@@ -126,6 +133,8 @@ def _value(key: Key, results: Results) -> float:
             "only", "has no direction, so that no board can rank by it", value=str(key)
         )
     value = results.estimates[key].value
+    if math.isnan(value):
+        raise InputError("only", "is not defined for these answers", value=str(key))
     return value if key.entry.higher_is_better else 1 - value
 
 
@@ -133,7 +142,7 @@ def _notes(key: Key, results: Results) -> str:
     estimate = results.estimates[key]
     name = str(key) if key.entry.higher_is_better else f"1 - {key}"
     limits = ""
-    if estimate.low is not None and estimate.high is not None:
+    if estimate.low is not None and estimate.high is not None and not math.isnan(estimate.low):
         low, high = estimate.low, estimate.high
         if not key.entry.higher_is_better:
             low, high = 1 - high, 1 - low

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from ..audit import refuse_audit
+from ..decisions import Decisions
 from ..metric import Key
 from ..results import Estimate, Results, System
 from ..version import VERSION
-from .eval_results import has_direction, require_repository
+from .eval_results import keys_to_write, require_repository
 
 SCHEMA = "0.3.0"
 LIBRARY = {"name": "ecuas-metric", "version": VERSION}
@@ -56,10 +58,11 @@ def files_of_evaluation(
     Raises
     ------
     InputError
-        If the benchmark or the model is not of two parts.
+        If the benchmark or the model is not of two parts, or some answers alone were labelled.
     """
     require_repository(model, "model")
     require_repository(benchmark, "benchmark")
+    refuse_audit(system, "samples")  # whose costs are no verdicts
     when = datetime.now(UTC) if date is None else datetime.fromisoformat(date)
     time = f"{when.timestamp():.0f}"
     identity = f"{benchmark}/{model.replace('/', '_')}/{time}"
@@ -81,9 +84,8 @@ def files_of_evaluation(
         "eval_library": {**LIBRARY, "additional_details": {"signature": str(results.basis)}},
         "model_info": {"name": model, "id": model, "additional_details": _UNKNOWN},
         "evaluation_results": [
-            _result_record(key, estimate, results, benchmark)
-            for key, estimate in results.estimates.items()
-            if has_direction(key) and math.isfinite(estimate.value)
+            _result_record(key, results.estimates[key], results, benchmark)
+            for key in keys_to_write(results)
         ],
         "detailed_evaluation_results": {
             "format": "jsonl",
@@ -100,12 +102,9 @@ def _sample_records(system: System) -> Iterator[dict[str, Any]]:
     """Yield of each sample whether it was right, and the confidence; the text of a question is its id."""
     decisions = system.decisions
     ids = range(1, system.num_samples + 1) if system.ids is None else system.ids
-    for sample, uncertainty, cost in zip(
-        map(str, ids),
-        decisions.uncertainty.tolist(),
-        decisions.candidate_cost.tolist(),
-        strict=True,
-    ):
+    samples = map(str, ids)
+    costs = decisions.candidate_cost.tolist()
+    for sample, cost, metadata in zip(samples, costs, _metadata(decisions), strict=True):
         yield {
             "sample_id": sample,
             "interaction_type": "single_turn",
@@ -113,8 +112,19 @@ def _sample_records(system: System) -> Iterator[dict[str, Any]]:
             "output": {"raw": [""]},
             "answer_attribution": [],
             "evaluation": {"score": 1 - cost, "is_correct": cost == 0},
-            "metadata": {"confidence": repr(1 - uncertainty)},
+            "metadata": metadata,
         }
+
+
+def _metadata(decisions: Decisions) -> list[dict[str, str]]:
+    """Return of each sample the confidence as text, or that there was no answer; nothing where there are none."""
+    if decisions.confidence is None:
+        return [{} for _ in decisions.uncertainty]
+    answers = zip(decisions.confidence.tolist(), decisions.abstained.tolist(), strict=True)
+    return [
+        {"abstained": "true"} if abstained else {"confidence": repr(confidence)}
+        for confidence, abstained in answers
+    ]
 
 
 def _result_record(

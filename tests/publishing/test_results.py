@@ -137,6 +137,20 @@ def test_records_of_every_eval_ever_hold_the_numbers_and_which_way_is_better(tmp
     assert [one["evaluation"]["is_correct"] for one in samples] == [bool(one) for one in correct]
 
 
+def test_a_record_of_a_sample_without_an_answer_has_no_confidence(tmp_path):
+    system = confidence_system([1, 0], [0.9, 0.2], abstained=[False, True], confidence_level=0.9)
+    _, samples = records_of(system, tmp_path)
+    assert [one["metadata"] for one in samples] == [{"confidence": "0.9"}, {"abstained": "true"}]
+
+
+def test_a_metric_without_a_value_has_no_entry():
+    results = compute_results(confidence_system([1, 1], [0.9, 0.2]))
+    tasks = [entry.task_id for entry in eval_result_entries(results, benchmark=BENCHMARK)]
+    assert "auroc" not in tasks
+    with pytest.raises(InputError, match="not defined"):
+        eval_result_entries(results, benchmark=BENCHMARK, only=[Key("auroc")])
+
+
 @pytest.mark.e2e
 @pytest.mark.integrations
 def test_the_formats_own_validator_takes_the_records(tmp_path):
