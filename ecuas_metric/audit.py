@@ -398,15 +398,15 @@ def _residual(whole: Number, audit: Audit, group: Ints, a: Floats) -> Number:
 
 def infer_numbers(numbers: Sequence[AuditedNumber | Number], design: Design) -> Inference | None:
     """Return what is known of a number, or of the first minus the second, of the same answers (N,)."""
-    audited = [one for one in numbers if isinstance(one, AuditedNumber)]
     whole = [one for one in numbers if isinstance(one, Number)]
-    if not audited:
-        return infer([*whole[:1], *(one.negated() for one in whole[1:])], design)
-    constants = [isinstance(one, AuditedNumber) or _is_constant(one) for one in numbers]
-    if not all(constants):
+    if len(whole) == len(numbers):
+        first, *others = whole
+        return infer([first, *(one.negated() for one in others)], design)
+    if not all(map(_is_constant, whole)):
         return None
+    audited = next(one for one in numbers if isinstance(one, AuditedNumber))
     return _infer_audited(
-        [one if isinstance(one, AuditedNumber) else _constant(one, audited[0]) for one in numbers]
+        [_constant(one, audited) if isinstance(one, Number) else one for one in numbers]
     )
 
 

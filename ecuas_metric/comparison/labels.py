@@ -30,22 +30,29 @@ def ids_of(submission: Submission) -> list[object]:
 
 def lines_to_label(submission: Submission, chosen: set[object]) -> list[dict[str, object]]:
     """Return what people see of the chosen answers: the id, and texts that are no verdicts."""
-    recipe = submission.recipe
-    columns: dict[str, Sequence[object]] = {}
-    if recipe.format != "run":
-        sheet = read_sheet(recipe.source, rows=recipe.path or None, skip=recipe.skip or None)
-        places = np.searchsorted(sheet.rows, submission.rows)
-        for name, _ in recipe.unused:
-            if name in sheet.names and not _LEADING.search(name):
-                cells = sheet.column(name)
-                if not is_numeric(parse_cells(cells).type):
-                    columns[name] = texts_in(cells).take(places).to_pylist()
+    columns = _texts_beside(submission)
     lines = []
     for row, id_ in enumerate(ids_of(submission)):
         if id_ in chosen:
             shown = {name: str(cells[row] or "") for name, cells in columns.items()}
             lines.append({"id": id_, "system": submission.name, **shown})
     return lines
+
+
+def _texts_beside(submission: Submission) -> dict[str, Sequence[object]]:
+    """Return the columns of texts (N,) without a role, whose names are none of verdicts; none of a run."""
+    recipe = submission.recipe
+    if recipe.format == "run":
+        return {}
+    sheet = read_sheet(recipe.source, rows=recipe.path or None, skip=recipe.skip or None)
+    places = np.searchsorted(sheet.rows, submission.rows)
+    free = [name for name, _ in recipe.unused if name in sheet.names]
+    cells = {name: sheet.column(name) for name in free if not _LEADING.search(name)}
+    return {
+        name: texts_in(column).take(places).to_pylist()
+        for name, column in cells.items()
+        if not is_numeric(parse_cells(column).type)
+    }
 
 
 def with_labels(submissions: Sequence[Submission], path: str) -> list[Submission]:
