@@ -7,6 +7,7 @@ two parts: that of the corrections, and that of the answers.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -20,8 +21,8 @@ from .basis import digest_values
 from .costs import ECUAS_N, ERROR_RATE
 from .decisions import confidence_decisions, select_rows
 from .errors import InputError, Note
-from .groups import Groups, Line, sum_samples, totals
-from .inference import Inference, Number, Rows, Side, infer, weighted_rows
+from .groups import Groups, Line, Rows, sum_samples, tie_groups, totals, weighted_rows
+from .inference import Inference, Number, Side, infer, infer_all
 from .inputs import (
     NO_LIMITS,
     Bools,
@@ -125,9 +126,11 @@ class Audit:
             return {key: Estimate(value) for key, value in values.items()}
         answers = answers_drawn(system)
         numbers = known_numbers(system, answers, values)
+        tests = [[number] for number in numbers.values()]
+        inferred = dict(zip(numbers, infer_audits(tests, answers.design), strict=True))
         estimates = {}
         for key, value in values.items():
-            found = infer_numbers([numbers[key]], answers.design) if key in numbers else None
+            found = inferred.get(key)
             limits = NO_LIMITS if found is None else found.limits(level)
             estimates[key] = Estimate(value, *limits)
         return estimates
@@ -333,8 +336,9 @@ class AuditedNumber:
         weight = self.design.weight
         return Point(self.value, Line(self.scores / weight, 0 * weight))
 
-    def answers(self) -> Rows:
-        """Return the answers (N,), each of which is a group of that line."""
+    @property
+    def samples(self) -> Rows:
+        """The answers (N,), each of which is a group of that line."""
         weight = self.design.weight
         return weighted_rows(np.arange(len(weight)), 0 * weight, weight)
 
@@ -357,7 +361,7 @@ def known_numbers(
 
 def _audited(audit: Audit, answers: Answers, whole: Number) -> AuditedNumber:
     weight = answers.design.weight
-    group = whole.answers().group
+    group = whole.samples.group
     line = whole.line
     chance = np.where(answers.form.abstained, 1.0, audit.chance)
     influence = line.intercept[group] + line.slope[group] * chance
@@ -396,13 +400,23 @@ def _residual(whole: Number, audit: Audit, group: Ints, a: Floats) -> Number:
     )
 
 
-def infer_numbers(numbers: Sequence[AuditedNumber | Number], design: Design) -> Inference | None:
-    """Return what is known of a number, or of the first minus the second, of the same answers (N,)."""
-    whole = [one for one in numbers if isinstance(one, Number)]
-    if len(whole) == len(numbers):
-        first, *others = whole
-        return infer([first, *(one.negated() for one in others)], design)
-    if not all(map(_is_constant, whole)):
+def infer_audits(
+    tests: Sequence[Sequence[AuditedNumber | Number]], design: Design
+) -> list[Inference | None]:
+    """Return what is known of numbers, or of differences, the first less the second, of the same answers (N,)."""
+    plain = [[one for one in test if isinstance(one, Number)] for test in tests]
+    are_plain = [len(one) == len(test) for one, test in zip(plain, tests, strict=True)]
+    inferred = iter(infer_all(list(itertools.compress(plain, are_plain)), design))
+    return [
+        next(inferred) if is_plain else _infer_beside_constants(test)
+        for test, is_plain in zip(tests, are_plain, strict=True)
+    ]
+
+
+def _infer_beside_constants(numbers: Sequence[AuditedNumber | Number]) -> Inference | None:
+    """Return what is known of audited numbers, and of one that no answer moves."""
+    constants = [isinstance(one, AuditedNumber) or _is_constant(one) for one in numbers]
+    if not all(constants):
         return None
     audited = next(one for one in numbers if isinstance(one, AuditedNumber))
     return _infer_audited(
@@ -412,7 +426,7 @@ def infer_numbers(numbers: Sequence[AuditedNumber | Number], design: Design) -> 
 
 def _is_constant(number: Number) -> bool:
     """Return whether no answer moves a number, as the cost of rejecting everything."""
-    return not number.answers().influence(number.line).any()
+    return not number.samples.influence(number.line).any()
 
 
 def _constant(number: Number, other: AuditedNumber) -> AuditedNumber:
@@ -433,37 +447,36 @@ def _constant(number: Number, other: AuditedNumber) -> AuditedNumber:
 def _infer_audited(numbers: Sequence[AuditedNumber]) -> Inference | None:
     """Return this of corrections and of answers."""
     first, *others = numbers
-    signed = [first.residual, *(one.residual.negated() for one in others)]
-    inferred, corrections = _infer_corrections(numbers, signed)
+    inferred, corrections = _infer_corrections(numbers)
     if len(inferred) < len(corrections):
         return None
     scores = _first_less_others([one.scores for one in numbers])
     moved = _first_less_others([one.moved for one in numbers])
     rest = _Rest(scores, moved, corrections, first)
     return Inference(
-        math.fsum(one.value for one in signed),
+        math.fsum(one.value for one in inferred),
         rest.side([one.lower for one in inferred], 1),
         rest.side([one.upper for one in inferred], -1),
-        sum(one.least for one in signed),
-        sum(one.most for one in signed),
+        sum(one.least for one in inferred),
+        sum(one.most for one in inferred),
     )
 
 
 def _infer_corrections(
-    numbers: Sequence[AuditedNumber], signed: Sequence[Number]
+    numbers: Sequence[AuditedNumber],
 ) -> tuple[list[Inference], list[Floats]]:
     """Return what is known of corrections, and these (N,): as one number where people looked at the same answers.
 
-    Else they are independent ones. Of those of which nothing is known there is no inference.
+    Else they are independent ones, the others negated. Of those of which nothing is known there is no inference.
     """
     first, *others = numbers
     corrections = [one.corrections for one in numbers]
-    parts = [[one] for one in signed]
     if all(first.is_drawn_as(one) for one in others):
         corrections = [_first_less_others(corrections)]
-        parts = [[*signed]]
-    weights = [one.weight for one in numbers[: len(parts)]]
-    inferred = map(infer, parts, map(Design, weights))
+        inferred = [infer([one.residual for one in numbers], Design(first.weight))]
+    else:
+        inferred = [infer([one.residual], Design(one.weight)) for one in numbers]
+        inferred[1:] = [one and one.negated() for one in inferred[1:]]
     return [one for one in inferred if one is not None], corrections
 
 

@@ -246,13 +246,15 @@ def why_not_comparable(
     for name, fact in FACTS.items():
         if purpose not in fact.harmless and name not in ignored and _differ(one, other, name):
             reasons.append(fact.reason)
-    if key is not None and _ranks_by_confidences(key) and not _have_same_answers(one, other):
+    if key is not None and _are_other_answers(key, one, other):
         reasons.append("answers")
     return list(dict.fromkeys(reasons))
 
 
-def _ranks_by_confidences(key: Key) -> bool:
-    return key.assesses == "confidences" and key.entry.higher_is_better is not None
+def _are_other_answers(key: Key, one: Basis, other: Basis) -> bool:
+    """Return whether a number assesses the confidences of answers, and these differ."""
+    ranks_confidences = key.assesses == "confidences" and key.entry.higher_is_better is not None
+    return ranks_confidences and not _have_same_answers(one, other)
 
 
 # None is a value of these, not an unknown one: a system without weights differs from one with weights.
@@ -300,7 +302,7 @@ def differing(bases: Iterable[Basis]) -> list[str]:
 def may_rank(key: Key, bases: Iterable[Basis]) -> bool:
     """Return whether a number may rank these, as far as that depends on what it is."""
     first, *following = bases
-    return all("answers" not in why_not_comparable(first, other, key=key) for other in following)
+    return not any(_are_other_answers(key, first, other) for other in following)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

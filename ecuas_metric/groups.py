@@ -131,10 +131,38 @@ class Groups:
         """The sum of w^2 (G,) of the samples that cost nothing."""
         return np.maximum(self.weight2 - self.costly, 0.0)
 
+    @cached_property
+    def counts(self) -> Floats:
+        """The numbers of equal wrong, and of equal right, samples that tell as much as those of the 0-1 cost."""
+        wrong = np.array([self.cost.sum(), self.weight2_cost.sum()])
+        right = np.array([self.total, self.weight2.sum()]) - wrong
+        weight, square = np.array([wrong, right]).T
+        return ratio(np.square(weight), square)
+
+    @cached_property
+    def kinds(self) -> Rows:
+        """Two kinds of samples for each group, first all that cost nothing, then all that cost `event`."""
+        index = np.arange(len(self.cost))
+        costly = ratio(self.cost, self.event)
+        square = np.append(self.free, self.costly)
+        weight = np.append(self.weight - costly, costly)
+        mean_weight = self.weight2 / self.weight
+        mean_square = self.weight4 / self.weight2
+        are_there = (weight != 0) | (square > 0)
+        rows = (
+            np.append(index, index),
+            np.append(0 * self.event, self.event),
+            weight,
+            square,
+            square * np.append(mean_weight, mean_weight),
+            square * np.append(mean_square, mean_square),
+        )
+        return Rows(*(values[are_there] for values in rows))
+
     def mean(self, line: Line) -> float:
         """Return the mean of a line over all samples."""
-        total = inner(self.weight, line.intercept) + inner(self.cost, line.slope)
-        return total / self.total
+        sums = self.weight * line.intercept + self.cost * line.slope
+        return float(sums.sum()) / self.total
 
     def centred(self, line: Line) -> Line:
         """Return a line less its mean over all samples."""
@@ -149,7 +177,7 @@ class Groups:
 
     def enlarged(self, mass: Floats, cost: FloatOrFloats) -> Groups:
         """Return the groups with a weight (G,) of samples of these costs (G,) added, for values and lines."""
-        return replace(self, weight=self.weight + mass, cost=self.cost + mass * cost, correct=None)
+        return Groups(self.weight + mass, self.cost + mass * cost, self.rank)
 
     def scaled(self, unit: float) -> Groups:
         """Return the groups with weights in another unit, at the same ranks."""
@@ -197,6 +225,29 @@ class Line:
     def times(self, factor: float) -> Line:
         """Return the influence on so many times the number."""
         return Line(factor * self.intercept, factor * self.slope)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Answers (N,): their groups, costs and weights w; or kinds of answers, with their sums of w, w^2, w^3 and w^4."""
+
+    group: Ints
+    cost: Floats
+    weight: Floats
+    square: Floats
+    cube: Floats
+    fourth: Floats
+
+    def influence(self, line: Line) -> Floats:
+        """Return the influence (N,) of each answer on a number."""
+        slope = line.slope[self.group]
+        return np.asarray(line.intercept[self.group] + slope * self.cost)
+
+
+def weighted_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
+    """Return answers one by one."""
+    square = np.square(weight)
+    return Rows(group, cost, weight, square, weight * square, np.square(square))
 
 
 # ---- samples -> groups -----------------------------------------------------------------------------------------------
@@ -277,10 +328,10 @@ def ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
 
 
 def totals(part: Ints, values: Floats, count: int = 0) -> Floats:
-    """Return the sums (H,) or (H, M) of values (N,) or (N, M) over parts, of which there are at least `count`."""
+    """Return the sums (.., H) of values (.., N) over parts, of which there are at least `count`."""
     if values.ndim == 1:
         return np.asarray(np.bincount(part, values, count), np.float64)
-    return np.stack([totals(part, column) for column in values.T], axis=1)
+    return np.stack([totals(part, row, count) for row in values])
 
 
 # ---- areas -----------------------------------------------------------------------------------------------------------
@@ -332,9 +383,9 @@ def _areas(groups: Groups) -> Areas:
     until = groups.weight_until
     right = groups.right
     # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
-    whole = np.floor(until)
-    inverse_sums = np.diff(harmonic_numbers(whole), prepend=0.0)
-    inside = np.diff(whole, prepend=0.0) - (until - weight) * inverse_sums
+    whole = np.append(0.0, np.floor(until))
+    inverse_sums = np.diff(harmonic_numbers(whole))
+    inside = np.diff(whole) - (until - weight) * inverse_sums
     risks = inner(groups.cost_until - cost, inverse_sums)
     risks += float((inside * cost / or_1(weight)).sum())
     total = float(until[-1])
@@ -371,14 +422,14 @@ def or_1(values: Floats) -> Floats:
 def harmonic_numbers(count: Floats) -> Floats:
     """Return 1 + 1/2 + .. + 1/k for each whole number k >= 0 in `count`."""
     largest = int(count.max())
-    if largest <= len(count):
+    if largest <= 2 * len(count):
         terms = 1 / np.arange(1.0, largest + 1)
         return np.append(0.0, np.cumsum(terms))[count.astype(np.int64)]
     y = count + 20.0  # where four terms of the asymptotic series are exact to float64
     z = 1 / np.square(y)
     series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
-    first_terms = sum(1 / (count + k) for k in range(1, 21))
-    return np.euler_gamma + np.log(y) + 0.5 / y - series - first_terms
+    first_terms = np.reciprocal(np.add.outer(np.arange(1.0, 21), count)).sum(axis=0)
+    return np.asarray(np.euler_gamma + np.log(y) + 0.5 / y - series - first_terms)
 
 
 # ---- the sort --------------------------------------------------------------------------------------------------------

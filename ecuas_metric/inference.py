@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from .groups import Groups, Line, ratio, sum_samples, totals
-from .inputs import Bools, Floats, Ints, Limits, inner
+from .groups import Groups, Line, Rows, or_1, ratio, sum_samples, totals
+from .inputs import Bools, FloatOrFloats, Floats, Ints, Limits, blocks, grouped, inner
 from .metric import Point
 from .sampling import INDEPENDENT, Clusters, Design
 
@@ -33,49 +35,6 @@ _NORMAL = 1e-3  # a skewness below which the first term of Cornish and Fisher is
 
 
 # ---- answers ---------------------------------------------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Answers (N,): their groups, costs and weights w; or kinds of answers, with their sums of w, w^2, w^3 and w^4."""
-
-    group: Ints
-    cost: Floats
-    weight: Floats
-    square: Floats
-    cube: Floats
-    fourth: Floats
-
-    def influence(self, line: Line) -> Floats:
-        """Return the influence (N,) of each answer on a number."""
-        slope = line.slope[self.group]
-        return np.asarray(line.intercept[self.group] + slope * self.cost)
-
-
-def weighted_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
-    """Return answers one by one."""
-    square = np.square(weight)
-    return Rows(group, cost, weight, square, weight * square, np.square(square))
-
-
-def split_kinds(groups: Groups) -> Rows:
-    """Return two kinds of answers for each group, first all that cost nothing, then all that cost `event`."""
-    index = np.arange(len(groups.cost))
-    costly = ratio(groups.cost, groups.event)
-    square = np.append(groups.free, groups.costly)
-    weight = np.append(groups.weight - costly, costly)
-    mean_weight = groups.weight2 / groups.weight
-    mean_square = groups.weight4 / groups.weight2
-    are_there = (weight != 0) | (square > 0)
-    rows = (
-        np.append(index, index),
-        np.append(0 * groups.event, groups.event),
-        weight,
-        square,
-        square * np.append(mean_weight, mean_weight),
-        square * np.append(mean_square, mean_square),
-    )
-    return Rows(*(values[are_there] for values in rows))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -104,29 +63,14 @@ class Number:
         return np.not_equal(self.seen.line.slope, 0)
 
     @functools.cached_property
-    def worst(self) -> Floats:
-        """What one more answer costs (G,) that makes the number smallest."""
-        return np.where(self.seen.line.slope < 0, self.dearest, self.cheapest)
+    def samples(self) -> Rows:
+        """The answers one by one, or as kinds where only their sums are known."""
+        return self.rows() if self.rows else self.groups.kinds
 
-    def negated(self) -> Number:
-        """Return minus the number, of which lower limits are minus the upper ones of the number."""
-        return dataclasses.replace(
-            self,
-            value=-self.value,
-            at=lambda groups: _negated(self.at(groups)),
-            seen=_negated(self.seen),
-            least=-self.most,
-            most=-self.least,
-            bias=-self.bias,
-        )
-
-    def answers(self, *, one_by_one: bool = True) -> Rows:
-        """Return the answers, one by one or as kinds."""
-        return self.rows() if one_by_one and self.rows else split_kinds(self.groups)
-
-
-def _negated(point: Point) -> Point:
-    return Point(-point.value, point.line.times(-1))
+    def worst(self, sign: int) -> Floats:
+        """Return what one more answer costs (G,) that makes the number, or minus it, smallest."""
+        is_right = sign * self.seen.line.slope < 0
+        return np.where(is_right, self.dearest, self.cheapest)
 
 
 # ---- three moments ---------------------------------------------------------------------------------------------------
@@ -134,7 +78,10 @@ def _negated(point: Point) -> Point:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums over the answers of each stratum (H,): of weights w and deviations d, and over what is added, of m and e."""
+    """Sums over the answers of each stratum (H,): of weights w and deviations d, and over what is added, of m and e.
+
+    Those that depend on the number can be of several numbers (M, H), and what follows of each (M,).
+    """
 
     total: Floats  # of w
     unit: Floats  # the weight of one answer
@@ -147,6 +94,22 @@ class Moments:
     added_cubes: Floats  # of unit^2 m e^3
     clusters: Clusters = INDEPENDENT
     is_difference: bool = False
+
+    def at(self, index: int) -> Moments:
+        """Return the moments of one of several numbers."""
+        return Moments(
+            self.total,
+            self.unit,
+            self.units,
+            self.squares[index],
+            self.cubes[index],
+            self.mass[index],
+            self.added[index],
+            self.added_squares[index],
+            self.added_cubes[index],
+            self.clusters.at(index),
+            self.is_difference,
+        )
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of so many times as many answers, with the same added."""
@@ -161,59 +124,61 @@ class Moments:
 
     @functools.cached_property
     def count(self) -> Floats:
-        """The number of equal independent answers (H,), with what is added."""
+        """The number of equal independent answers (.., H), with what is added."""
         return (self.total + self.mass) / (self.unit * self.clusters.factor)
 
     @functools.cached_property
-    def variance(self) -> Floats:
-        """The variance (H,) of the mean of each stratum, times its weight: that of a Dirichlet mean."""
-        share = self.total / (self.total + self.mass)
+    def share(self) -> Floats:
+        """The part (.., H) of the weight that was seen."""
+        return np.asarray(self.total / (self.total + self.mass))
+
+    @functools.cached_property
+    def variances(self) -> Floats:
+        """The variance (.., H) of the mean of each stratum, times its weight: that of a Dirichlet mean."""
         squares = (self.squares + self.added_squares) * self.clusters.factor
         factor = self.count / (self.count + 1)
-        return np.asarray(squares * np.square(share) * factor)
+        return np.asarray(squares * np.square(self.share) * factor)
 
     @functools.cached_property
-    def deviation(self) -> float:
-        """The standard deviation of the number."""
-        variance = float(self.variance.sum())
-        return math.sqrt(variance) / float(self.total.sum())
+    def variance(self) -> Floats:
+        """The sum of these (..)."""
+        return np.asarray(self.variances.sum(axis=-1))
 
     @functools.cached_property
-    def skewness(self) -> float:
-        """The skewness of the number, by the same; of a difference only what makes the lower tail longer.
+    def deviation(self) -> Floats:
+        """The standard deviation (..) of the number."""
+        return np.asarray(np.sqrt(self.variance) / self.total.sum())
+
+    @functools.cached_property
+    def skewness(self) -> Floats:
+        """The skewness (..) of the number, by the same; of a difference only what makes the lower tail longer.
 
         Of systems that are equal the mistakes of one are as likely those of the other: that one has seen more of them
         makes no tail of their difference shorter.
         """
-        variance = float(self.variance.sum())
-        if not variance > 0:
-            return 0.0
-        share = self.total / (self.total + self.mass)
         cubes = self.cubes + self.added_cubes
         cubes *= np.square(self.clusters.factor)
         factor = 2 * self.count**2 / (self.count + 1)
-        third = cubes * share**3 * factor / (self.count + 2)
-        skewness = float(third.sum()) / variance / math.sqrt(variance)
-        return min(skewness, 0.0) if self.is_difference else skewness
+        third = cubes * self.share**3 * factor / (self.count + 2)
+        skewness = ratio(ratio(third.sum(axis=-1), self.variance), np.sqrt(self.variance))
+        return np.minimum(skewness, 0.0) if self.is_difference else skewness
 
     @property
     def recovered(self) -> Floats:
-        """The contribution of each stratum (H,) to the shift by the added answers, up to a common factor.
+        """The contribution of each stratum (.., H) to the shift by the added answers, up to a common factor.
 
         They are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         """
-        return np.asarray(self.added * np.sqrt(self.variance))
+        return np.asarray(self.added * np.sqrt(self.variances))
 
     @property
-    def freedom(self) -> float:
-        """The degrees of freedom of the variance: of answers, and of what only groups tell (Satterthwaite 1946).
+    def freedom(self) -> Floats:
+        """The degrees of freedom (..) of the variance: of answers, and of what only groups tell (Satterthwaite 1946).
 
         Those of a difference are of groups: it is significant by chance where these happen to look independent.
         """
-        variance = float(self.variance.sum())
-        if not variance > 0:
-            return math.inf
-        share = self.variance / variance  # whatever the unit of the costs
+        whole = np.where(self.variance > 0, self.variance, math.inf)
+        share = self.variances / whole[..., None]  # whatever the unit of the costs
         if self.is_difference:
             units = np.minimum(self.units, self.clusters.units)
             squares = np.square(share) / np.maximum(units - 1, 1.0)
@@ -222,89 +187,100 @@ class Moments:
             of_groups = np.maximum(self.clusters.number - 1, 1.0)
             squares = np.square(share) / np.maximum(self.units - 1, 1.0)
             squares += np.square(excess) / of_groups
-        total = float(squares.sum())
-        return max(1 / total, 1.0) if total > 0 else math.inf
+        total = squares.sum(axis=-1)
+        return np.maximum(ratio(np.ones(total.shape), total, math.inf), 1.0)
 
     @property
-    def shift(self) -> float:
-        """What the added answers move the number by, times its weight, as a skewed mean needs it (Johnson 1978)."""
-        deviation = math.sqrt(float(self.variance.sum()))
-        if not deviation > 0:
-            return 0.0
-        most = float(self.recovered.sum()) / deviation
-        total = float((self.total + self.mass).sum())
+    def shift(self) -> Floats:
+        """What the added answers move the number by (..), times its weight, as skewed means need it (Johnson 1978)."""
+        most = ratio(self.recovered.sum(axis=-1), np.sqrt(self.variance))
+        total = (self.total + self.mass).sum(axis=-1)
         needed = self.skewness * self.deviation * total / 4
-        if not needed * most > 0:
-            return 0.0
-        return math.copysign(min(abs(most), abs(needed)), most)
+        shift = np.copysign(np.minimum(np.abs(most), np.abs(needed)), most)
+        return np.where(needed * most > 0, shift, 0.0)
 
-    def side(
-        self,
-        centre: float,
-        shift: float = 0.0,
-        reaches: Sequence[Reach] = (),
-    ) -> Side:
-        """Return the distribution of the number, whose added answers shift the centre."""
+    def side(self, centre: float, shift: float = 0.0) -> Side:
+        """Return the distribution of one number, whose added answers shift the centre."""
         return Side(
             centre + shift,
-            self.deviation,
-            self.skewness,
-            self.freedom,
+            float(self.deviation),
+            float(self.skewness),
+            float(self.freedom),
             shift,
             self,
-            reaches,
         )
 
     @property
-    def standard_error(self) -> float:
-        """The standard error of the number, with nothing added: the infinitesimal jackknife, times k / (k - 1)."""
+    def standard_error(self) -> Floats:
+        """The standard error (..) of the number, with nothing added: the infinitesimal jackknife, times k / (k - 1)."""
         total = float(self.total.sum())
         count = total**2 / inner(self.unit, self.total)
-        if count <= 1:
-            return math.nan
-        squares = float((self.squares * self.clusters.factor).sum())
-        return math.sqrt(squares * count / (count - 1)) / total
+        factor = count / (count - 1) if count > 1 else math.nan
+        squares = (self.squares * self.clusters.factor).sum(axis=-1)
+        return np.asarray(np.sqrt(squares * factor) / total)
 
 
-def moments(
-    numbers: Sequence[Number],
-    lines: Sequence[Line],
+# What moments are taken of: one number, or a first one and a second one that is subtracted.
+Test = Sequence["Number"]
+_SIGNS = (1, -1)
+
+
+def _rows(tests: Sequence[Test], design: Design) -> list[list[Rows]]:
+    """Return the answers of each number: as kinds, where nothing asks for them one by one."""
+    are_kinds = len(tests[0]) == 1 and design.is_simple
+    return [
+        [number.groups.kinds if are_kinds else number.samples for number in test] for test in tests
+    ]
+
+
+def _influences(rows: Sequence[Sequence[Rows]], lines: Sequence[Sequence[Line]]) -> Floats:
+    """Return the influence of each answer on each difference (M, N)."""
+    influences = []
+    for of_test, of_numbers in zip(rows, lines, strict=True):
+        influences.append(sum(map(Rows.influence, of_test, of_numbers)))
+    return np.stack(influences)
+
+
+def _moments(
+    tests: Sequence[Test],
+    lines: Sequence[Sequence[Line]],
     design: Design,
     seen: Moments | None = None,
+    extremes: Sequence[Sequence[Floats]] = (),
 ) -> Moments:
-    """Return the moments of a sum of numbers with these lines: of what was seen, or with one more answer beside it.
+    """Return the moments of differences with these lines: of what was seen, or with one more answer beside it.
 
-    That one, in each stratum, is spread over the answers on which a number depends.
+    That one, of this influence (G,) on each number, is in each stratum spread over the answers on which it depends.
     """
-    one_by_one = len(numbers) > 1 or not design.is_simple
-    rows = [number.answers(one_by_one=one_by_one) for number in numbers]
-    weight = rows[0].weight
+    rows = _rows(tests, design)
+    one = rows[0][0]
     total = design.totals
-    whole = total(weight)
-    square = total(rows[0].square)
+    whole = total(one.weight)
+    square = total(one.square)
     unit = square / whole
-    influences = [one.influence(line) for one, line in zip(rows, lines, strict=True)]
-    influence = np.sum(influences, axis=0)
-    mass = np.zeros(len(weight))
-    moved = np.zeros(len(weight))
+    influence = _influences(rows, lines)
+    mass = np.zeros(influence.shape)
+    moved = np.zeros(influence.shape)
     if seen is None:
-        clusters = _clusters(numbers, lines, rows, influence, design)
+        clusters = _clusters(tests, lines, rows, influence, design)
     else:
         clusters = seen.clusters
-        for number, line, one in zip(numbers, lines, rows, strict=True):
-            relevant = weight * number.matters[one.group]
+        for place, _ in enumerate(rows[0]):
+            matters = _of_answers(rows, place, [test[place].matters for test in tests])
+            extreme = _of_answers(rows, place, [of_test[place] for of_test in extremes])
+            relevant = one.weight * matters
             share = ratio(ADDED * unit * clusters.factor, total(relevant))
             added = relevant * design.of_samples(share)
-            moved += added * line.at(number.worst)[one.group]
+            moved += added * extreme
             # sums of weighted costs can make a kind less than nothing
             is_more = np.abs(added) > np.abs(mass)
             mass = np.where(is_more, added, mass)
-    sums = total(weight * influence) + total(moved)
+    sums = total(one.weight * influence) + total(moved)
     mean = sums / (whole + total(mass))
     mean = design.of_samples(mean)
     deviation = influence - mean
     squares = np.square(deviation)
-    none = np.zeros(len(mass))
+    none = np.zeros(mass.shape)
     extreme = np.divide(moved, mass, out=none, where=mass != 0)
     extreme -= mean
     first = mass * extreme
@@ -312,46 +288,76 @@ def moments(
     return Moments(
         total=whole,
         unit=unit,
-        units=np.square(square) / total(rows[0].fourth),
-        squares=total(rows[0].square * squares),
-        cubes=total(rows[0].cube * squares * deviation),
+        units=np.square(square) / total(one.fourth),
+        squares=total(one.square * squares),
+        cubes=total(one.cube * squares * deviation),
         mass=total(mass),
         added=total(first),
         added_squares=unit * total(second),
         added_cubes=np.square(unit) * total(second * extreme),
         clusters=clusters,
-        is_difference=len(numbers) > 1,
+        is_difference=len(rows[0]) > 1,
     )
 
 
+def _of_answers(
+    rows: Sequence[Sequence[Rows]], place: int, values: Sequence[Floats | Bools]
+) -> Floats:
+    """Return values (G,) of the groups of a number of each test for each of its answers (M, N)."""
+    return np.stack([one[of_test[place].group] for of_test, one in zip(rows, values, strict=True)])
+
+
 def _clusters(
-    numbers: Sequence[Number],
-    lines: Sequence[Line],
-    rows: Sequence[Rows],
+    tests: Sequence[Test],
+    lines: Sequence[Sequence[Line]],
+    rows: Sequence[Sequence[Rows]],
     influence: Floats,
     design: Design,
 ) -> Clusters:
-    """Return what groups do to a sum of numbers with this influence of each answer (N,).
+    """Return what groups do to differences with this influence of each answer (M, N).
 
     One more answer is taken to be the farther one from the mean, up or down.
     """
     if design.group is None:
         return INDEPENDENT
     low = high = design.centred(influence) - influence
-    matters = np.zeros(len(influence), np.bool_)
-    for number, line, one in zip(numbers, lines, rows, strict=True):
-        cheap = np.nan_to_num(line.at(number.cheapest))[one.group]
-        dear = np.nan_to_num(line.at(number.dearest))[one.group]
+    matters = np.zeros(influence.shape, np.bool_)
+    for place, _ in enumerate(rows[0]):
+        ends = []
+        for test, of_test in zip(tests, lines, strict=True):
+            line = of_test[place]
+            number = test[place]
+            ends.append([line.at(number.cheapest), line.at(number.dearest)])
+        cheap, dear = (
+            _of_answers(rows, place, [np.nan_to_num(end) for end in of_end])
+            for of_end in zip(*ends, strict=True)
+        )
         low = low + np.minimum(cheap, dear)
         high = high + np.maximum(cheap, dear)
-        matters |= number.matters[one.group]
+        relevant = _of_answers(rows, place, [test[place].matters for test in tests])
+        matters |= relevant > 0
     farthest = np.maximum(np.square(low), np.square(high))
     return design.clusters(influence, matters, farthest)
 
 
-def moments_seen(numbers: Sequence[Number], design: Design) -> Moments:
-    """Return the moments of a sum of numbers with no answer added."""
-    return moments(numbers, [number.line for number in numbers], design)
+def _moments_seen(tests: Sequence[Test], design: Design) -> Moments:
+    """Return the moments of differences with no answer added."""
+    lines = [
+        [number.line.times(sign) for number, sign in zip(test, _SIGNS, strict=False)]
+        for test in tests
+    ]
+    return _moments(tests, lines, design)
+
+
+def _batches(tests: Sequence[Test], design: Design) -> Iterator[list[int]]:
+    """Yield the places of tests whose answers have the same weights, as many as stay in the processor's cache."""
+
+    def weight(place: int) -> Floats:
+        return _rows([tests[place]], design)[0][0].weight
+
+    for alike in grouped(range(len(tests)), lambda place: id(weight(place))).values():
+        for part in blocks(len(alike), row_size=len(weight(alike[0]))):
+            yield alike[part]
 
 
 # ---- one limit -------------------------------------------------------------------------------------------------------
@@ -374,9 +380,7 @@ class Side:
 
     def limit(self, tail: float) -> float:
         """Return the quantile at a level in (0, 1)."""
-        return self.centre + self.deviation * pearson_quantile(
-            self.skewness, _normal_tail(tail, self.freedom)
-        )
+        return float(_quantiles([self], tail)[0])
 
     def mirrored(self) -> Side:
         """Return the distribution of minus the number."""
@@ -401,48 +405,103 @@ class Reach:
     mass: Floats  # (G,), the weight of what is added
     cost: Floats  # (G,), what that costs
     extreme: Floats  # (G,), the influence of that
-
-    @property
-    def terms(self) -> Floats:
-        """The size (G,) of the terms of which that influence is the sum."""
-        of_cost = self.line.slope * self.cost
-        return np.asarray(np.abs(self.line.intercept) + np.abs(of_cost))
+    linear: float  # what the added answer moves the number by, to first order
+    terms: float  # the size of the terms of which that is the sum
 
 
-def _reach(number: Number, added: float) -> Reach:
-    """Return where one more answer, which counts as `added`, takes a number.
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Push:
+    """What makes a number, or minus it, as small as one more answer can, which counts as `added`."""
 
-    It is spread over the confidences as the answers are, where the number depends on the answer.
+    number: Number
+    sign: int
+    added: float
+
+
+def _reaches(pushes: Sequence[_Push]) -> list[Reach]:
+    """Return where one more answer takes numbers of the same groups.
+
+    It is spread over the confidences as the answers are, where a number depends on the answer.
     """
-    groups = number.groups
-    cost = number.worst
-    mass = np.where(number.matters, groups.weight, 0.0)
-    mass *= ADDED * groups.unit * added / (float(mass.sum()) or 1.0)  # 0 if on none
-    enlarged = groups.enlarged(mass, cost)
-    point = number.at(enlarged)
-    line = enlarged.centred(point.line)
-    moved = point.value - number.seen.value
-    return Reach(moved, line, mass, cost, line.at(cost))
+    numbers = [push.number for push in pushes]
+    groups = numbers[0].groups
+    sign = np.array([[push.sign] for push in pushes])
+    added = np.array([[push.added] for push in pushes])
+    cost = np.stack([push.number.worst(push.sign) for push in pushes])
+    mass = np.where([number.matters for number in numbers], groups.weight, 0.0)
+    mass *= ADDED * groups.unit * added / or_1(mass.sum(axis=-1, keepdims=True))  # 0 if on none
+    weight = groups.weight + mass
+    whole_cost = groups.cost + mass * cost
+    points = []
+    enlarged: dict[tuple[bytes, bytes], Groups] = {}  # whose areas several numbers have in common
+    for number, its_weight, its_cost in zip(numbers, weight, whole_cost, strict=True):
+        identity = its_weight.tobytes(), its_cost.tobytes()
+        if identity not in enlarged:
+            enlarged[identity] = Groups(its_weight, its_cost, groups.rank)
+        points.append(number.at(enlarged[identity]))
+    intercept = sign * np.stack([point.line.intercept for point in points])
+    slope = sign * np.stack([point.line.slope for point in points])
+    mean = (weight * intercept + whole_cost * slope).sum(axis=-1) / weight.sum(axis=-1)
+    intercept -= mean[:, None]
+    of_cost = slope * cost
+    extreme = intercept + of_cost
+    linear = (mass * extreme).sum(axis=-1)
+    terms = (mass * (np.abs(intercept) + np.abs(of_cost))).sum(axis=-1)
+    moved = [
+        push.sign * (point.value - push.number.seen.value)
+        for push, point in zip(pushes, points, strict=True)
+    ]
+    lines = map(Line, intercept, slope)
+    return list(map(Reach, moved, lines, mass, cost, extreme, linear.tolist(), terms.tolist()))
 
 
-def _side(
-    numbers: Sequence[Number],
+class _Reaches(dict[_Push, Reach]):
+    """The reaches of numbers, each computed once: differences of one number to many have it in common."""
+
+    def of_tests(self, tests: Sequence[Sequence[_Push]]) -> list[list[Reach]]:
+        """Return the reaches of each test."""
+        new = [push for push in dict.fromkeys(itertools.chain(*tests)) if push not in self]
+        for alike in grouped(new, lambda push: id(push.number.groups)).values():
+            self |= zip(alike, _reaches(alike), strict=True)
+        return [[self[push] for push in test] for test in tests]
+
+
+def _sides(
+    tests: Sequence[Test],
+    reaches: Sequence[Sequence[Reach]],
     design: Design,
     seen: Moments,
-) -> Side:
-    """Return the distribution of a sum of numbers with one more answer that makes it smallest."""
-    reaches = [_reach(number, design.added(seen.clusters)) for number in numbers]
-    enlarged = moments(numbers, [reach.line for reach in reaches], design, seen)
-    moved = math.fsum(reach.moved for reach in reaches)
-    linear = math.fsum(inner(reach.mass, reach.extreme) for reach in reaches)
-    terms = math.fsum(inner(reach.mass, reach.terms) for reach in reaches)
-    # all of the move where the added answer has no influence on what it has moved
-    part = enlarged.shift / linear if abs(linear) > _DIFFERENCE * terms else 1.0
-    return enlarged.side(
-        math.fsum(number.value - number.bias for number in numbers),
-        moved * part,
-        reaches,
-    )
+    sign: int,
+) -> list[Side]:
+    """Return the distributions of differences, or of minus them, with one more answer that makes these smallest."""
+    lines = [[reach.line for reach in of_test] for of_test in reaches]
+    extremes = [[reach.extreme for reach in of_test] for of_test in reaches]
+    enlarged = _moments(tests, lines, design, seen, extremes)
+    columns = (enlarged.shift, enlarged.deviation, enlarged.skewness, enlarged.freedom)
+    sides = []
+    found = zip(*map(np.ndarray.tolist, columns), strict=True)
+    for place, (needed, deviation, skewness, freedom) in enumerate(found):
+        of_test = reaches[place]
+        moved = math.fsum(reach.moved for reach in of_test)
+        linear = math.fsum(reach.linear for reach in of_test)
+        terms = math.fsum(reach.terms for reach in of_test)
+        # all of the move where the added answer has no influence on what it has moved
+        part = needed / linear if abs(linear) > _DIFFERENCE * terms else 1.0
+        shift = moved * part
+        centre = sign * _estimate(tests[place])
+        moments = enlarged.at(place)
+        sides.append(Side(centre + shift, deviation, skewness, freedom, shift, moments, of_test))
+    return sides
+
+
+def _estimate(test: Test) -> float:
+    """Return a number, or the difference of two, less its bias."""
+    return difference([number.value - number.bias for number in test])
+
+
+def difference(values: Sequence[float]) -> float:
+    """Return a value, or the first of two less the second."""
+    return math.fsum(map(operator.mul, values, _SIGNS))
 
 
 # ---- both limits -----------------------------------------------------------------------------------------------------
@@ -457,15 +516,22 @@ class Inference:
     upper: Side  # of minus the number
     least: float = -math.inf
     most: float = math.inf
-    seen: Moments | None = None  # without the added answer
+    seen: Side | None = None  # of the number, without the added answer
 
     def limits(self, level: float) -> Limits:
         """Return the interval at a level in (0, 1); it contains the value, and lies in its range."""
-        tail = (1 - level) / 2
-        low = max(self.lower.limit(tail), self.least)
-        high = min(-self.upper.limit(tail), self.most)
-        value = min(max(self.value, self.least), self.most)  # which rounding may pass
-        return min(low, value), max(high, value)
+        return all_limits([self], level)[0]
+
+    def negated(self) -> Inference:
+        """Return what is known of minus the number."""
+        return Inference(
+            -self.value,
+            self.upper,
+            self.lower,
+            -self.most,
+            -self.least,
+            self.seen and self.seen.mirrored(),
+        )
 
     def tail(self, hypothesis: float = 0.0) -> float:
         """Return the one-sided p-value of a hypothetical number against the estimate; 1/2 if they are equal."""
@@ -480,25 +546,85 @@ class Inference:
         return 2 * self.tail(hypothesis)
 
 
-def infer(numbers: Sequence[Number], design: Design) -> Inference | None:
-    """Return what the answers tell of a sum of numbers: of one alone, or of a difference, one and another negated.
+def infer(numbers: Test, design: Design) -> Inference | None:
+    """Return what the answers tell of a number, or of the difference of two, the first less the second.
 
     One more answer moves the first up and the second down, or the reverse. None if nothing is known of the error.
     """
-    seen = moments_seen(numbers, design)
-    lower = _side(numbers, design, seen)
-    upper = _side([number.negated() for number in numbers], design, seen)
+    return infer_all([numbers], design)[0]
+
+
+def infer_all(tests: Sequence[Test], design: Design) -> list[Inference | None]:
+    """Return what `infer` does for each of several numbers, or for each of several differences, at once."""
+    reaches = _Reaches()
+    found: dict[int, Inference | None] = {}
+    for places in _batches(tests, design):
+        batch = [tests[place] for place in places]
+        found |= zip(places, _infer_batch(batch, design, reaches), strict=True)
+    return [found[place] for place in range(len(tests))]
+
+
+def standard_errors(tests: Sequence[Test], design: Design) -> list[float]:
+    """Return the standard errors of several numbers, or of several differences."""
+    found: dict[int, float] = {}
+    for places in _batches(tests, design):
+        seen = _moments_seen([tests[place] for place in places], design)
+        found |= zip(places, seen.standard_error.tolist(), strict=True)
+    return [found[place] for place in range(len(tests))]
+
+
+def _infer_batch(
+    tests: Sequence[Test], design: Design, reaches: _Reaches
+) -> list[Inference | None]:
+    """Return what answers of the same weights tell of differences."""
+    seen = _moments_seen(tests, design)
+    added = np.broadcast_to(design.added(seen.clusters), len(tests)).tolist()
+    pushes = []
+    for up in _SIGNS:
+        for test, count in zip(tests, added, strict=True):
+            signs = [up * sign for sign in _SIGNS[: len(test)]]
+            pushes.append(list(map(_Push, test, signs, [count] * len(test))))
+    found = reaches.of_tests(pushes)
+    both = [
+        _sides(tests, found[: len(tests)], design, seen, 1),
+        _sides(tests, found[len(tests) :], design, seen, -1),
+    ]
+    columns = (seen.deviation, seen.skewness, seen.freedom)
+    stills = []
+    for place, column in enumerate(zip(*map(np.ndarray.tolist, columns), strict=True)):
+        deviation, skewness, freedom = column
+        centre = _estimate(tests[place])
+        stills.append(Side(centre, deviation, skewness, freedom, moments=seen.at(place)))
+    return list(map(_inference, tests, *both, stills))
+
+
+def _inference(test: Test, lower: Side, upper: Side, seen: Side) -> Inference | None:
+    """Return both sides of a difference in its range; None if nothing is known of the error."""
     ends = [lower.centre, lower.deviation, upper.centre, upper.deviation]
     if not all(map(math.isfinite, ends)):
         return None
+    first, *second = test
     return Inference(
-        math.fsum(number.value for number in numbers),
+        difference([number.value for number in test]),
         lower,
         upper,
-        sum(number.least for number in numbers),
-        sum(number.most for number in numbers),
+        first.least - sum(number.most for number in second),
+        first.most - sum(number.least for number in second),
         seen,
     )
+
+
+def all_limits(inferences: Sequence[Inference], level: FloatOrFloats) -> list[Limits]:
+    """Return the interval of each number at a level in (0, 1), or at one for each; nan at a level of nan."""
+    if not inferences:
+        return []
+    tail = (1 - np.asarray(level)) / 2
+    least, most, value = np.array([(one.least, one.most, one.value) for one in inferences]).T
+    low = np.maximum(_quantiles([one.lower for one in inferences], tail), least)
+    high = np.minimum(-_quantiles([one.upper for one in inferences], tail), most)
+    value = np.clip(value, least, most)  # which rounding may pass
+    ends = np.minimum(low, value).tolist(), np.maximum(high, value).tolist()
+    return list(zip(*ends, strict=True))
 
 
 # ---- averages, and what was not seen ---------------------------------------------------------------------------------
@@ -547,16 +673,19 @@ class Unseen:
     size: float  # what one adds to the number
 
 
-def unseen(
-    numbers: Sequence[Number],
-    inference: Inference,
-    level: float,
-    design: Design,
-) -> Unseen | None:
-    """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
-    side = _side_on_the_added(inference, level)
-    if side is None:
-        return None
+def find_unseen(
+    tests: Sequence[Test], inferences: Sequence[Inference], level: float, design: Design
+) -> list[Unseen | None]:
+    """Return for each test what was not seen, if its interval mostly rests on the added answer, see `HALF`."""
+    sides = _sides_on_the_added(inferences, level)
+    return [
+        None if side is None else _describe_unseen(test, side, design)
+        for test, side in zip(tests, sides, strict=True)
+    ]
+
+
+def _describe_unseen(numbers: Test, side: Side, design: Design) -> Unseen:
+    """Return what was not seen on a side that rests on it."""
     squares = (reach.mass * np.square(reach.extreme) for reach in side.reaches)
     influences = [float(values.max()) for values in squares]
     index = int(np.argmax(influences))
@@ -589,7 +718,7 @@ def _find_stratum(side: Side, design: Design) -> int | None:
 
 def _select_stratum(number: Number, design: Design, stratum: int) -> Groups:
     """Return the groups of a number with the answers of one stratum only."""
-    rows = number.answers()
+    rows = number.samples
     inside = np.flatnonzero(design.stratum == stratum)
     add = functools.partial(totals, rows.group[inside], count=len(number.groups.weight))
     return sum_samples(number.groups.rank, rows.weight[inside], rows.cost[inside], add)
@@ -614,40 +743,54 @@ def _unseen_places(matters: Bools, groups: Groups, reach: Reach) -> tuple[int, I
     return int(places[worst]), places[first : last + 1]
 
 
-def _side_on_the_added(inference: Inference, level: float) -> Side | None:
-    """Return the side that would lose more than half without the added answer, and most of both."""
-    assert inference.seen is not None
+def _sides_on_the_added(inferences: Sequence[Inference], level: float) -> list[Side | None]:
+    """Return of each number the side that would lose more than half without the added answer, and most of both."""
+    sides = []
+    stills = []
+    values = []
+    for one in inferences:
+        assert one.seen is not None
+        sides += [one.lower, one.upper]
+        stills += [one.seen, one.seen.mirrored()]
+        values += [one.value, -one.value]
+    if not sides:
+        return []
     tail = (1 - level) / 2
-    seen = inference.seen.side(inference.lower.centre - inference.lower.shift)
-    most = 0.0
-    resting = None
-    for side, still, value in (
-        (inference.lower, seen, inference.value),
-        (inference.upper, seen.mirrored(), -inference.value),
+    limit = _quantiles(sides, tail)
+    remaining = _quantiles(stills, tail)
+    rests_on_it = np.abs(remaining - values) < HALF * np.abs(limit - values)
+    lost = np.where(rests_on_it, np.abs(remaining - limit), 0.0).reshape(-1, 2)
+    # the first of equal sides
+    is_second = lost[:, 1] > lost[:, 0] * (1 + _ROUNDING)
+    resting = []
+    for place, (second, most) in enumerate(
+        zip(is_second.tolist(), lost.max(axis=1).tolist(), strict=True)
     ):
-        limit = side.limit(tail)
-        remaining = still.limit(tail)
-        lost = abs(remaining - limit)
-        rests_on_it = abs(remaining - value) < HALF * abs(limit - value)
-        if rests_on_it and lost > most * (1 + _ROUNDING):  # the first of equal sides
-            most = lost
-            resting = side
+        resting.append(sides[2 * place + second] if most > 0 else None)
     return resting
 
 
 # ---- the distributions -----------------------------------------------------------------------------------------------
 
 
-def pearson_quantile(skewness: float, tail: float) -> float:
-    """Return the quantile of the gamma distribution of mean 0, variance 1 and this skewness."""
+def _quantiles(sides: Sequence[Side], tail: FloatOrFloats) -> Floats:
+    """Return the quantile (M,) of each distribution at a level in (0, 1), or at one for each."""
+    columns = [(side.centre, side.deviation, side.skewness, side.freedom) for side in sides]
+    centre, deviation, skewness, freedom = np.array(columns).T
+    deviate = pearson_quantile(skewness, _normal_tail(tail, freedom))
+    return np.asarray(centre + deviation * deviate)
+
+
+def pearson_quantile(skewness: Floats, tail: FloatOrFloats) -> Floats:
+    """Return the quantiles (..) of gamma distributions of mean 0, variance 1 and this skewness."""
     from scipy.special import gammainccinv, gammaincinv, ndtri
 
-    if abs(skewness) < _NORMAL:
-        z = float(ndtri(tail))
-        return z + skewness / 6 * (z * z - 1)
-    shape = 4 / skewness**2
-    inverse = gammaincinv if skewness > 0 else gammainccinv
-    return float(inverse(shape, tail) - shape) * skewness / 2
+    z = ndtri(tail)
+    is_normal = np.abs(skewness) < _NORMAL
+    shape = 4 / np.square(np.where(is_normal, 1.0, skewness))
+    gamma = np.where(skewness > 0, gammaincinv(shape, tail), gammainccinv(shape, tail))
+    normal = z + skewness / 6 * (z * z - 1)
+    return np.asarray(np.where(is_normal, normal, (gamma - shape) * skewness / 2))
 
 
 def pearson_tail(skewness: float, deviate: float) -> float:
@@ -661,13 +804,13 @@ def pearson_tail(skewness: float, deviate: float) -> float:
     return float(cumulative(shape, max(shape + deviate * 2 / skewness, 0.0)))
 
 
-def _normal_tail(tail: float, freedom: float) -> float:
-    """Return the normal level whose quantile is Student's at `tail`."""
+def _normal_tail(tail: FloatOrFloats, freedom: Floats) -> Floats:
+    """Return the normal levels (M,) whose quantiles are Student's at `tail`."""
     from scipy.special import ndtr, stdtrit
 
-    if math.isinf(freedom):
-        return tail
-    return max(float(ndtr(stdtrit(freedom, tail))), _LEAST)
+    is_few = np.isfinite(freedom)
+    of_students = np.maximum(ndtr(stdtrit(np.where(is_few, freedom, 1.0), tail)), _LEAST)
+    return np.asarray(np.where(is_few, of_students, tail))
 
 
 def _student_tail(tail: float, freedom: float) -> float:

@@ -14,17 +14,16 @@ from .abstentions import answered_count
 from .costs import EXPECTED_COST
 from .decisions import Decisions, one_of_each_class, right_and_wrong
 from .errors import Note
-from .groups import Groups, Line, ratio, run_starts, sum_samples, totals
+from .groups import Groups, Line, Rows, run_starts, sum_samples, totals, weighted_rows
 from .inference import (
     HALF,
-    Inference,
     Number,
-    Rows,
     Unseen,
+    all_limits,
+    find_unseen,
     infer,
-    moments_seen,
-    unseen,
-    weighted_rows,
+    infer_all,
+    standard_errors,
 )
 from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits, grouped
 from .metric import Data, Key, Metric, Point, at_parameter
@@ -36,6 +35,7 @@ from .metrics import (
     ratio_keys,
     recalibrated_uncertainty,
     recalibrated_values,
+    right_and_wrong_at,
     sample_costs,
     value_line,
 )
@@ -106,18 +106,34 @@ class Answers:
 
     def data(self, key: Key, groups: Groups) -> Data:
         """Return what a metric is computed from."""
-        return at_parameter(Data(self.form, self.options, grouped=groups), key)
+        return Data(self.form, self.options, key.parameter or 0.0, groups)
 
     @property
     def uncertainty(self) -> Floats:
         """The uncertainty of each group (G,)."""
         return self.form.uncertainty_at(self.groups.rank)
 
+    @functools.cached_property
+    def right_and_wrong(self) -> Decisions:
+        """Right answers at the uncertainty of each group, then wrong ones (2 G,)."""
+        return right_and_wrong_at(self.uncertainty, self.form)
+
+    @functools.cached_property
+    def extremes(self) -> Decisions:
+        """Right answers, then wrong ones, of the uncertainties at which their cost can be least or most."""
+        most = self.form.max_uncertainty
+        u = self.uncertainty
+        above = float(u.max(initial=most))  # which is rejected at every cost
+        answers_some = np.isfinite(u).any()
+        # what rejects all rejects the next answer too
+        least = 0.0 if answers_some else math.inf
+        return right_and_wrong_at(np.maximum([0.0, most, above], least), self.form)
+
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
-        return mean_line(key, self.uncertainty, self.form, self.options)
+        return mean_line(key, self.right_and_wrong, self.options)
 
-    @property
+    @functools.cached_property
     def largest(self) -> float:
         """The most that any answer is taken to cost."""
         return self.dearest(np.ones(len(self.groups.rank), np.bool_))
@@ -262,11 +278,8 @@ def _is_inferable(metric: Metric, groups: Groups) -> bool:
     """Return whether a metric has an influence, and as many wrong, and right, answers as its interval needs."""
     if metric.of_samples and metric.line is None:
         return False
-    wrong = np.array([groups.cost.sum(), groups.weight2_cost.sum()])
-    right = np.array([groups.total, groups.weight2.sum()]) - wrong
-    weight, square = np.array([wrong, right]).T
-    counts = ratio(np.square(weight), square)
-    return bool((counts >= (1 - _ROUNDING) * np.array(metric.fewest)).all())
+    fewest = (1 - _ROUNDING) * np.array(metric.fewest)
+    return bool((groups.counts >= fewest).all())
 
 
 def why_no_inference(key: Key, recalibration: str | None) -> str | None:
@@ -326,7 +339,7 @@ def _without_answers(number: Number) -> Number:
     ]
 
     def rows() -> Rows:
-        answers = number.answers()
+        answers = number.samples
         return dataclasses.replace(answers, cost=np.zeros(len(answers.cost)))
 
     free = dataclasses.replace(groups, cost=none, weight2_cost=none, weight2_cost2=none)
@@ -406,7 +419,7 @@ def _recalibrated_function(
         u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
         return Point(
             float(value),
-            mean_line(key, u, form, answers.options),
+            mean_line(key, right_and_wrong_at(u, form), answers.options),
         )
 
     return at
@@ -581,13 +594,7 @@ def possible_range(key: Key, answers: Answers) -> Limits:
         return 0.0, largest
     if metric.value is not None:
         return -math.inf, math.inf
-    most = answers.form.max_uncertainty
-    u = answers.uncertainty
-    above = float(u.max(initial=most))  # which is rejected at every cost
-    answers_some = np.isfinite(u).any()
-    least = 0.0 if answers_some else math.inf  # what rejects all rejects the next answer too
-    uncertainties = np.maximum([0.0, most, above], least)
-    line = mean_line(key, uncertainties, answers.form, answers.options)
+    line = mean_line(key, answers.extremes, answers.options)
     ends = np.stack([line.intercept, line.at(largest)])
     return float(ends.min()), float(ends.max())
 
@@ -618,35 +625,30 @@ def analytic_intervals(answers: Answers, values: Values) -> Intervals:
     answers = limit_groups(answers)
     numbers = make_numbers(answers, values)
     design = answers.design
+    tests = [[number] for number in numbers.values()]
     errors = {}
     if answers.rows is None:
-        for key, number in numbers.items():
-            errors[key] = moments_seen([number], design).standard_error
+        errors = dict(zip(numbers, standard_errors(tests, design), strict=True))
     if level is None:
         return Intervals({}, errors, ())
-    hidden = {}
-    for key, number in numbers.items():
-        inference = infer([number], design)
-        if inference is not None:
-            limits[key] = _limits(key, number, inference, answers)
-            hidden[key] = unseen([number], inference, level, design)
+    found = zip(numbers, infer_all(tests, design), strict=True)
+    known = {key: inference for key, inference in found if inference is not None}
+    inferences = list(known.values())
+    for key, of_number in zip(known, all_limits(inferences, level), strict=True):
+        limits[key] = _limits(key, numbers[key], of_number, answers)
+    tests = [[numbers[key]] for key in known]
+    hidden = dict(zip(known, find_unseen(tests, inferences, level, design), strict=True))
     notes = _notes(answers, values, limits) + notes_unseen(answers, hidden)
     return Intervals(limits, errors, notes + note_few_units(answers))
 
 
-def _limits(
-    key: Key,
-    number: Number,
-    inference: Inference,
-    answers: Answers,
-) -> Limits:
+def _limits(key: Key, number: Number, limits: Limits, answers: Answers) -> Limits:
     """Return the limits of a number; a normalised one also covers its values at the limits of the error rate.
 
     Where its influences on both nearly cancel, only the second order remains. None where the rarer of wrong and right
     answers, or what is not of the most frequent class, are not known within a factor of two: the divisor is not known
     then.
     """
-    limits = inference.limits(answers.options.confidence_level or 0.0)
     if key.variant != "normalized":
         return limits
     if key.entry.naive_confidence is None:
@@ -805,13 +807,12 @@ def _describe_stretch(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
 def note_few_units(answers: Answers) -> tuple[Note, ...]:
     """Return a note if groups, or weights, leave so few units that their own variance says little."""
     groups = answers.groups
-    if answers.rows is None:
+    count = groups.total / groups.unit if answers.rows is None else len(answers.design.weight)
+    if answers.design.group is None:
         units = float(groups.weight2.sum()) ** 2 / float(groups.weight4.sum())
-        # as many as there are if all weights are equal
-        most = (1 - _ROUNDING) * groups.total / groups.unit
     else:
         units = answers.design.num_units
-        most = len(answers.design.weight)
-    if units >= min(FEW_UNITS, most):
+    # as many as there are if all weights are equal
+    if units >= min(FEW_UNITS, (1 - _ROUNDING) * count):
         return ()
     return (Note("few_groups", {"count": units, "needed": FEW_UNITS}),)

@@ -120,23 +120,25 @@ def sample_costs(
     """Return the cost (N,) of each sample under a metric that is a mean."""
     cost = key.entry.cost
     assert cost is not None
-    data = at_parameter(Data(decisions, options), key)
+    data = Data(decisions, options, key.parameter or 0.0)
     return np.asarray(cost(data), np.float64)  # a condition is a cost of 0 or 1
 
 
-def mean_line(
-    key: Key,
-    u: Floats,
-    form: Decisions,
-    options: Options,
-) -> Line:
-    """Return the cost at uncertainties u (G,) of correct samples, and its increase per unit of candidate cost."""
-    confidence = None if form.confidence is None else 1 - u
-    at_u = replace(form, uncertainty=u, confidence=confidence)
-    free = replace(at_u, candidate_cost=np.zeros(len(u)))
-    dear = replace(free, candidate_cost=np.ones(len(u)))
-    intercept = sample_costs(key, free, options)
-    return Line(intercept, sample_costs(key, dear, options) - intercept)
+def right_and_wrong_at(u: Floats, form: Decisions) -> Decisions:
+    """Return samples (2 G,) that cost nothing at uncertainties u (G,), then samples that cost 1 there."""
+    twice = np.append(u, u)
+    return replace(
+        form,
+        uncertainty=twice,
+        confidence=None if form.confidence is None else 1 - twice,
+        candidate_cost=np.repeat([0.0, 1.0], len(u)),
+    )
+
+
+def mean_line(key: Key, samples: Decisions, options: Options) -> Line:
+    """Return the cost (G,) of samples of `right_and_wrong_at`: if right, and its increase per unit of theirs."""
+    right, wrong = sample_costs(key, samples, options).reshape(2, -1)
+    return Line(right, wrong - right)
 
 
 def value_line(metric: Metric, data: Data) -> Line:

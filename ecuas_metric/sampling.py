@@ -16,7 +16,18 @@ import numpy.typing as npt
 
 from .errors import InputError, Note
 from .groups import ratio, totals
-from .inputs import NO_LIMITS, Array, Bools, Floats, Ints, Limits, blocks, inner, is_one_repeated
+from .inputs import (
+    NO_LIMITS,
+    Array,
+    Bools,
+    FloatOrFloats,
+    Floats,
+    Ints,
+    Limits,
+    blocks,
+    inner,
+    is_one_repeated,
+)
 from .options import Options
 
 if TYPE_CHECKING:
@@ -29,12 +40,19 @@ _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
-    """What groups do to the variance of a number, in each stratum (H,) or everywhere."""
+    """What groups do to the variance of a number, or of several (M, ..), in each stratum (.., H) or everywhere."""
 
     factor: Floats | float = 1.0  # of the variance; one more answer counts as so many, too
     # of equal groups that would tell as much of what they add to the variance
     number: Floats | float = math.inf
     units: Floats | float = math.inf  # and of all of it
+
+    def at(self, index: int) -> Clusters:
+        """Return what they do to one of several numbers."""
+        if self is INDEPENDENT:
+            return self
+        columns = (self.factor, self.number, self.units)
+        return Clusters(*(np.asarray(column)[index] for column in columns))
 
     def scaled(self, factor: float) -> Clusters:
         """Return the clusters of a sample `factor` times as large."""
@@ -92,19 +110,18 @@ class Design:
         return bool(fewest > 1) and effective_size(weight) > 2 - _ROUNDING
 
     def totals(self, values: Floats) -> Floats:
-        """Return the sums (H,) or (H, M) of values (N,) or (N, M) over strata."""
+        """Return the sums (.., H) of values (.., N) over strata."""
         if self.stratum is None:
-            return np.asarray(values.sum(axis=0, keepdims=True))
+            return np.asarray(values.sum(axis=-1, keepdims=True))
         return totals(self.stratum, values)
 
     def of_samples(self, values: Floats) -> Floats:
-        """Return values (H, ..) of strata for each of their samples (N, ..); without strata they stay (1, ..)."""
-        return values if self.stratum is None else values[self.stratum]
+        """Return values (.., H) of strata for each of their samples (.., N); without strata they stay (.., 1)."""
+        return values if self.stratum is None else values[..., self.stratum]
 
     def centred(self, values: Floats) -> Floats:
-        """Return values (N,) or (N, M) less the mean of their stratum."""
-        weight = self.weight if values.ndim == 1 else self.weight[:, None]
-        mean = self.totals(weight * values) / self.totals(weight)
+        """Return values (.., N) less the mean of their stratum."""
+        mean = self.totals(self.weight * values) / self.totals(self.weight)
         return np.asarray(values - self.of_samples(mean))
 
     def _spread(self, weight: Floats) -> Floats:
@@ -118,14 +135,14 @@ class Design:
         return totals(self.group, weight) * np.sqrt(totals(self.group, square))
 
     def moved(self, influences: Floats) -> Floats:
-        """Return what each unit (U, M) moves numbers by, about the mean of its stratum; influences are (N, M)."""
-        moved = self.weight[:, None] * self.centred(influences)
+        """Return what each unit (M, U) moves numbers by, about the mean of its stratum; influences are (M, N)."""
+        moved = self.weight * self.centred(influences)
         return moved if self.group is None else totals(self.group, moved)
 
     def clusters(self, influence: Floats, matters: Bools, farthest: Floats) -> Clusters:
-        """Return what groups do to a number with this influence of each sample (N,), if it depends on it.
+        """Return what groups do to numbers with this influence of each sample (M, N), if they depend on it.
 
-        One more answer may have these squares (N,) of the deviation, see `design_effect`.
+        One more answer may have these squares (M, N) of the deviation, see `design_effect`.
         """
         if self.group is None:
             return INDEPENDENT
@@ -146,18 +163,19 @@ class Design:
         alone = self.totals(np.square(deviations))
         effect = design_effect(totals(home, squares), alone, one_more, size)
         factor = np.maximum(effect, 1.0)
-        # the part of each group (U,) in what groups add to the variance, and in all of it
+        # the part of each group (M, U) in what groups add to the variance, and in all of it
         spread = self._spread(relevant)
-        added = ratio(spread, totals(home, spread)[home])
-        whole = ratio(apart, independent[home]) / factor[home] + added * (1 - 1 / factor[home])
+        added = ratio(spread, totals(home, spread)[..., home])
+        excess = 1 - 1 / factor[..., home]
+        whole = ratio(apart, independent[..., home]) / factor[..., home] + added * excess
         number, units = (
-            ratio(np.ones(len(factor)), totals(home, np.square(part)), 1.0)
+            ratio(np.ones(factor.shape), totals(home, np.square(part)), 1.0)
             for part in (added, whole)
         )
         return Clusters(factor, number, units)
 
-    def added(self, clusters: Clusters) -> float:
-        """Return as how many answers one more in each stratum counts.
+    def added(self, clusters: Clusters) -> FloatOrFloats:
+        """Return as how many answers one more in each stratum counts, for each number (M,) or for all.
 
         Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         """
@@ -166,8 +184,9 @@ class Design:
         weight = self.totals(self.weight)
         square = self.totals(np.square(self.weight))
         variance = square * clusters.factor
-        shift = float(variance / weight @ np.sqrt(variance / variance.sum()))
-        return shift * float(weight.sum() / square.sum())
+        whole = variance.sum(axis=-1, keepdims=True)
+        shift = np.vecdot(variance / weight, np.sqrt(variance / whole))
+        return np.asarray(shift * float(weight.sum() / square.sum()))
 
 
 SIMPLE = Design(np.ones(0))  # samples of which only sums are known, drawn independently

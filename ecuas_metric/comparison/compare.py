@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,13 +19,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..audit import infer_numbers, known_numbers
+from ..audit import AuditedNumber, infer_audits, known_numbers
 from ..basis import FACTS, Basis, Purpose, may_rank, why_not_comparable
 from ..costs import ECUAS_N, ERROR_RATE, EXPECTED_COST, RISK
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
-from ..inference import Inference, Number, Unseen, unseen
+from ..inference import Inference, Number, Unseen, all_limits, find_unseen
 from ..inputs import NO_LIMITS, Bools, Floats, Ints, Limits, count_up, grouped
 from ..intervals import (
     NO_UNITS,
@@ -56,7 +56,7 @@ class Difference:
     first: str
     second: str
     key: Key
-    numbers: Sequence[Number]  # of which it is the sum
+    numbers: Sequence[Number]  # of which it is the first minus the second
     inference: Inference | None
 
     @property
@@ -109,35 +109,43 @@ class Family:
             name: known_numbers(systems[name], answers, values[name])
             for name, answers in self.answers.items()
         }
-        self.tests = list(self._tests())
+        pairs = [
+            (first, second, key)
+            for first, second in itertools.combinations(systems, 2)
+            for key in values[first]
+            if key in values[second]
+        ]
+        self.tests = self._make_tests(pairs)
         self.in_family = [self._is_tested(test) for test in self.tests]
-
-    def _tests(self) -> Iterator[Difference]:
-        """Yield the difference of each pair of systems by each metric that both have."""
-        for first, second in itertools.combinations(self.systems, 2):
-            for key in self.values[first]:
-                if key in self.values[second]:
-                    yield self._test(first, second, key)
 
     def _is_tested(self, test: Difference) -> bool:
         """Return whether a difference is tested: by a metric of the family, which may rank these two."""
         is_asked = self.tested is None or test.key in self.tested
         return is_asked and test.inference is not None and self.may_rank(test)
 
-    def _test(self, first: str, second: str, key: Key) -> Difference:
-        """Return a difference with what is known of it; exactly 0 where it is no more than rounding."""
+    def _make_tests(self, pairs: Sequence[tuple[str, str, Key]]) -> list[Difference]:
+        """Return differences with what is known of them; exactly 0 where they are no more than rounding."""
+        numbers = [self._both_numbers(*pair) for pair in pairs]
+        known = iter(infer_audits(list(filter(None, numbers)), self.design))
+        tests = []
+        for pair, both in zip(pairs, numbers, strict=True):
+            inference = next(known) if both else None
+            size = sum(abs(number.value) for number in both)
+            if inference and abs(inference.value) <= _ROUNDING * size:
+                inference = replace(inference, value=0.0)
+            plain = [number for number in both if isinstance(number, Number)]
+            tests.append(Difference(*pair, plain if len(plain) == len(both) else [], inference))
+        return tests
+
+    def _both_numbers(
+        self, first: str, second: str, key: Key
+    ) -> tuple[AuditedNumber | Number, ...]:
+        """Return the numbers of two systems; none where an error is not known."""
         one = self.numbers[first].get(key)
         other = self.numbers[second].get(key)
         if one is None or other is None or not self.design.tells_errors:
-            return Difference(first, second, key, (), None)
-        inference = infer_numbers([one, other], self.design)
-        numbers = []
-        if isinstance(one, Number) and isinstance(other, Number):
-            numbers = [one, other.negated()]
-        size = abs(one.value) + abs(other.value)
-        if inference and abs(inference.value) <= _ROUNDING * size:
-            inference = replace(inference, value=0.0)
-        return Difference(first, second, key, numbers, inference)
+            return ()
+        return (one, other)
 
     def why_untested(self, index: int) -> str | None:
         """Return why two numbers are not tested, as the id of a note; None if they are, or a number is nan."""
@@ -170,11 +178,14 @@ class Family:
             return {}
         influences = []
         for number in numbers.values():
-            influences.append(number.answers().influence(number.seen.line))
-        moved = self.design.moved(np.stack(influences, axis=1))
-        size = np.sqrt(np.square(moved).sum(axis=0))
-        moved /= np.where(size > 0, size, 1.0)
-        correlations = moved.T @ moved + _DEFINITE * np.eye(len(size))
+            influences.append(number.samples.influence(number.seen.line))
+        influence = np.stack(influences)
+        moved = self.design.moved(influence)
+        size = np.sqrt(np.square(moved).sum(axis=1))
+        scale = np.sqrt(np.square(self.design.weight * influence).sum(axis=1))
+        size[size <= _ROUNDING * scale] = 0.0  # rounding is no error
+        moved /= np.where(size > 0, size, np.inf)[:, None]
+        correlations = moved @ moved.T + _DEFINITE * np.eye(len(size))
         normal = np.random.default_rng(self.options.random_state).standard_normal(
             (len(size), DRAWS)
         )
@@ -213,17 +224,21 @@ class Family:
     def _unseen_kinds(self, level: float) -> dict[str, dict[Key, Unseen]]:
         """Return, by system and number, what the intervals of differences rest on that was not seen."""
         hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
-        for test in self.tests:
-            is_shown = test.key in self.shown.get(test.first, ())
-            if test.inference is None or REJECTING in (test.first, test.second) or not is_shown:
-                continue
-            if not test.numbers:  # of an audit
-                continue
-            kind = unseen(test.numbers, test.inference, level, self.design)
+        tests = [test for test in self.tests if self._is_noted(test)]
+        inferences = [test.inference for test in tests if test.inference is not None]
+        numbers = [test.numbers for test in tests]
+        kinds = find_unseen(numbers, inferences, level, self.design)
+        for test, kind in zip(tests, kinds, strict=True):
             if kind is not None:
                 name = (test.first, test.second)[kind.number]
                 hidden[name].setdefault(test.key, kind)
         return hidden
+
+    def _is_noted(self, test: Difference) -> bool:
+        """Return whether notes are made on a difference: one that is shown, of two systems, and of no audit."""
+        is_shown = test.key in self.shown.get(test.first, ())
+        is_known = test.inference is not None and bool(test.numbers)
+        return is_known and is_shown and REJECTING not in (test.first, test.second)
 
     def may_rank(self, test: Difference) -> bool:
         """Return whether a metric may rank two systems."""
@@ -701,14 +716,16 @@ def _comparisons(family: Family) -> list[Comparison]:
     alpha = significance_level(family.options)
     together = family.simultaneous_level(level)
     adjusted = family.adjusted_p_values().tolist()
+    limits = _limits(family, level)
+    limits_of_all = _limits(family, together)
     comparisons = []
     for index, test in enumerate(family.tests):
         first = family.values[test.first][test.key]
         second = family.values[test.second][test.key]
         inference = test.inference
         is_tested = family.in_family[index]
-        low, high = _limits(inference, level)
-        low_all, high_all = _limits(inference if is_tested else None, together)
+        low, high = limits[index]
+        low_all, high_all = limits_of_all[index] if is_tested else NO_LIMITS
         row = Comparison(
             first=test.first,
             second=test.second,
@@ -730,9 +747,11 @@ def _comparisons(family: Family) -> list[Comparison]:
     return comparisons
 
 
-def _limits(inference: Inference | None, level: float) -> Limits:
-    """Return the interval of a difference; nan where none is known."""
-    return NO_LIMITS if inference is None else inference.limits(level)
+def _limits(family: Family, level: float) -> list[Limits]:
+    """Return the interval of each difference; nan where none is known."""
+    inferences = [test.inference for test in family.tests]
+    known = iter(all_limits(list(filter(None, inferences)), level))
+    return [NO_LIMITS if inference is None else next(known) for inference in inferences]
 
 
 def _require_same_samples(both: str, reference: System, system: System) -> None:

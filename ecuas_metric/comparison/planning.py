@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..inference import Inference, Moments
 from ..inputs import Floats
 from ..metric import Key
-from ..metrics import mean_line
+from ..metrics import mean_line, right_and_wrong_at
 from ..options import ALPHA, DEFAULTS, check_alpha, check_number
 from ..results import System
 from .compare import Family, align
@@ -43,7 +43,7 @@ class Spread:
     def detectable(self, samples: int, power: float, alpha: float) -> float:
         """Return the difference whose interval leaves out 0 with this power."""
         moments = self.moments.scaled(samples / self.samples)
-        shift = moments.shift / float(moments.total.sum())
+        shift = float(moments.shift / moments.total.sum())
         limit = moments.side(0.0, shift).limit(alpha / 2)
         return NormalDist().inv_cdf(power) * self.deviation / math.sqrt(samples) - limit
 
@@ -102,8 +102,9 @@ def _estimate_spread(inference: Inference, samples: int, difference: float) -> S
     """Return the spread of a difference of this sign from what a pilot of so many samples tells."""
     side = inference.lower if difference > 0 else inference.upper
     assert inference.seen is not None
+    assert inference.seen.moments is not None
     assert side.moments is not None
-    deviation = inference.seen.standard_error * math.sqrt(samples)
+    deviation = float(inference.seen.moments.standard_error) * math.sqrt(samples)
     return Spread(deviation, side.moments, samples)
 
 
@@ -231,7 +232,8 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
-    line = mean_line(key, 1 - confidence, right_and_wrong(1.0), DEFAULTS)
+    samples = right_and_wrong_at(1 - confidence, right_and_wrong(1.0))
+    line = mean_line(key, samples, DEFAULTS)
     right = line.intercept
     wrong = line.at(1.0)
     mean = float(np.mean(confidence * right + (1 - confidence) * wrong))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..basis import differing
 from ..errors import Note
 from ..files.submissions import Submission
-from ..inference import Inference, average, infer
+from ..inference import Inference, average, infer_all
 from ..inputs import NO_LIMITS, grouped
 from ..intervals import make_numbers
 from ..metric import Key
@@ -108,5 +108,9 @@ def _inferences(results: Results, system: System) -> dict[Key, Inference]:
         if math.isfinite(estimate.low or 0.0)
     }
     numbers = make_numbers(answers, known)
-    inferred = {key: infer([number], answers.design) for key, number in numbers.items()}
-    return {key: inference for key, inference in inferred.items() if inference is not None}
+    inferred = infer_all([[number] for number in numbers.values()], answers.design)
+    return {
+        key: inference
+        for key, inference in zip(numbers, inferred, strict=True)
+        if inference is not None
+    }
