@@ -18,7 +18,17 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from .groups import Groups, Line, Rows, or_1, ratio, sum_samples, totals
-from .inputs import Bools, FloatOrFloats, Floats, Ints, Limits, blocks, grouped, inner
+from .inputs import (
+    NUMBERS_PER_SAMPLE,
+    Bools,
+    FloatOrFloats,
+    Floats,
+    Ints,
+    Limits,
+    blocks,
+    grouped,
+    inner,
+)
 from .metric import Point
 from .sampling import INDEPENDENT, Clusters, Design
 
@@ -356,7 +366,8 @@ def _batches(tests: Sequence[Test], design: Design) -> Iterator[list[int]]:
         return _rows([tests[place]], design)[0][0].weight
 
     for alike in grouped(range(len(tests)), lambda place: id(weight(place))).values():
-        for part in blocks(len(alike), row_size=len(weight(alike[0]))):
+        row_size = NUMBERS_PER_SAMPLE * len(weight(alike[0]))
+        for part in blocks(len(alike), row_size=row_size):
             yield alike[part]
 
 
@@ -462,7 +473,9 @@ class _Reaches(dict[_Push, Reach]):
         """Return the reaches of each test."""
         new = [push for push in dict.fromkeys(itertools.chain(*tests)) if push not in self]
         for alike in grouped(new, lambda push: id(push.number.groups)).values():
-            self |= zip(alike, _reaches(alike), strict=True)
+            row_size = NUMBERS_PER_SAMPLE * len(alike[0].number.groups.weight)
+            for part in blocks(len(alike), row_size=row_size):
+                self |= zip(alike[part], _reaches(alike[part]), strict=True)
         return [[self[push] for push in test] for test in tests]
 
 
