@@ -446,13 +446,12 @@ def _constant(number: Number, other: AuditedNumber) -> AuditedNumber:
 
 def _infer_audited(numbers: Sequence[AuditedNumber]) -> Inference | None:
     """Return this of corrections and of answers."""
-    first, *others = numbers
     inferred, corrections = _infer_corrections(numbers)
     if len(inferred) < len(corrections):
         return None
     scores = _first_less_others([one.scores for one in numbers])
     moved = _first_less_others([one.moved for one in numbers])
-    rest = _Rest(scores, moved, corrections, first)
+    rest = _Rest(scores, moved, corrections, numbers[0])
     return Inference(
         math.fsum(one.value for one in inferred),
         rest.side([one.lower for one in inferred], 1),
