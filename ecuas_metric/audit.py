@@ -21,7 +21,7 @@ from .basis import digest_values
 from .costs import ECUAS_N, ERROR_RATE
 from .decisions import confidence_decisions, select_rows
 from .errors import InputError, Note
-from .groups import Groups, Line, Rows, sum_samples, tie_groups, totals, weighted_rows
+from .groups import Groups, Line, Rows, sum_samples, totals, weighted_rows
 from .inference import Inference, Number, Side, infer, infer_all
 from .inputs import (
     NO_LIMITS,

@@ -30,6 +30,7 @@ POWERS = {
     "weight2_cost2": 2,  # w^2 c^2
     "weight4": 4,  # w^4
 }
+_ROUNDING = 1e-12  # of a mean, relative to the mean size of its terms
 SUMS = (*POWERS, "uncertainty", "cost_uncertainty")  # of states, also w u and w c u
 
 
@@ -166,7 +167,7 @@ class Groups:
 
     def centred(self, line: Line) -> Line:
         """Return a line less its mean over all samples."""
-        return Line(line.intercept - self.mean(line), line.slope)
+        return line.less_mean(self.weight, self.cost)
 
     # ---- other groups
 
@@ -222,9 +223,18 @@ class Line:
         """Return the influence (G,) of samples of these costs (G,), or of one cost."""
         return np.asarray(self.intercept + self.slope * cost)
 
-    def times(self, factor: float) -> Line:
+    def times(self, factor: FloatOrFloats) -> Line:
         """Return the influence on so many times the number."""
         return Line(factor * self.intercept, factor * self.slope)
+
+    def less_mean(self, weight: Floats, cost: Floats) -> Line:
+        """Return it less its mean over samples with these sums (.., G); it may be of several numbers (M, G)."""
+        constant = weight * self.intercept
+        varying = cost * self.slope
+        total = weight.sum(axis=-1, keepdims=True)
+        mean = (constant + varying).sum(axis=-1, keepdims=True) / total
+        size = (np.abs(constant) + np.abs(varying)).sum(axis=-1, keepdims=True) / total
+        return Line(subtract_mean(self.intercept, mean, size), self.slope)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -325,6 +335,15 @@ def ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
     quotient = np.full(below.shape, otherwise)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient
+
+
+def subtract_mean(values: Floats, mean: Floats, size: Floats) -> Floats:
+    """Return values less the mean of terms of this mean size; 0 where that is no more than their rounding.
+
+    Whether a number depends on an answer, and whether answers of a group err together, is asked of what remains.
+    """
+    rest = values - mean
+    return np.where(np.abs(rest) > _ROUNDING * size, rest, 0.0)
 
 
 def totals(part: Ints, values: Floats, count: int = 0) -> Floats:

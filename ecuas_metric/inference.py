@@ -450,19 +450,18 @@ def _reaches(pushes: Sequence[_Push]) -> list[Reach]:
         if identity not in enlarged:
             enlarged[identity] = Groups(its_weight, its_cost, groups.rank)
         points.append(number.at(enlarged[identity]))
-    intercept = sign * np.stack([point.line.intercept for point in points])
-    slope = sign * np.stack([point.line.slope for point in points])
-    mean = (weight * intercept + whole_cost * slope).sum(axis=-1) / weight.sum(axis=-1)
-    intercept -= mean[:, None]
-    of_cost = slope * cost
-    extreme = intercept + of_cost
+    intercept = np.stack([point.line.intercept for point in points])
+    slope = np.stack([point.line.slope for point in points])
+    line = Line(intercept, slope).times(sign).less_mean(weight, whole_cost)
+    of_cost = line.slope * cost
+    extreme = line.intercept + of_cost
     linear = (mass * extreme).sum(axis=-1)
-    terms = (mass * (np.abs(intercept) + np.abs(of_cost))).sum(axis=-1)
+    terms = (mass * (np.abs(line.intercept) + np.abs(of_cost))).sum(axis=-1)
     moved = [
         push.sign * (point.value - push.number.seen.value)
         for push, point in zip(pushes, points, strict=True)
     ]
-    lines = map(Line, intercept, slope)
+    lines = map(Line, line.intercept, line.slope)
     return list(map(Reach, moved, lines, mass, cost, extreme, linear.tolist(), terms.tolist()))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InputError, Note
-from .groups import ratio, totals
+from .groups import ratio, subtract_mean, totals
 from .inputs import (
     NO_LIMITS,
     Array,
@@ -121,8 +121,11 @@ class Design:
 
     def centred(self, values: Floats) -> Floats:
         """Return values (.., N) less the mean of their stratum."""
-        mean = self.totals(self.weight * values) / self.totals(self.weight)
-        return np.asarray(values - self.of_samples(mean))
+        weighted = self.weight * values
+        whole = self.totals(self.weight)
+        mean = self.totals(weighted) / whole
+        size = self.totals(np.abs(weighted)) / whole
+        return subtract_mean(values, self.of_samples(mean), self.of_samples(size))
 
     def _spread(self, weight: Floats) -> Floats:
         """Return the variance of each unit (U,), up to a common factor, from weights (N,).

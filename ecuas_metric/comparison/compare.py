@@ -182,8 +182,6 @@ class Family:
         influence = np.stack(influences)
         moved = self.design.moved(influence)
         size = np.sqrt(np.square(moved).sum(axis=1))
-        scale = np.sqrt(np.square(self.design.weight * influence).sum(axis=1))
-        size[size <= _ROUNDING * scale] = 0.0  # rounding is no error
         moved /= np.where(size > 0, size, np.inf)[:, None]
         correlations = moved @ moved.T + _DEFINITE * np.eye(len(size))
         normal = np.random.default_rng(self.options.random_state).standard_normal(
