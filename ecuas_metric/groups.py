@@ -160,6 +160,12 @@ class Groups:
         )
         return Rows(*(values[are_there] for values in rows))
 
+    @cached_property
+    def costless(self) -> Groups:
+        """The groups with samples that cost nothing."""
+        none = np.zeros(len(self.weight))
+        return replace(self, cost=none, weight2_cost=none, weight2_cost2=none)
+
     def mean(self, line: Line) -> float:
         """Return the mean of a line over all samples."""
         sums = self.weight * line.intercept + self.cost * line.slope

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -465,17 +464,15 @@ def _reaches(pushes: Sequence[_Push]) -> list[Reach]:
     return list(map(Reach, moved, lines, mass, cost, extreme, linear.tolist(), terms.tolist()))
 
 
-class _Reaches(dict[_Push, Reach]):
-    """The reaches of numbers, each computed once: differences of one number to many have it in common."""
-
-    def of_tests(self, tests: Sequence[Sequence[_Push]]) -> list[list[Reach]]:
-        """Return the reaches of each test."""
-        new = [push for push in dict.fromkeys(itertools.chain(*tests)) if push not in self]
-        for alike in grouped(new, lambda push: id(push.number.groups)).values():
-            row_size = NUMBERS_PER_SAMPLE * len(alike[0].number.groups.weight)
-            for part in blocks(len(alike), row_size=row_size):
-                self |= zip(alike[part], _reaches(alike[part]), strict=True)
-        return [[self[push] for push in test] for test in tests]
+def _find_reaches(pushes: Iterable[_Push]) -> dict[_Push, Reach]:
+    """Return the reaches of numbers, each computed once: differences of one number to many have it in common."""
+    found: dict[_Push, Reach] = {}
+    by_groups = grouped(dict.fromkeys(pushes), lambda push: id(push.number.groups))
+    for alike in by_groups.values():
+        row_size = NUMBERS_PER_SAMPLE * len(alike[0].number.groups.weight)
+        for part in blocks(len(alike), row_size=row_size):
+            found |= zip(alike[part], _reaches(alike[part]), strict=True)
+    return found
 
 
 def _sides(
@@ -568,11 +565,15 @@ def infer(numbers: Test, design: Design) -> Inference | None:
 
 def infer_all(tests: Sequence[Test], design: Design) -> list[Inference | None]:
     """Return what `infer` does for each of several numbers, or for each of several differences, at once."""
-    reaches = _Reaches()
+    batches = list(_batches(tests, design))
+    of_batches = [[tests[place] for place in places] for places in batches]
+    seen = [_moments_seen(batch, design) for batch in of_batches]
+    pushes = [_pushes(*one, design) for one in zip(of_batches, seen, strict=True)]
+    reaches = _find_reaches(push for of_batch in pushes for test in of_batch for push in test)
     found: dict[int, Inference | None] = {}
-    for places in _batches(tests, design):
-        batch = [tests[place] for place in places]
-        found |= zip(places, _infer_batch(batch, design, reaches), strict=True)
+    for places, batch, before, pushed in zip(batches, of_batches, seen, pushes, strict=True):
+        reached = [[reaches[push] for push in test] for test in pushed]
+        found |= zip(places, _infer_batch(batch, before, reached, design), strict=True)
     return [found[place] for place in range(len(tests))]
 
 
@@ -585,21 +586,24 @@ def standard_errors(tests: Sequence[Test], design: Design) -> list[float]:
     return [found[place] for place in range(len(tests))]
 
 
-def _infer_batch(
-    tests: Sequence[Test], design: Design, reaches: _Reaches
-) -> list[Inference | None]:
-    """Return what answers of the same weights tell of differences."""
-    seen = _moments_seen(tests, design)
+def _pushes(tests: Sequence[Test], seen: Moments, design: Design) -> list[list[_Push]]:
+    """Return what makes each difference as small as one more answer can, then what makes minus each that small."""
     added = np.broadcast_to(design.added(seen.clusters), len(tests)).tolist()
     pushes = []
     for up in _SIGNS:
         for test, count in zip(tests, added, strict=True):
             signs = [up * sign for sign in _SIGNS[: len(test)]]
             pushes.append(list(map(_Push, test, signs, [count] * len(test))))
-    found = reaches.of_tests(pushes)
+    return pushes
+
+
+def _infer_batch(
+    tests: Sequence[Test], seen: Moments, reaches: Sequence[Sequence[Reach]], design: Design
+) -> list[Inference | None]:
+    """Return what answers of the same weights tell of differences, with the reaches of `_pushes`."""
     both = [
-        _sides(tests, found[: len(tests)], design, seen, 1),
-        _sides(tests, found[len(tests) :], design, seen, -1),
+        _sides(tests, reaches[: len(tests)], design, seen, 1),
+        _sides(tests, reaches[len(tests) :], design, seen, -1),
     ]
     columns = (seen.deviation, seen.skewness, seen.freedom)
     stills = []

@@ -342,10 +342,9 @@ def _without_answers(number: Number) -> Number:
         answers = number.samples
         return dataclasses.replace(answers, cost=np.zeros(len(answers.cost)))
 
-    free = dataclasses.replace(groups, cost=none, weight2_cost=none, weight2_cost2=none)
     return dataclasses.replace(
         number,
-        groups=free,
+        groups=groups.costless,
         at=_mean_function(line),
         seen=Point(number.value, line),
         cheapest=ends[0],

@@ -162,7 +162,7 @@ class Family:
 
     @cached_property
     def _draws(self) -> dict[tuple[str, Key], Floats]:
-        """Random errors (DRAWS,) of each number of each system, with the covariances that influences imply.
+        """Random errors (DRAWS,) of each number of each system that has any, with the covariances of the influences.
 
         They are those of normal deviates times the Cholesky factor of the correlations.
         """
@@ -182,18 +182,23 @@ class Family:
         influence = np.stack(influences)
         moved = self.design.moved(influence)
         size = np.sqrt(np.square(moved).sum(axis=1))
-        moved /= np.where(size > 0, size, np.inf)[:, None]
+        has_error = size > 0
+        size = size[has_error]
+        moved = moved[has_error] / size[:, None]
         correlations = moved @ moved.T + _DEFINITE * np.eye(len(size))
         normal = np.random.default_rng(self.options.random_state).standard_normal(
             (len(size), DRAWS)
         )
         draws = size[:, None] * (np.linalg.cholesky(correlations) @ normal)
-        return dict(zip(numbers, draws, strict=True))
+        return dict(zip(itertools.compress(numbers, has_error), draws, strict=True))
 
     def errors(self, index: int) -> Floats:
         """Return random errors (DRAWS,) of a difference, in units of their root mean square."""
         test = self.tests[index]
-        errors = self._draws[test.first, test.key] - self._draws[test.second, test.key]
+        first, second = (
+            self._draws.get((name, test.key), 0.0) for name in (test.first, test.second)
+        )
+        errors = np.broadcast_to(np.subtract(first, second), DRAWS)
         deviation = math.sqrt(float(np.vecdot(errors, errors)) / DRAWS)
         if deviation > 0:
             return np.asarray(errors / deviation)
