@@ -91,6 +91,8 @@ KNOWN = subset.board_html("kept", subset.known_rows("kept"))
 # programs have functions of their own, see `api`; not in the queue: Gradio's page may miss an event that it queues as
 # the one before ends, and wait for ever
 direct = partial(gr.on, api_visibility="private", queue=False)
+# of Gradio's head: what it is configured by, and its style, without which nothing would be painted
+LATE = r"<script>window\.gradio_config.*?</script>|<link rel=\"stylesheet\"[^>]*>"
 # of the functions for programs, the first of which has none
 DEFAULTS = {
     tool.__name__: [one.default for one in signature(tool).parameters.values()]
@@ -128,20 +130,26 @@ class Page(gr.Blocks):
 
 
 def use_own_head(opening: Markup) -> None:
-    """Put this page's previews in the place of Gradio's, and show the opening result while Gradio is loaded."""
+    """Put this page's previews in the place of Gradio's, and show the opening result while Gradio is loaded.
+
+    What Gradio needs comes after it: hundreds of kilobytes, which a slow connection takes seconds for.
+    """
     name = "frontend/index.html"
     env = templates.env
     assert env.loader is not None
     source, *_ = env.loader.get_source(env, name)
-    text = re.sub(r'<meta\s+(property|name)="(og|twitter):[^>]*>', "", source)
-    page = text.replace("</head>", f"{markup.previews(TITLE, DESCRIPTION)}</head>", 1)
+    page = re.sub(r'<meta\s+(property|name)="(og|twitter):[^>]*>', "", source)
+    late = re.findall(LATE, page)
+    page = re.sub(LATE, "", page)
+    page = page.replace("</head>", f"{markup.previews(TITLE, DESCRIPTION)}</head>", 1)
     early = markup.html(
         "early",
         title=TITLE,
         opening=opening,
         style=Markup((HERE / "style.css").read_text(encoding="utf-8")),
     )
-    page = page.replace("<gradio-app", f"{{% raw %}}{early}{{% endraw %}}<gradio-app", 1)
+    shown = f"{{% raw %}}{early}{{% endraw %}}{''.join(late)}<gradio-app"
+    page = page.replace("<gradio-app", shown, 1)
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
 
 

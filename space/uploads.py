@@ -238,14 +238,7 @@ def _with_different_names(submissions: list[Submission]) -> list[Submission]:
 def _answers_in(sheet: Sheet, path: Path) -> pd.DataFrame:
     if not len(sheet.rows):
         raise FileError(path.name, "no_rows")
-    cells = {name: sheet.column(name) for name in sheet.names}
-    parsed = {name: one if name in TEXT else parse_cells(one) for name, one in cells.items()}
-    columns = pa.table(parsed).to_pandas()
-    if missing := [name for name in NEEDED if name not in columns]:
-        names = list(columns)[:20]
-        raise InputError(
-            "Answers", "column_missing", needed=list(NEEDED), missing=missing[0], columns=names
-        )
+    columns = _columns_of(sheet)
     if "correct" in columns:
         with _errors_of(path):
             columns["correct"] = _verdicts_in(sheet)
@@ -255,6 +248,20 @@ def _answers_in(sheet: Sheet, path: Path) -> pd.DataFrame:
     if is_long.any():
         raise InputError("column 'answer'", "too_long_texts", most=MAX_TEXT, rows=is_long.sum())
     return frame
+
+
+def _columns_of(sheet: Sheet) -> pd.DataFrame:
+    """Return the columns of answers, in which texts stay texts; InputError if one that is needed is missing."""
+    cells = {name: sheet.column(name) for name in sheet.names}
+    parsed = {name: one if name in TEXT else parse_cells(one) for name, one in cells.items()}
+    columns = pa.table(parsed).to_pandas()
+    for name in NEEDED:
+        if name not in columns:
+            names = list(columns)[:20]
+            raise InputError(
+                "Answers", "column_missing", needed=list(NEEDED), missing=name, columns=names
+            )
+    return columns
 
 
 def _verdicts_in(sheet: Sheet) -> Floats:

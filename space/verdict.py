@@ -35,12 +35,8 @@ class Decision:
     """
 
     verdict: Verdict
+    reject_costs: Floats  # the tested ones (M,)
     curves: Mapping[str, RejectCostCurve]
-
-    @property
-    def reject_costs(self) -> Floats:
-        """The tested reject costs (M,)."""
-        return np.array([key.parameter for key in self.verdict.strip])
 
     @property
     def calls(self) -> list[Ranking]:
@@ -63,13 +59,13 @@ def decide(systems: Mapping[str, System]) -> Decision | str:
         return f"{NOT_SAID} there are too few answers, or groups of them, to tell."
     if not verdict.strip:
         return TOO_MANY
-    grid = np.array([key.parameter for key in verdict.strip])
+    costs = np.array([key.parameter for key in verdict.strip])
     first = next(iter(verdict.systems.values()))
     candidates = {**verdict.systems, REJECTING: rejecting_system(first)}
     curves = {
-        name: reject_cost_curve(system, reject_cost=grid) for name, system in candidates.items()
+        name: reject_cost_curve(system, reject_cost=costs) for name, system in candidates.items()
     }
-    return Decision(verdict, curves)
+    return Decision(verdict, costs, curves)
 
 
 def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:

@@ -59,6 +59,11 @@ def test_functions_have_names_types_and_descriptions_and_the_page_previews(page)
     for name in ("og:title", "og:description", "og:type", "twitter:card", "twitter:title"):
         assert html.count(f'"{name}"') == 1, name
     assert "gradio.app" not in "".join(re.findall("<meta[^>]*>", html))
+    # a slow connection brings the verdict before what Gradio needs, and its style, which would hold the painting up
+    late = html.index('class="verdict"')
+    assert all(
+        late < html.index(part) for part in ("window.gradio_config = {", '<link rel="stylesheet"')
+    )
 
 
 def test_no_event_of_the_page_is_queued(app):
