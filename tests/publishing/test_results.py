@@ -7,7 +7,12 @@ import pytest
 from huggingface_hub import parse_eval_result_entries
 from yaml import safe_load
 
-from ecuas_metric import confidence_system, score_confidences
+from ecuas_metric import (
+    confidence_system,
+    prepare_submissions,
+    read_submissions,
+    score_confidences,
+)
 from ecuas_metric.errors import InputError
 from ecuas_metric.hub.eval_results import eval_result_entries
 from ecuas_metric.hub.every_eval_ever import files_of_evaluation
@@ -159,3 +164,19 @@ def test_the_formats_own_validator_takes_the_records(tmp_path):
     records_of(system, tmp_path)
     files = [path.relative_to(tmp_path) for path in tmp_path.rglob("*.json*")]
     run("every-eval-ever", tmp_path, "validate", *files, program="bin/every_eval_ever")
+
+
+def test_records_of_every_eval_ever_are_read_as_what_they_were_written_of(tmp_path):
+    rng = np.random.default_rng(0)
+    confidence = rng.random(40)
+    correct = rng.random(40) < confidence
+    abstained = rng.random(40) < 0.1
+    ids = [f"q{place}" for place in range(40)]
+    options = {"abstained": abstained, "confidence_level": 0.9}
+    system = confidence_system(correct, confidence, ids=ids, **options)
+    records_of(system, tmp_path)
+    ((name, again),) = prepare_submissions(
+        read_submissions(tmp_path / "data"), confidence_level=0.9
+    ).items()
+    assert name == MODEL
+    assert compute_results(again).flat() == compute_results(system).flat()

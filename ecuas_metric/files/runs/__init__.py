@@ -12,6 +12,7 @@ FILE_NAMES = {  # patterns, by the module that reads them
     "lm_eval": r".*\.jsonl(\.gz)?|samples_.*\.json",
     "lighteval": r"details_.*\.parquet",
     "inspect_ai": r".*\.(eval|json)",
+    "every_eval_ever": r".*\.jsonl",
     "decision_models": r".*\.jsonl?(\.gz)?",
 }
 LENGTHS = ("none", "chars", "bytes")

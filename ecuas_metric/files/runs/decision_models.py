@@ -18,7 +18,6 @@ import numpy as np
 
 from ...errors import FileError, InputError, Note
 from ...inputs import grouped
-from ..documents import documents_in
 from ..values import value_at
 from . import RunOptions, parts
 from .parts import Column, Fields, Reader, Run, RunPart
@@ -107,23 +106,8 @@ def _no_labels(file: Path, options: RunOptions) -> FileError:
 
 
 def _answers_of(file: Path, options: RunOptions) -> Iterator[Answer]:
-    for number, record in _records(file):
+    for number, record in parts.records_in(file):
         yield from parts.in_file(file, number, _answers_in, number, record, file.stem, options)
-
-
-def _records(file: Path) -> Iterator[tuple[int, Fields]]:
-    content = file.read_bytes()
-    try:
-        text = gzip.decompress(content) if file.suffix == ".gz" else content
-        documents = list(documents_in(text.decode("utf-8-sig")))
-    except ValueError as error:
-        raise FileError(file, "unreadable", reason=str(error).rstrip(".")) from None
-    if len(documents) == 1 and isinstance(documents[0][1], list):
-        documents = list(enumerate(documents[0][1], 1))
-    for number, record in documents:
-        if not isinstance(record, Mapping):
-            raise FileError(file, "must hold JSON objects", row=number)
-        yield number, record
 
 
 def _answers_in(number: int, record: Fields, name: str, options: RunOptions) -> list[Answer]:

@@ -109,12 +109,7 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
 def _identities(samples: Sequence[Fields]) -> dict[str, Column]:
     """Return the ids, further epochs with their number, and where there are several these samples as a group."""
     names = [str(sample["id"]) for sample in samples]
-    epochs = list(map(_epoch, samples))
-    ids = [
-        name if epoch == 1 else f"{name} (epoch {epoch})"
-        for name, epoch in zip(names, epochs, strict=True)
-    ]
-    return {"id": ids, "group": names} if max(epochs) > 1 else {"id": ids}
+    return parts.repeated(names, list(map(_epoch, samples)), "epoch ")
 
 
 def _epoch(sample: Fields) -> int:

@@ -1,8 +1,9 @@
 """A part of a run: one system on one task, its samples as columns; and what the readers of all tools share."""
 
+import gzip
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
 from ...inputs import Floats, Ints, grouped
+from ..documents import documents_in
 from ..values import from_values, value_at
 from . import RunOptions
 
@@ -231,6 +233,15 @@ def only(
     return wanted or names[0]
 
 
+def repeated(names: Sequence[str], places: Sequence[int], what: str = "") -> dict[str, Column]:
+    """Return ids (N,), those of further places with their number, and where there are any, the samples as a group."""
+    ids = [
+        name if place == 1 else f"{name} ({what}{place})"
+        for name, place in zip(names, places, strict=True)
+    ]
+    return {"id": ids, "group": names} if max(places) > 1 else {"id": ids}
+
+
 def files_in(place: Path, pattern: str) -> list[Path]:
     """Return a file, or those below a folder in order, whose names fit a pattern."""
     files = place.rglob("*") if place.is_dir() else [place]
@@ -274,6 +285,22 @@ def refuse_two(first: Run, second: Run, rule: str = "several_runs") -> None:
         task=second.task,
         model=second.model,
     )
+
+
+def records_in(file: Path) -> Iterator[tuple[int, Fields]]:
+    """Yield the JSON objects of a file, lines or a list, compressed or not, each with its number."""
+    content = file.read_bytes()
+    try:
+        text = gzip.decompress(content) if file.suffix == ".gz" else content
+        documents = list(documents_in(text.decode("utf-8-sig")))
+    except ValueError as error:
+        raise FileError(file, "unreadable", reason=str(error).rstrip(".")) from None
+    if len(documents) == 1 and isinstance(documents[0][1], list):
+        documents = list(enumerate(documents[0][1], 1))
+    for number, record in documents:
+        if not isinstance(record, Mapping):
+            raise FileError(file, "must hold JSON objects", row=number)
+        yield number, record
 
 
 def in_file(

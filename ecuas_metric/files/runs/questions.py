@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -134,17 +135,26 @@ def _columns(
     fields = [question.fields for question in questions]
     named = parts.named_columns(fields, options.per_sample, run.file, _rows(questions))
     ids = [question.id for question in questions]
-    counts: Counter[str] = Counter()
-    numbered = []
-    for id_ in ids:
-        counts[id_] += 1
-        numbered.append(id_ if counts[id_] == 1 else f"{id_} ({counts[id_]})")
-    documents = {
-        (one["doc_id"], id_) for one, id_ in zip(fields, ids, strict=True) if "doc_id" in one
+    numbers = [one.get("doc_id") for one in fields]
+    documents = set(zip(ids, numbers, strict=True))
+    are_numbered = len(documents) == len(ids) and None not in numbers
+    return {
+        **(parts.repeated(ids, _places(ids, numbers)) if are_numbered else {"id": ids}),
+        **named,
     }
-    if len(counts) < len(ids) == len(documents):
-        return {"id": numbered, "group": ids, **named}
-    return {"id": ids, **named}
+
+
+def _places(ids: Sequence[str], numbers: Sequence[Any]) -> list[int]:
+    """Return how many samples (N,) have an id up to each, in the order of the numbers of documents.
+
+    A run on several devices has them in another order.
+    """
+    counts: Counter[str] = Counter()
+    places = [0] * len(ids)
+    for row in sorted(range(len(ids)), key=numbers.__getitem__):
+        counts[ids[row]] += 1
+        places[row] = counts[ids[row]]
+    return places
 
 
 def _rows(questions: Sequence[Question]) -> Ints:

@@ -8,6 +8,7 @@ from ...errors import FileError, Note
 from ..read import unchanged
 from . import FILE_NAMES, RunOptions
 from .decision_models import DECISION_MODELS
+from .every_eval_ever import EVERY_EVAL_EVER
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
 from .lm_eval import LM_EVAL
@@ -17,6 +18,7 @@ _READERS = {
     "lm_eval": LM_EVAL,
     "lighteval": LIGHTEVAL,
     "inspect_ai": INSPECT,
+    "every_eval_ever": EVERY_EVAL_EVER,
     "decision_models": DECISION_MODELS,
 }
 _TOTALS = {  # files of results without samples: the tool, keys by which they are known, and what to do

@@ -575,3 +575,98 @@ def test_the_id_of_a_run_can_be_said(lines, scores):
     one = only(lines(rows_of(scores)), columns={"id": "doc_hash+doc_id"})
     assert one.ids.to_pylist()[:2] == ["hash-0 | 0", "hash-1 | 1"]
     assert one.recipe.of("id") == ("doc_hash+doc_id",)
+
+
+def test_documents_twice_are_the_same_ones_whatever_the_order_of_a_file(lines, scores):
+    """A run on two devices has the documents of one after those of the other."""
+    rows = rows_of(scores)
+    rows[7]["doc_hash"] = rows[4]["doc_hash"]
+    one = only(lines(rows))
+    other = only(lines(rows[1::2] + rows[::2]))
+    by_id = dict(zip(one.ids.to_pylist(), one.predictions.tolist(), strict=True))
+    assert by_id == dict(zip(other.ids.to_pylist(), other.predictions.tolist(), strict=True))
+
+
+def eval_ever_row(sample, *, confidence=0.5, correct=True, epoch=1, model="org/model", **more):
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": f"things/{model}/1",
+        "model_id": model,
+        "evaluation_name": "things",
+        "evaluation_result_id": "exact:accuracy",
+        "sample_id": sample,
+        "evaluation": {"score": float(correct), "is_correct": correct},
+        "metadata": {"confidence": str(confidence), "epoch": str(epoch)},
+    } | more
+
+
+def eval_ever(folder, rows, name="a_samples.jsonl"):
+    folder.mkdir(exist_ok=True)
+    file = folder / name
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def test_every_eval_ever_has_the_confidences_of_its_metadata_by_model_and_epoch(tmp_path, rng):
+    confidence = rng.random((2, 20))
+    correct = rng.random((2, 20)) < confidence
+    for model, change in (("org/a", 0), ("org/b", 0.01)):
+        rows = [
+            eval_ever_row(
+                f"q{place}",
+                confidence=confidence[epoch, place] * (1 - change),
+                correct=bool(correct[epoch, place]),
+                epoch=epoch + 1,
+                model=model,
+            )
+            for epoch in (0, 1)
+            for place in rng.permutation(20)
+        ]
+        failed = eval_ever_row("q20", model=model, error="timed out", evaluation_result_id=None)
+        eval_ever(tmp_path / "data", [*rows, failed], f"{model[-1]}_samples.jsonl")
+    first, second = read_submissions(tmp_path / "data")
+    assert (first.name, second.name) == ("org/a", "org/b")
+    assert len(set(first.per_sample["groups"])) == 20
+    assert sorted(first.ids.to_pylist()) == sorted(second.ids.to_pylist())
+    ids = [f"q{place}" + " (epoch 2)" * epoch for epoch in (0, 1) for place in range(20)]
+    expected = dict(zip(ids, confidence.ravel(), strict=True))
+    assert dict(zip(first.ids.to_pylist(), first.predictions, strict=True)) == expected
+    assert first.references.sum() == correct.sum()
+    assert "1 of 41 failed, which are left out" in first.notes[0].fact
+
+
+def test_every_eval_ever_asks_for_one_of_several_results(tmp_path):
+    others = {"evaluation_result_id": "style:mean", "evaluation": {"score": 1, "is_correct": True}}
+    rows = [eval_ever_row(f"q{i}", correct=i > 3) for i in range(9)]
+    file = eval_ever(tmp_path, [*rows, *(row | others for row in rows)])
+    refuses("several evaluation_result_ids; got exact:accuracy, style:mean. Specify", file)
+    assert only(file, filter="exact:accuracy").references.tolist() == [0] * 4 + [1] * 5
+    assert only(file, filter="style:mean").references.tolist() == [1] * 9
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (
+            {"metadata": {"epoch": "1"}},
+            "keeps no confidence, as metadata.confidence would be. Name",
+        ),
+        ({"metadata": None}, "keeps no confidence"),
+        (
+            {"evaluation": {"score": 0.5, "is_correct": True}},
+            "as the score of one answer: .*; got 0.5",
+        ),
+        ({"error": "timed out"}, "holds no scores; got 1 samples that failed"),
+    ],
+)
+def test_every_eval_ever_without_a_verdict_or_a_confidence_is_refused(tmp_path, change, why):
+    refuses(why, eval_ever(tmp_path, [eval_ever_row("q0") | change]))
+
+
+def test_a_mean_over_epochs_is_taken_as_right_if_that_is_named(tmp_path):
+    mean = {"evaluation": {"score": 0.5, "is_correct": True}}
+    file = eval_ever(tmp_path, [eval_ever_row("q0"), eval_ever_row("q1") | mean])
+    named = only(
+        file, columns={"correct": "evaluation.is_correct", "confidence": "metadata.confidence"}
+    )
+    assert named.references.tolist() == [1, 1]
