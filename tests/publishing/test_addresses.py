@@ -1,6 +1,9 @@
 """The command reads what lies on the Hub by its address."""
 
 import json
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pandas as pd
@@ -10,6 +13,10 @@ from huggingface_hub.hf_file_system import HfFileSystemFile
 
 from ecuas_metric.reporting import cli
 from tests.ecuas_metric.files.test_runs import (
+    CHOICES,
+    TIME,
+    eval_ever,
+    eval_ever_row,
     eval_file,
     inspect_log,
     inspect_sample,
@@ -70,16 +77,44 @@ def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(
 
 
 def write_lm_eval(folder):
-    """Write samples of lm-eval and the results beside them, in a folder of the model."""
-    rng = np.random.default_rng(0)
-    rows = [
-        lm_eval_row(number, int(label), scores.tolist())
-        for number, (label, scores) in enumerate(
-            zip(rng.integers(0, 4, 30), rng.normal(-3, 1, (30, 4)), strict=True)
-        )
-    ]
+    """Write samples of lm-eval, a document twice, and the results beside them, in a folder of the model."""
+    rows = lm_eval_rows()
+    rows[7]["doc_hash"] = rows[3]["doc_hash"]
     samples = of_results(folder, '{"model_name": "org/model"}', rows)
     return [samples, *folder.glob("results_*.json")]
+
+
+def lm_eval_rows():
+    rng = np.random.default_rng(0)
+    scored = zip(rng.integers(0, 4, 30), rng.normal(-3, 1, (30, 4)), strict=True)
+    return [
+        lm_eval_row(number, int(label), scores.tolist())
+        for number, (label, scores) in enumerate(scored)
+    ]
+
+
+def write_open_llm_leaderboard(folder):
+    """Write samples of 2024, named as their task, with its name and the time, and .json."""
+    folder.mkdir()
+    file = folder / "samples_leaderboard_arc_challenge_2024-06-13T19-22-24.000000.json"
+    file.write_text(json.dumps(lm_eval_rows()))
+    return [file]
+
+
+def write_lighteval(folder):
+    folder.mkdir()
+    rows = [
+        {
+            "doc": {"choices": CHOICES, "gold_index": row["doc"]["label"], "id": str(number),
+                    "task_name": "colors|0"},
+            "metric": {"acc": row["acc"]},
+            "model_response": {"logprobs": [float(score) for score, _ in row["filtered_resps"]]},
+        }
+        for number, row in enumerate(lm_eval_rows())
+    ]  # fmt: skip
+    file = folder / f"details_colors|0_{TIME}.parquet"
+    pd.DataFrame(rows).to_parquet(file)
+    return [file]
 
 
 def write_inspect(folder):
@@ -87,37 +122,107 @@ def write_inspect(folder):
     return [eval_file(folder, inspect_log(samples))]
 
 
-RUNS = {"lm-eval": write_lm_eval, "inspect": write_inspect}
+def write_every_eval_ever(folder):
+    rows = [eval_ever_row(f"q{place}", confidence=place / 20) for place in range(20)]
+    return [eval_ever(folder, rows)]
+
+
+RUNS = {
+    "lm-eval": write_lm_eval,
+    "open-llm-leaderboard": write_open_llm_leaderboard,
+    "lighteval": write_lighteval,
+    "inspect": write_inspect,
+    "every-eval-ever": write_every_eval_ever,
+}
 
 
 def rows_scored(path, tmp_path):
     output = tmp_path / "out.json"
-    assert cli.main(["score", str(path), "--output", str(output)]) == 0
+    assert cli.main(["score", str(path), "--output", str(output), "--interval", "0.95"]) == 0
     return json.loads(output.read_text())["rows"]
+
+
+@pytest.fixture
+def served(tmp_path):
+    """Serve the folder of a test, with listings."""
+    handler = partial(SilentHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class SilentHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
 
 
 @pytest.mark.parametrize("tool", RUNS)
 @pytest.mark.parametrize("is_folder", [True, False])
-def test_runs_on_the_hub_have_the_numbers_that_they_have_on_disk(there, tmp_path, tool, is_folder):
+def test_runs_at_addresses_have_the_numbers_that_they_have_on_disk(
+    there, served, tmp_path, tool, is_folder
+):
     local = tmp_path / "org__model"
     files = RUNS[tool](local)
     there.put(
-        "datasets",
-        "runs/logs",
-        {f"{tool}/org__model/{one.name}": one.read_bytes() for one in files},
+        "datasets", "runs/logs", {f"org__model/{one.name}": one.read_bytes() for one in files}
     )
-    address = f"hf://datasets/runs/logs/{tool}/org__model"
-    expected = rows_scored(local if is_folder else files[0], tmp_path)
-    assert rows_scored(address if is_folder else f"{address}/{files[0].name}", tmp_path) == expected
+    name = "org__model" if is_folder else f"org__model/{files[0].name}"
+    expected = rows_scored(tmp_path / name, tmp_path)
+    assert rows_scored(f"hf://datasets/runs/logs/{name}", tmp_path) == expected
+    assert rows_scored(f"{served}/{name}", tmp_path) == expected
 
 
-def test_an_error_in_a_run_on_the_hub_names_its_address(there, tmp_path, capsys):
+def numbers_printed(capsys):
+    """Return the lines of what was printed that name no place."""
+    lines = capsys.readouterr().out.splitlines()
+    return [line for line in lines if not line.startswith(("read ", "next: ", "ecuas|"))]
+
+
+@pytest.mark.parametrize("command", [["compare", "--full"], ["plan"]])
+def test_runs_with_a_document_twice_are_paired_wherever_and_however_they_lie(
+    there, tmp_path, command, capsys
+):
+    printed = []
+    for is_shared in (False, True):  # by two devices, whose documents are one after the other
+        for model in ("a", "b"):
+            file, beside = write_lm_eval(tmp_path / model)
+            beside.write_text(beside.read_text().replace("org/model", model))
+            rows = [json.loads(line) for line in file.read_text().splitlines()]
+            if model == "b":
+                for row in rows:
+                    first, *_ = row["filtered_resps"]
+                    first[0] = str(float(first[0]) / 2)
+                    del row["acc"]
+            rows = rows[1::2] + rows[::2] if is_shared and model == "b" else rows
+            file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            files = {f"{model}/{one.name}": one.read_bytes() for one in (file, beside)}
+            there.put("datasets", f"runs/{model}{is_shared}", files)
+        for place in (f"{tmp_path}/{{0}}", f"hf://datasets/runs/{{0}}{is_shared}/{{0}}"):
+            capsys.readouterr()
+            assert cli.main([command[0], *map(place.format, "ab"), *command[1:]]) == 0
+            printed.append(numbers_printed(capsys))
+    assert printed == [printed[0]] * 4
+    assert len(printed[0]) > 2
+
+
+def test_what_was_fetched_from_the_hub_is_kept(there, tmp_path):
+    files = write_lm_eval(tmp_path / "m")
+    there.put("datasets", "runs/kept", {f"m/{one.name}": one.read_bytes() for one in files})
+    there.requests.clear()
+    first = rows_scored("hf://datasets/runs/kept/m", tmp_path)
+    assert sum(request.startswith("GET /datasets") for request in there.requests) == len(files)
+    assert rows_scored("hf://datasets/runs/kept/m", tmp_path) == first
+    assert sum(request.startswith("GET /datasets") for request in there.requests) == len(files)
+
+
+def test_an_error_in_a_run_at_an_address_names_it(there, served, tmp_path, capsys):
     samples, _ = write_lm_eval(tmp_path / "m")
-    rows = samples.read_text().replace('"acc": 1.0', '"acc": 0.5')
-    there.put("datasets", "runs/broken", {f"m/{samples.name}": rows.encode()})
-    assert cli.main(["score", "hf://datasets/runs/broken/m"]) == 2
-    error = capsys.readouterr().err
-    assert f"hf://datasets/runs/broken/m/{samples.name}:" in error
+    samples.write_text(samples.read_text().replace('"acc": 1.0', '"acc": 0.5'))
+    there.put("datasets", "runs/broken", {f"m/{samples.name}": samples.read_bytes()})
+    for address in ("hf://datasets/runs/broken/m", f"{served}/m"):
+        assert cli.main(["score", address]) == 2
+        assert f"ecuas: {address}/{samples.name}:" in capsys.readouterr().err
 
 
 def test_lines_that_are_no_run_are_a_table_at_an_address(there, tmp_path):

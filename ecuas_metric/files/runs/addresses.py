@@ -1,8 +1,13 @@
-"""Runs at an address that fsspec knows: copied to a folder for as long as they are read."""
+"""Runs at an address that fsspec knows: copied to a folder for as long as they are read.
+
+Files of repositories on the Hub come from huggingface_hub's cache, which fetches what is not there, and goes on where
+it was interrupted; others, as those of buckets, are fetched each time.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -66,7 +71,12 @@ def _copy(address: str, folder: Path) -> Path | None:
             _fetch(system, path, folder)
     except (OSError, ValueError, ImportError) as error:
         raise FileError(address, "unreadable", reason=str(error)) from None
-    return folder / root.lstrip("/")
+    return folder / _inside(root)
+
+
+def _inside(path: str) -> str:
+    """Return a path without the protocol, which those of servers have."""
+    return path.rpartition("://")[2].lstrip("/")
 
 
 def _is_beside(path: str) -> bool:
@@ -88,7 +98,7 @@ def _may_be_of_tool(system: Any, path: str) -> bool:
 
 
 def _files_beside(system: Any, path: str) -> list[str]:
-    parent = str(PurePosixPath(path).parent)
+    parent, _, _ = path.rpartition("/")
     try:
         listed: list[str] = system.ls(parent, detail=False)
     except OSError:  # of a server that lists nothing
@@ -99,8 +109,22 @@ def _files_beside(system: Any, path: str) -> list[str]:
 def _fetch(system: Any, path: str, folder: Path) -> None:
     from fsspec.callbacks import NoOpCallback, TqdmCallback
 
-    local = folder / path.lstrip("/")
+    local = folder / _inside(path)
     local.parent.mkdir(parents=True, exist_ok=True)
+    place: Any = system.resolve_path(path) if "hf" in system.protocol else None
+    if hasattr(place, "repo_id"):
+        from huggingface_hub import hf_hub_download
+
+        cached = hf_hub_download(
+            place.repo_id,
+            place.path_in_repo,
+            repo_type=place.repo_type,
+            revision=place.revision,
+            endpoint=system.endpoint,
+            token=system.token,
+        )
+        shutil.copyfile(cached, local)
+        return
     shown = {"desc": local.name, "unit": "B", "unit_scale": True, "leave": False}
     callback = TqdmCallback(shown) if sys.stderr.isatty() else NoOpCallback()
     system.get_file(path, str(local), callback=callback)
