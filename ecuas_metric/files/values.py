@@ -258,7 +258,9 @@ def encode(array: pa.Array) -> tuple[list[object], Ints]:
 
 
 def count_distinct(array: pa.Array) -> int:
-    """Return how many values of an array (N,) differ."""
+    """Return how many values of an array (N,) differ; lists and objects by their text."""
+    if types.is_nested(array.type):  # which Arrow does not compare
+        array = texts_in(array)
     earlier = array.slice(0, max(0, len(array) - 1))
     later = array.slice(1)
     rising = pc.less(earlier, later)

@@ -357,3 +357,17 @@ def test_a_confidence_beside_all_probabilities_is_the_largest_or_asked_about(tmp
         read(corrected)
     (way,) = refusal.value.ways
     assert read(corrected, **way.columns)[0].predictions == pytest.approx(corrected)
+
+
+def test_systems_may_be_named_by_objects(tmp_path):
+    """As promptfoo names a provider in each row."""
+    path = tmp_path / "rows.json"
+    rows = [
+        row | {"provider": {"id": "x", "label": "ab"[place % 2]}}
+        for place, row in enumerate(RECORDS)
+    ]
+    path.write_text(json.dumps(rows))
+    (pooled,) = read_submissions(path)
+    assert "like_systems" in [note.id for note in pooled.notes]
+    two = read_submissions(path, columns={"system": "provider"})
+    assert [one.name for one in two] == ['{"id": "x", "label": "a"}', '{"id": "x", "label": "b"}']
