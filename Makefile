@@ -109,9 +109,12 @@ lock-elicitation: $(VENV)/lock.installed  ## renew requirements-elicitation.txt
 		--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock-elicitation" \
 		pyproject.toml --output-file requirements-elicitation.txt
 
-lock: $(VENV)/lock.installed  ## renew requirements-dev.txt, the versions that every target installs
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 $(EVERY_EXTRA) --no-emit-index-url \
-		--no-emit-find-links --no-annotate --custom-compile-command "make lock" pyproject.toml --output-file $(LOCK)
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
+	--no-annotate --custom-compile-command "make lock"
+lock: $(VENV)/lock.installed  ## renew requirements-dev.txt, the versions that every target installs, and those of both Spaces
+	$(COMPILE) --upgrade $(EVERY_EXTRA) pyproject.toml --output-file $(LOCK)
+	$(COMPILE) --constraint $(LOCK) ecuas_metric/requirements.txt --output-file publishing/metric.txt
+	$(COMPILE) --constraint $(LOCK) space/requirements.txt --output-file publishing/space.txt
 
 clean:  ## remove what was installed and made
 	rm -rf $(VENV) .venv-* build demo docs/generated *.egg-info .coverage* .*_cache .hypothesis

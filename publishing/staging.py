@@ -183,6 +183,14 @@ def _gather_metric(
 ) -> None:
     names = (SCRIPT.name, *imported(SCRIPT), "README.md", *program)
     _copy(out, *names, below=SCRIPT.parent.name, source=SCRIPT.parent)
+    if program:
+        _lock(out, "metric.txt")
+
+
+def _lock(out: Path, name: str) -> None:
+    """Let a Space install the versions that it was tested with, also when it is built again years later."""
+    _copy(out, name, below=HERE.name, source=HERE)
+    (out / name).replace(out / "requirements.txt")
 
 
 def _gather_static_metric(out: Path) -> None:
@@ -210,6 +218,7 @@ def _gather_space(out: Path) -> None:
     _copy(out, "space", SCRIPT.parent.name, DATA.name, "docs/dataset.md")
     for name in ("README.md", "requirements.txt"):  # where the Hub looks for them
         (out / "space" / name).rename(out / name)
+    _lock(out, "space.txt")
     (out / "app.py").write_text(START, encoding="utf-8")
     _gather_dataset(out / DATA.name)
 

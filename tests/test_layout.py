@@ -85,13 +85,33 @@ def test_a_page_on_the_hub_asks_for_what_the_package_asks_for(page):
     assert set((ROOT / page / "requirements.txt").read_text().split()) <= ASKED
 
 
+LOCKS = (
+    "requirements-dev.txt",
+    "requirements-elicitation.txt",
+    "publishing/metric.txt",
+    "publishing/space.txt",
+)
+
+
+@pytest.mark.parametrize(("page", "lock"), [("ecuas_metric", "metric"), ("space", "space")])
+def test_a_page_on_the_hub_installs_the_versions_that_it_is_tested_with(page, lock):
+    asked = (ROOT / page / "requirements.txt").read_text().split()
+    locked = set((ROOT / "publishing" / f"{lock}.txt").read_text().splitlines()[2:])
+    assert {re.match(r"[\w-]+", line)[0] for line in asked} <= {
+        line.partition("==")[0] for line in locked
+    }
+    tested = (ROOT / "requirements-dev.txt").read_text().splitlines()
+    assert {line.partition(" ;")[0] for line in locked} <= {
+        line.partition(" ;")[0] for line in tested
+    }
+
+
 def test_the_lock_holds_everything_that_is_asked_for_and_no_address():
     """Versions only: `make lock` renews it, and pip reads it as constraints."""
     names = {re.match(r"[\w-]+", line)[0].lower().replace("_", "-") for line in ASKED} - {
         PROJECT["name"]
     }
-    locks = ("requirements-dev.txt", "requirements-elicitation.txt")
-    lines = [line for lock in locks for line in (ROOT / lock).read_text().splitlines()]
+    lines = [line for lock in LOCKS for line in (ROOT / lock).read_text().splitlines()]
     locked = [line for line in lines if not line.startswith("#")]
     assert all(re.match(r"[a-z0-9-]+==[\w.]+( ;|$)", line) for line in locked)
     assert names <= {line.partition("==")[0] for line in locked}

@@ -17,12 +17,12 @@ from .parts import Column, Fields, Reader, Run, RunPart
 
 _NEEDED = {"evaluation_id", "evaluation_name", "evaluation", "model_id", "sample_id"}
 _CONFIDENCE = "metadata.confidence"
-Record = tuple[int, Fields]  # with its number in the file, from 1
+_Record = tuple[int, Fields]  # with its number in the file, from 1
 
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read files of samples: one part for each model and evaluation. Epochs of a sample are a group."""
-    records: dict[tuple[Path, str, str], Sequence[Record]] = {}
+    records: dict[tuple[Path, str, str], Sequence[_Record]] = {}
     for file in files:
         for task, same in grouped(parts.records_in(file), _task_of).items():
             records[file, *task] = same
@@ -30,12 +30,12 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     return [_part(run, records[run.file, run.model, run.task], options) for run in runs]
 
 
-def _task_of(record: Record) -> tuple[str, str]:
+def _task_of(record: _Record) -> tuple[str, str]:
     _, fields = record
     return str(fields.get("model_id")), str(fields.get("evaluation_name"))
 
 
-def _part(run: Run, records: Sequence[Record], options: RunOptions) -> RunPart:
+def _part(run: Run, records: Sequence[_Record], options: RunOptions) -> RunPart:
     ran = [(row, sample) for row, sample in records if not sample.get("error")]
     if not ran:
         raise FileError(run.file, "no_scores", got=f"{len(records):,} samples that failed")
