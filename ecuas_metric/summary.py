@@ -147,24 +147,20 @@ def summary_of(
     system: System,
     *,
     sample_weight: Floats | None = None,
-    copies: Floats | None = None,
 ) -> Summary:
     """Return the summary of a system.
 
-    Weights (N,) are those of the system, in their unit; or, for summaries that are to be merged, `sample_weight`. Each
-    sample stands for as many as `copies` (N,) says.
+    Weights (N,) are those of the system, in their unit; or, for summaries that are to be merged, `sample_weight`.
     """
     if system.audit is not None:  # what it tells is no sum over rows that others add to
         raise InputError("a state", "not_of_an_audit")
     weight = system.options.sample_weight if sample_weight is None else sample_weight
-    counts = np.ones(system.num_samples) if copies is None else copies
-    rows = int(counts.sum())
+    rows = system.num_samples
     decisions = system.decisions
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         decisions = select_rows(decisions, kept)
         weight = weight[kept]
-        counts = counts[kept]
     options = system.options.replace(
         **dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None
     )
@@ -172,10 +168,10 @@ def summary_of(
     summary = Summary(
         basis=replace(system.basis, num_samples=rows, weights=weights, **_UNKNOWN),
         options=options,
-        groups=_group_samples(decisions, options, weight, counts),
+        groups=_group_samples(decisions, options, weight),
         rows=rows,
-        samples=int(counts.sum()),
-        wrong=int(counts[(decisions.candidate_cost > 0) & ~decisions.abstained].sum()),
+        samples=len(decisions.uncertainty),
+        wrong=int(np.count_nonzero((decisions.candidate_cost > 0) & ~decisions.abstained)),
         largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
         own=_own_sums(decisions, options, weight),
         classes=_class_weights(decisions, options, weight),
@@ -203,21 +199,17 @@ def _class_weights(
     return np.bincount(decisions.labels, weight, minlength=size).astype(np.float64)
 
 
-def _group_samples(
-    decisions: Decisions, options: Options, weight: Floats | None, copies: Floats
-) -> Groups:
-    """Return samples, each with so many copies, in groups of equal uncertainty."""
+def _group_samples(decisions: Decisions, options: Options, weight: Floats | None) -> Groups:
+    """Return samples in groups of equal uncertainty."""
     order = decisions.order
     rank = decisions.ranks + 0.0  # minus 0 is 0
     starts = run_starts(rank)
-    total = copies if weight is None else weight * copies
-    equal = total if options.weights_are == "counts" else copies
-    w = total[order]
+    w = np.ones(len(order)) if weight is None else weight[order]
     c = decisions.candidate_cost[order]
     u = decisions.uncertainty[order]
     add = partial(np.add.reduceat, indices=starts)
     return replace(
-        sum_samples(rank[starts], w, c, add, equal[order]),
+        sum_samples(rank[starts], w, c, add, w if options.weights_are == "counts" else 1.0),
         high=rank[starts],
         next_cost=next_costs(decisions, options, order, starts),
         uncertainty=add(w * u),

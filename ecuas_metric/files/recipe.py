@@ -38,8 +38,6 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
         "rows": "",  # the list of rows in a JSON document, which is no column
         "skip": "",  # which rows are none of samples, by numbers or COLUMN=VALUE, which is no column either
         "scale": "",  # what 1 is in the confidences of one file or system, which is no column either
-        "count": "",  # how many rows a row stands for, beside how many of them are wrong: of aggregated rows
-        "wrong": "",
         "uncertainty": "",
         "cost": "",
     }.items()
@@ -50,7 +48,6 @@ FORMS = {  # a form of input, the preferred first -> the roles of its prediction
     "positive": ("positive", "label"),
     "predicted": ("confidence", "label", "predicted"),
     "costs": ("uncertainty", "cost"),
-    "counts": ("confidence", "wrong", "count"),
 }
 LAYOUTS = (  # what files may hold, for the help and the documentation: columns, what they are
     ("confidence, correct", "a system that answers: how sure it is, and 1 or 0"),
@@ -65,10 +62,6 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
     ("label, posteriors", "the same, as lists, or as mappings of classes to probabilities"),
     ("label, prob", "two classes, 0 and 1: the probability of class 1"),
     ("label, predicted, confidence", "the class that was chosen, and how sure the classifier was"),
-    (
-        "confidence, count, wrong",
-        "rows of several answers each, and how many are wrong: say which with --columns, --out-of-core",
-    ),
 )
 
 LOGARITHMS = {"log": 1.0, "nll": -1.0}  # scales of logarithms of probabilities -> their sign

@@ -188,7 +188,7 @@ def located(
     if isinstance(error, FileError):
         return error
     columns = {"predictions": name_of(recipe.predictions), "references": recipe.truth}
-    for role, option in {**OPTION_OF_ROLE, "id": "ids", "count": "count", "wrong": "wrong"}.items():
+    for role, option in {**OPTION_OF_ROLE, "id": "ids"}.items():
         columns[option] = "+".join(recipe.of(role))
     column = columns.get(error.argument) or None
     row = None
@@ -312,7 +312,7 @@ def _split(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
 
 def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
     """Return the system that all rows are of, without a name."""
-    if recipe.form in ("costs", "counts"):
+    if recipe.form == "costs":
         advice = "score_out_of_core" if sheet.format == "parquet" else "convert_to_parquet"
         raise FileError(sheet.source, "read_out_of_core_only", form=recipe.form, advice=advice)
     num_classes = None

@@ -3,7 +3,7 @@
 A few tables are in memory at a time. A row may also be a group of rows that an engine added up, in columns of ours.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import Origin
+from ..costs import above
 from ..errors import FileError, InputError, Note
 from ..files.arrays import abstained_in, values_in, with_abstentions
 from ..files.cells import numbers_in
@@ -31,9 +32,9 @@ from ..files.submissions import (
     systems_in,
     truth_in,
 )
-from ..files.values import Sheet, from_numpy
+from ..files.values import Sheet
 from ..groups import SUMS, Groups
-from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers, require, stacked
+from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers, stacked
 from ..options import Options, is_set
 from ..results import prepare
 from ..summary import Summary, note_unlabelled, summary_of, with_groups
@@ -44,8 +45,8 @@ from .storage import added_up, fitting
 _UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}
 CHUNK = 2**24  # bytes of rows that are scored together
 AS_SAID = Reading()
-# before the names of the columns of groups: y, the correctness of their rows; count; low and high, the ends of their
-# confidences; wu, the sum of their weighted uncertainties; and of weights the lightest, and the sums w, w2 and w4
+# before the names of further columns of groups: count; low and high, the ends of their confidences; wu, the sum of
+# their weighted uncertainties; and the sums of weights w, w2 and w4
 GROUP = "ecuas "
 Score = Callable[..., dict[str, Summary]]  # `states_of_batches`, but for the batches
 
@@ -76,8 +77,7 @@ def states_of_batches(
         sheet = Sheet(with_nested(table, recipe.reading().columns), numbered, source=source)
         sheet = with_abstentions(sheet, recipe)
         for system, rows in _systems(sheet, recipe, name, prefix):
-            counted = _counted(rows, recipe)
-            state = _state(counted, recipe, options, part=_find_part(rows, recipe))
+            state = _state(rows, recipe, options)
             start, end = rows.rows[[0, -1]].tolist()
             with fitting(
                 source,
@@ -87,9 +87,7 @@ def states_of_batches(
             ):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
-                values = numbers(_read_predictions(counted, recipe), "")
-                copies = _group_column(counted, "count")
-                marks = scale_marks(values) * (1 if copies is None else copies)
+                marks = scale_marks(numbers(values_in(rows, recipe), "")) * _count(rows)
                 on_scale[system] = on_scale.get(system, 0) + marks.sum(axis=1)
         first += len(table)
     if recipe is not None:
@@ -155,8 +153,6 @@ def recipe_of_rows(
     what = _not_read(recipe, head.column_names)
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
-    if recipe.form == "counts" and recipe.of("weight"):
-        raise FileError(source, "has counts, which are the weights", column=recipe.of("weight")[0])
     if recipe.form == "confidences" and len(head):
         truth_in(sheet, recipe)
         check_confidences(sheet, recipe, numbers(values_in(sheet, recipe), "predictions"))
@@ -183,7 +179,6 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
         recipe.truth,
         *recipe.of("abstained"),
         *recipe.of("weight"),
-        *recipe.of("count"),
         *recipe.systems,
     ]
     stored = [name if name in known else column_in(name) for name in read]
@@ -230,35 +225,10 @@ def _systems(
         yield f"{prefix}{system}", sheet.select(codes == code)
 
 
-def _counted(sheet: Sheet, recipe: Recipe) -> Sheet:
-    """Return each row of counts as two groups, its right and its wrong answers; rows of other forms stay."""
-    if recipe.form != "counts":
-        return sheet
-    count = numbers_in(sheet, recipe.of("count")[0])
-    cells = numbers_in(sheet, recipe.truth)
-    is_open = np.isnan(cells)
-    wrong = np.where(is_open, 0.0, cells)
-    try:
-        for name, values in {"count": count, "wrong": wrong}.items():
-            is_whole = (values >= 0) & (values % 1 == 0)
-            require(is_whole, values, name, "must be whole numbers >= 0")
-        require(wrong <= count, wrong, "wrong", "must be at most the count")
-    except InputError as error:
-        raise located(error, recipe, sheet.source, sheet.rows) from None
-    columns = {
-        "y": np.append(np.where(is_open, np.nan, 1.0), np.zeros(len(wrong))),
-        "count": np.append(count - wrong, wrong),
-    }
-    table = pa.concat_tables([sheet.table, sheet.table])
-    for name, values in columns.items():
-        table = table.append_column(GROUP + name, from_numpy(values))
-    both = replace(sheet, table=table, rows=np.tile(sheet.rows, 2))
-    return both.select(columns["count"] > 0)
-
-
-def _state(sheet: Sheet, recipe: Recipe, options: Options, *, part: str | None) -> Summary:
+def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     """Return the summary of the rows of a system."""
-    truth = _read_truth(sheet, recipe)
+    is_costs = recipe.form == "costs"
+    truth = numbers_in(sheet, recipe.truth) if is_costs else truth_in(sheet, recipe)
     is_open = np.isnan(truth)
     notes: tuple[Note, ...] = ()
     kept = sheet
@@ -268,44 +238,19 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options, *, part: str | None) 
             kept = sheet.select(~is_open)
             truth = truth[~is_open]
     if len(truth):
-        summary = _summarized(kept, truth, recipe, options)
+        summary = _summarized(kept, np.nan_to_num(truth), recipe, options)
     else:
         summary = _empty(sheet, recipe, options)
-    basis = replace(summary.basis, part=part)
+    basis = summary.basis
+    if recipe.parts:
+        (part,), _ = systems_in(sheet.head(1), recipe.parts)
+        basis = replace(basis, part=part)
     return replace(summary, basis=basis, notes=(*notes, *summary.notes))
-
-
-def _find_part(sheet: Sheet, recipe: Recipe) -> str | None:
-    """Return the part of the data that the rows of a system are of, if columns name parts."""
-    if not recipe.parts:
-        return None
-    (part,), _ = systems_in(sheet.head(1), recipe.parts)
-    return part
-
-
-def _read_truth(sheet: Sheet, recipe: Recipe) -> Floats:
-    """Return correctness, classes or costs (N,), NaN where there is none."""
-    of_groups = _group_column(sheet, "y")
-    if of_groups is not None:
-        return of_groups
-    if recipe.form == "costs":
-        return numbers_in(sheet, recipe.truth)
-    return truth_in(sheet, recipe)
-
-
-def _read_predictions(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
-    """Return what is predicted (N,) or (N, K); of a group the end that is out of range if one is."""
-    low = _group_column(sheet, "low")
-    high = _group_column(sheet, "high")
-    if low is None or high is None:
-        return values_in(sheet, recipe)
-    return np.where(on_unit_scale(high, recipe.scale) > 1, high, low)
 
 
 def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
     """Return the note on rows (N,) without a label; FileError if no rule says what they are."""
-    copies = _group_column(sheet, "count")
-    counts = np.ones(len(is_open)) if copies is None else copies
+    counts = _count(sheet)
     count = int(counts[is_open].sum())
     total = int(counts.sum())
     rule = recipe.unlabelled
@@ -314,79 +259,43 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
         fields: dict[str, Any] = {"row": int(sheet.rows[is_open][0]), "count": count}
         advice = "count_as_wrong" if recipe.form == "confidences" else "label_or_drop"
         raise sheet.error(recipe.truth, "no_value", total=total, advice=advice, **fields)
-    weights = (_group_column(sheet, "w"), _read_weights(sheet, recipe), counts)
-    weight = next(one for one in weights if one is not None)  # of all rows that each row stands for
-    of_open = float(weight[is_open].sum())
-    sums = {"weight": of_open, "of_weight": float(weight.sum())}
+    weight = _weight(sheet, recipe, of_all=True)
+    weight = counts if weight is None else weight
+    sums = {"weight": float(weight[is_open].sum()), "of_weight": float(weight.sum())}
     return note_unlabelled(count, total, sums, _UNLABELLED[rule])
 
 
-def _summarized(
-    sheet: Sheet,
-    truth: Floats,
-    recipe: Recipe,
-    options: Options,
-) -> Summary:
-    """Return the summary of rows that count; where nothing says whether they are right, they are wrong."""
-    values = _read_predictions(sheet, recipe)
-    references: Array = np.where(np.isnan(truth), 0.0, truth)
-    predictions: Array | list[object] = values
-    copies = _group_column(sheet, "count")
+def _summarized(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -> Summary:
+    """Return the summary of rows that count."""
+    predictions: Array | list[object] = values_in(sheet, recipe)
+    references: Array = truth
     try:
         if recipe.form != "costs":
             are = options.predictions_are
             predictions, references = checked(
-                values, references, sheet, recipe, predictions_are=are
+                predictions, truth, sheet, recipe, predictions_are=are
             )
         summary = state_of(
             _form(recipe),
             predictions,
             references,
             options.replace(abstained=abstained_in(sheet)),
-            sample_weight=_read_weights(sheet, recipe),
-            copies=copies,
+            sample_weight=_weight(sheet, recipe),
             origin=_describe_origin(recipe),
         )
     except InputError as error:
         found = located(error, recipe, sheet.source, sheet.rows)
-        if copies is not None:
-            found.count = found.total = None  # of groups
+        if _is_of_groups(sheet):
+            found.count = found.total = None
         raise found from None
-    if GROUP + "low" not in sheet.names:
-        return summary
-    return with_groups(summary, _groups(sheet, references, recipe, options))
-
-
-def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> Groups:
-    """Return groups of rows as those of a summary; costs are 0 or 1."""
-    column = {
-        name.removeprefix(GROUP): numbers_in(sheet, name)
-        for name in sheet.names
-        if name.startswith(GROUP)
-    }
-    low = _repaired(column["low"], recipe, options)
-    high = _repaired(column["high"], recipe, options)
-    wrong = 1 - correct
-    w = column.get("w", column["count"])
-    w2 = column.get("w2", w)
-    w4 = column.get("w4", w)
-    wu = np.where(low == high, w * (1 - low), column["wu"])
-    sums = (w, w * wrong, w2, w2 * wrong, w2 * wrong, w4, wu, wu * wrong)
-    counted = w > 0
-    by_name = {name: values[counted] for name, values in zip(SUMS, sums, strict=True)}
-    ones = np.ones(np.count_nonzero(counted))
-    return Groups(rank=0.0 - high[counted], high=0.0 - low[counted], next_cost=ones, **by_name)
-
-
-def _repaired(cells: Floats, recipe: Recipe, options: Options) -> Floats:
-    """Return confidences as a system has them."""
-    clipped, _ = clip(on_unit_scale(cells, recipe.scale))
-    return fill_missing(clipped, missing_confidence=options.missing_confidence)[0]
+    if _is_of_groups(sheet):
+        return _of_groups(summary, sheet, np.asarray(predictions), references, recipe)
+    return summary
 
 
 def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     """Return a summary without rows, of the form that the sheet has."""
-    none = numbers(_read_predictions(sheet.head(1), recipe), "predictions")[:0]
+    none = numbers(values_in(sheet.head(1), recipe), "predictions")[:0]
     if recipe.form == "positive":
         none = stacked(none)
     system = prepare(_form(recipe), none, np.empty(0, np.int64), options, rank=False)
@@ -406,17 +315,87 @@ def _describe_origin(recipe: Recipe) -> Origin:
 
 
 def _form(recipe: Recipe) -> str:
-    return {"positive": "posteriors", "counts": "confidences"}.get(recipe.form, recipe.form)
+    return "posteriors" if recipe.form == "positive" else recipe.form
 
 
-def _read_weights(sheet: Sheet, recipe: Recipe) -> Floats | None:
-    """Return weights (N,), of a group the lightest, if there are any."""
+def _weight(sheet: Sheet, recipe: Recipe, *, of_all: bool = False) -> Floats | None:
+    """Return weights (N,), if there are any: of each row, or of all rows of a group."""
     if not recipe.of("weight"):
         return None
-    lightest = _group_column(sheet, "lightest")
-    return numbers_in(sheet, recipe.of("weight")[0]) if lightest is None else lightest
+    is_sum = of_all and _is_of_groups(sheet)
+    return numbers_in(sheet, GROUP + "w" if is_sum else recipe.of("weight")[0])
 
 
-def _group_column(sheet: Sheet, name: str) -> Floats | None:
-    """Return a column (N,) that rows have if they are groups of rows."""
-    return numbers_in(sheet, GROUP + name) if GROUP + name in sheet.names else None
+# ---- rows that an engine added up: one of each group stands for it -------------------------------------------------
+
+
+def _is_of_groups(sheet: Sheet) -> bool:
+    return GROUP + "count" in sheet.names
+
+
+def _count(sheet: Sheet) -> Floats:
+    """Return how many rows each is (N,): one, or those of a group."""
+    return numbers_in(sheet, GROUP + "count") if _is_of_groups(sheet) else np.ones(len(sheet.rows))
+
+
+def _of_groups(
+    summary: Summary, sheet: Sheet, confidence: Array, correct: Array, recipe: Recipe
+) -> Summary:
+    """Return the summary of all rows of groups, from that of one row of each."""
+    column = {
+        name.removeprefix(GROUP): numbers_in(sheet, name)
+        for name in sheet.names
+        if name.startswith(GROUP)
+    }
+    low, high, own = (
+        _repaired(cells, summary.options)
+        for cells in (
+            on_unit_scale(column["low"], recipe.scale),
+            on_unit_scale(column["high"], recipe.scale),
+            confidence,
+        )
+    )
+    wrong = 1 - correct
+    count = column["count"]
+    w = column.get("w", count)
+    w2 = column.get("w2", w)
+    w4 = column.get("w4", w)
+    wu = np.where(low == high, w * (1 - low), column["wu"])
+    sums = (w, w * wrong, w2, w2 * wrong, w2 * wrong, w4, wu, wu * wrong)
+    has_weight = w > 0
+    by_name = {name: values[has_weight] for name, values in zip(SUMS, sums, strict=True)}
+    ends = {"rank": 0.0 - high[has_weight], "high": 0.0 - low[has_weight]}
+    groups = Groups(**ends, next_cost=np.ones(np.count_nonzero(has_weight)), **by_name)
+    marked = {
+        "missing": np.isnan(confidence),
+        "clipped": (confidence < 0) | (confidence > 1),
+        "above_max_uncertainty": above(1 - own, summary.none.max_uncertainty),
+    }
+    rows = int(count.sum())
+    of_all = replace(
+        summary,
+        basis=replace(summary.basis, num_samples=rows),
+        rows=rows,
+        samples=int(count[has_weight].sum()),
+        wrong=int(count[has_weight & (wrong > 0)].sum()),
+        notes=tuple(_recounted(note, count, marked) for note in summary.notes),
+    )
+    return with_groups(of_all, groups)
+
+
+def _repaired(confidence: Floats, options: Options) -> Floats:
+    """Return confidences as a system has them."""
+    clipped, _ = clip(confidence)
+    return fill_missing(clipped, missing_confidence=options.missing_confidence)[0]
+
+
+def _recounted(note: Note, counts: Floats, marked: Mapping[str, Bools]) -> Note:
+    """Return a note on some groups with how many rows they have."""
+    if note.id not in marked:
+        return note
+    count = int(counts[marked[note.id]].sum())
+    total = int(counts.sum())
+    fields = {**note.fields, "count": count, "total": total}
+    if "share" in fields:
+        fields["share"] = count / total
+    return replace(note, fields=fields)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..classes import in_words
 from ..errors import FileError, InputError, missing_package
@@ -275,14 +276,19 @@ def _grouped(
     *,
     key: str,
 ) -> pa.Table:
-    """Return the groups of rows of an equal key, their confidence q or its bin, with their counts and sums."""
+    """Return a row for each group of an equal key, the confidence q or its bin, with the sums of its rows."""
     import narwhals as nw
 
     systems = {f"system {place}": name for place, name in enumerate(recipe.systems)}
     keys = [key, "y", *systems]
     sums = ["wu"]
     cell = nw.col("cell")
-    aggregates = {"count": nw.len(), "low": cell.min(), "high": cell.max()}
+    aggregates = {
+        "count": nw.len(),
+        "low": cell.min(),
+        "high": cell.max(),
+        "grade": nw.col("grade").min(),
+    }
     if recipe.of("weight"):
         keys.append("kind")
         sums += ["w", "w2", "w4"]
@@ -294,12 +300,19 @@ def _grouped(
         return groups.agg(**aggregates).collect().to_arrow()
 
     table = collected(added_up, source)
-    return table.rename_columns([systems.get(name, GROUP + name) for name in table.column_names])
+    low, high = table["low"], table["high"]
+    is_beyond = pa.array(on_unit_scale(high.to_numpy(), recipe.scale) > 1)
+    columns = {GROUP + name: table[name] for name in ("count", "low", "high", *sums)}
+    columns[recipe.predictions[0]] = pc.if_else(is_beyond, high, low)  # what is out of range
+    columns[recipe.truth] = table["grade"]
+    columns |= {name: table["lightest"] for name in recipe.of("weight")}
+    columns |= {name: table[ours] for ours, name in systems.items()}
+    return pa.table(columns)
 
 
 def _columns(rows: Any, recipe: Recipe, options: Options, systems: Mapping[str, str]) -> Any:
     """Return the systems of rows, what these are grouped by, and what is added up of them, under names of ours."""
-    cells = {"cell": recipe.predictions[0], "y": recipe.truth}
+    cells = {"cell": recipe.predictions[0], "grade": recipe.truth}
     if recipe.of("weight"):
         cells["w"] = recipe.of("weight")[0]
     types = rows.collect_schema()
@@ -326,10 +339,8 @@ def _steps(recipe: Recipe, options: Options) -> Iterator[dict[str, Any]]:
     for _ in range(3):  # the eighth root
         yield {"root": root.sqrt()}
     yield {"bin": _bin(recipe, options)}
-    if recipe.correct_from is not None:
-        y = nw.col("y")
-        is_right = (y >= recipe.correct_from).cast(nw.Float64)
-        yield {"y": nw.when(~y.is_null()).then(is_right)}
+    grade = nw.col("grade")
+    yield {"y": grade if recipe.correct_from is None else grade >= recipe.correct_from}
     if recipe.of("weight"):
         yield _columns_of_weights(options)
 

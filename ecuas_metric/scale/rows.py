@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from .. import inputs
 from ..basis import UNKNOWN, Origin
 from ..classes import sort_columns
-from ..costs import above
-from ..errors import InputError, Note
+from ..errors import InputError
 from ..inputs import Array, Floats, require, require_same_order, same_length
 from ..options import PER_SAMPLE, Options, checked_options, is_set, require_counts
-from ..results import System, prepare
+from ..results import prepare
 from ..summary import Summary, summary_of
 
 # The options that a state depends on; all others are for reading it.
@@ -52,15 +49,14 @@ def state_of(
     options: Options,
     *,
     sample_weight: object = None,
-    copies: Floats | None = None,
     origin: Origin = UNKNOWN,
 ) -> Summary:
     """Return the summary of some rows.
 
     `form` and arrays are those of `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
     uncertainties (N,) and candidate costs. Options come from `options.checked_options`, with `decisions` of these rows,
-    and without weights, groups and strata. Summaries that are to be merged have all weights (N,), or none. Each row
-    stands for as many as `copies` (N,) says. InputError as by `evaluate`.
+    and without weights, groups and strata. Summaries that are to be merged have all weights (N,), or none.
+    InputError as by `evaluate`.
     """
     for name in PER_SAMPLE:
         if name != "abstained" and is_set(options, name):
@@ -72,33 +68,7 @@ def state_of(
     predictions, references = check(sort_columns(predictions), references)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references, options)
     system = prepare(form, predictions, references, options, rank=False)
-    notes = system.notes if copies is None else _recounted(system, predictions, copies)
-    system = replace(system, notes=notes, origin=origin)
-    return summary_of(system, sample_weight=weight, copies=copies)
-
-
-def _recounted(
-    system: System,
-    predictions: Array,
-    copies: Floats,
-) -> tuple[Note, ...]:
-    """Return the notes of a system of confidences (N,), each of which stands for several."""
-    decisions = system.decisions
-    noted = {
-        "missing": np.isnan(predictions),
-        "clipped": (predictions < 0) | (predictions > 1),
-        "above_max_uncertainty": above(decisions.uncertainty, decisions.max_uncertainty),
-    }
-    total = int(copies.sum())
-    notes = []
-    for note in system.notes:
-        fields = dict(note.fields)
-        if note.id in noted:
-            count = int(copies[noted[note.id]].sum())
-            shares = {"share": count / total} if "share" in fields else {}
-            fields |= {"count": count, "total": total, **shares}
-        notes.append(replace(note, fields=fields))
-    return tuple(notes)
+    return summary_of(replace(system, origin=origin), sample_weight=weight)
 
 
 def _checked_weights(sample_weight: object, references: Array, options: Options) -> Floats:

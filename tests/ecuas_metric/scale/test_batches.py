@@ -6,7 +6,6 @@ from tempfile import gettempdir
 from urllib.parse import quote
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -73,56 +72,6 @@ def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
     other = other.set_column(0, "model", other["model"].dictionary_encode())
     found = of_batches(other, columns={"confidence": "q", "correct": "ok", "system": "model+task"})
     assert found == {f"{name} t": state for name, state in of_systems(halves).items()}
-
-
-COUNTED = {"count": "count", "wrong": "sum"}
-
-
-def counted(frame):
-    """Return how many rows each confidence has, and how many of these are wrong."""
-    names = [name for name in ("model", "confidence") if name in frame]
-    wrong = frame.assign(wrong=1 - frame["correct"]).groupby(names, dropna=False)["wrong"]
-    return pa.Table.from_pandas(wrong.agg(["count", "sum"]).reset_index())
-
-
-@pytest.mark.parametrize(("scale", "low", "high"), [(1, 0, 1), (100, 0, 100), ("-1:1", -1, 1)])
-def test_counts_give_the_state_of_the_rows(table, scale, low, high):
-    frame = table.to_pandas()
-    frame["confidence"] = low + (high - low) * frame["confidence"]
-    rows = of_batches(pa.Table.from_pandas(frame), scale=scale)
-    assert of_batches(counted(frame), columns=COUNTED, scale=scale) == rows
-    if scale == 1:
-        assert rows == of_systems(table)
-
-
-def test_notes_on_counts_are_those_of_the_rows(rng):
-    q = rng.choice([0.1, 0.5, np.nan, 1 + 1e-8], 60)
-    frame = pd.DataFrame({"confidence": q, "correct": rng.integers(0, 2, 60)})
-    options = checked_options(missing_confidence=0.3)
-    of_counts, of_rows = (
-        states_of_batches([table], options, reading=Reading(columns=columns))["system"]
-        for table, columns in ((counted(frame), COUNTED), (pa.Table.from_pandas(frame), {}))
-    )
-    assert packed(of_counts) == packed(of_rows)
-    assert [*map(str, of_counts.notes)] == [*map(str, of_rows.notes)]
-
-
-@pytest.mark.parametrize("wrong", [[0, 0, 0, 0], [3, 3, 3, 3], [1, 0, 2, 3]])
-@pytest.mark.parametrize("place", range(4))
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
-        ("confidence", -7.5, "must lie in"),
-        ("sum", 4.0, "must be at most the count"),
-        ("sum", -1.0, "must be whole numbers >= 0"),
-        ("count", 3.5, "must be whole numbers >= 0"),
-    ],
-)
-def test_a_counted_row_that_is_wrong_is_named(place, wrong, name, value, rule):
-    columns = {"confidence": [0.1, 0.2, 0.3, 0.4], "count": [3.0] * 4, "sum": [*map(float, wrong)]}
-    columns[name][place] = value
-    with pytest.raises(FileError, match=f"'{name}' {rule}.* got {value} in row {place + 1}"):
-        of_batches(pa.table(columns), columns=COUNTED)
 
 
 def test_costs_have_no_scale_of_confidences():
