@@ -24,7 +24,7 @@ import pytest
 PACKAGE = "ecuas_metric"
 FOLDERS = ("", "comparison", "files", "files/runs", "reporting", "reporting/command", "scale")
 # `make check` starts no browser, no Spark and no program
-LEFT_OUT = {"app.py", "scale/partitions.py", "scale/spark.py", "__main__.py"}
+LEFT_OUT = {"app.py", "scale/spark.py", "__main__.py"}
 LIBRARIES = (
     "tests.conftest evaluate matplotlib.pyplot pandas pyarrow.parquet scipy.integrate scipy.stats"
 )

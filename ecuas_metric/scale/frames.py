@@ -39,8 +39,8 @@ from .batches import (
     recipe_of_rows,
     states_of_batches,
 )
-from .partitions import quoted_name, states_of_rows
 from .rows import LARGEST_WEIGHT, LEAST_WEIGHT, state_options
+from .spark import quoted_name, states_of_rows
 
 FEW_ROWS = 2**20  # of which each distinct confidence is a group
 SOURCE = "the frame"

@@ -1,4 +1,4 @@
-"""Parquet files of any size -> states: DuckDB adds up one file after the other, or Spark all files of a name."""
+"""Parquet files of any size -> states: frames of DuckDB, one file after the other, or of Spark, all of one name."""
 
 from __future__ import annotations
 
@@ -60,20 +60,18 @@ def score_files(
     """
     parts = parts_of_patterns(patterns)
     addresses = {part.address for part in parts}
-    size = sum(part.size for part in parts)
     read = [] if recipes is None else recipes
-    bar = tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress)
-    with locked(state_file), _engine(engine) as frame_of, bar:
+    frames = tqdm(_files_of_frames(parts, engine), unit="file", delay=1, disable=not progress)
+    with locked(state_file), _engine(engine) as frame_of:
         done = _states_before(state_file)
         saved = time.monotonic()
         try:
-            for together in _files_of_frames(parts, engine):
+            for together in frames:
                 with unchanged([part.path for part in together]):
                     recipe = _one_recipe(together, reading, read)
                     new = _find_new(together, recipe, done, addresses)
                     with_new = _with_parts(together, new, recipe, frame_of, options, done)
                 done = with_new
-                bar.update(sum(part.size for part in together))
                 if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     _save(state_file, done)
                     saved = time.monotonic()
@@ -83,10 +81,11 @@ def score_files(
 
 
 def _files_of_frames(parts: Sequence[Part], engine: str) -> list[list[Part]]:
-    """Return the files that are one frame: for Spark all of one name, or else each by itself."""
-    if engine == "spark":
-        return [*grouped(parts, lambda part: (part.name, part.prefix)).values()]
-    return [[part] for part in parts]
+    """Return the files that are one frame: for Spark all of one name and folder, or else each by itself."""
+    if engine != "spark":
+        return [[part] for part in parts]
+    alike = grouped(parts, lambda part: (part.name, part.prefix, *part.folder_columns.items()))
+    return [*alike.values()]
 
 
 def _one_recipe(parts: Iterable[Part], reading: Reading, recipes: list[Recipe]) -> Recipe:
@@ -141,10 +140,10 @@ def _with_parts(
     source = parts[0].source if len(parts) == 1 else "the files"
     with readable(source):
         if new:
-            rows = frame_of([part for part in parts if part.address in new], recipe)
+            rows = _rows(frame_of, [part for part in parts if part.address in new], recipe)
         else:
             # whether it is read as it was then
-            rows = lazy_rows(frame_of(parts[:1], recipe)).head(1)
+            rows = _rows(frame_of, parts[:1], recipe).head(1)
         states = states_of_frame(
             rows,
             options,
@@ -197,20 +196,21 @@ def _is_copy(part: Part, address: str, content: str, recipe: Recipe) -> bool:
         return False
 
 
-def _relation(connection: DuckDBPyConnection, parts: Sequence[Part], recipe: Recipe) -> Any:
-    """Return the rows of a file as a lazy frame, with the columns in its path that are read."""
+def _rows(frame_of: FrameOf, parts: Sequence[Part], recipe: Recipe) -> Any:
+    """Return the rows of files, with the columns of their folders that are read."""
     import narwhals as nw
 
-    (part,) = parts
-    if part.is_local:  # its own reader takes less memory
-        path = glob.escape(part.path)
-        relation = collected(
-            lambda: connection.read_parquet(path, hive_partitioning=False), part.source
-        )
-    else:
-        relation = connection.from_arrow(part.rows)
-    rows = lazy_rows(relation)
-    columns = part.columns_in_path()
-    for name in filter(columns.__contains__, columns_read(recipe, columns)):
+    rows = lazy_rows(frame_of(parts, recipe))
+    columns = parts[0].folder_columns
+    for name in columns.keys() & set(columns_read(recipe, columns)):
         rows = rows.with_columns(nw.lit(columns[name], nw.String).alias(name))
     return rows
+
+
+def _relation(connection: DuckDBPyConnection, parts: Sequence[Part], recipe: Recipe) -> Any:
+    """Return the rows of a file."""
+    (part,) = parts
+    if not part.is_local:
+        return connection.from_arrow(part.rows)
+    path = glob.escape(part.path)  # its own reader takes less memory
+    return collected(lambda: connection.read_parquet(path, hive_partitioning=False), part.source)

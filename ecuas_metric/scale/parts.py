@@ -32,7 +32,6 @@ class Part:
     address: str  # by which states know it
     source: str  # what errors and recipes call it: as it was given
     path: str  # on its file system
-    size: int  # bytes
     filesystem: fsspec.AbstractFileSystem
     name: str = ""
     prefix: str = ""
@@ -53,19 +52,16 @@ class Part:
             format=format,
         )
 
-    @property
-    def folders(self) -> dict[str, str | None]:
-        """The columns in the names of its folders, as model=a, and their values."""
+    @cached_property
+    def folder_columns(self) -> dict[str, str | None]:
+        """The columns in the names of its folders, as model=a, and their values; those that rows have win."""
         named = (name.partition("=") for name in self.path.split("/")[:-1])
         pairs = {name: value for name, equals, value in named if name and equals}
         return {
-            name: None if value == _NO_VALUE else unquote(value) for name, value in pairs.items()
+            name: None if value == _NO_VALUE else unquote(value)
+            for name, value in pairs.items()
+            if name not in self.rows.schema.names
         }
-
-    def columns_in_path(self) -> dict[str, str | None]:
-        """Return the columns in the path that are not also in the file, whose own columns win."""
-        names = self.rows.schema.names
-        return {name: value for name, value in self.folders.items() if name not in names}
 
 
 def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
@@ -124,7 +120,6 @@ def parts_of(
                 address,
                 os.path.relpath(path) if is_relative else address,
                 path,
-                int(filesystem.size(path) or 0),
                 filesystem,
                 name,
                 prefix,
@@ -156,7 +151,7 @@ def recipe_of_part(part: Part, reading: Reading) -> Recipe:
         # Of all columns, also those that are not used, which the recipe names: so of the first row group only.
         groups = next(iter(rows.get_fragments())).split_by_row_group()[:1]
         head = groups[0].head(HEAD, use_threads=False) if groups else rows.schema.empty_table()
-        for name, value in part.columns_in_path().items():
+        for name, value in part.folder_columns.items():
             head = head.append_column(name, constant(value, len(head)))
         count = rows.count_rows()
     recipe = recipe_of_rows(head, reading, source=part.source, rows=count)

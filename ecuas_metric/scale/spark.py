@@ -1,36 +1,31 @@
-"""Parquet files that Spark and this process can read -> a frame of Spark; and its session."""
+"""Spark: Parquet files as its frames; and frames whose rows its workers, which need this package, make states of."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ..errors import FileError, missing_package
+from ..errors import FileError, InputError, missing_package
 from ..files.recipe import Recipe
-from ..inputs import grouped
-from .batches import collected, columns_read, first_line
+from ..summary import Summary, merge
+from .batches import Score, collected, columns_read, first_line
+from .storage import pack, unpack
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
     from .parts import Part
 
-# of a session that is started here: its jobs are short, so Java compiles well only what runs very often
-_ENVIRONMENT = {
-    "PYSPARK_PYTHON": sys.executable,
-    "SPARK_LAUNCHER_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "SPARK_SUBMIT_OPTS": "-XX:+IgnoreUnrecognizedVMOptions -XX:Tier4InvocationThreshold=50000"
-    " -XX:Tier4MinInvocationThreshold=20000 -XX:Tier4CompileThreshold=100000",
-}
+FAN_IN = 64  # tasks that merge the states of a system before one task merges theirs
+# of a state, or of an error instead
+_SCHEMA = "system string, slot bigint, part bigint, state binary, error binary"
 _CONFIGURATION = {"spark.log.level": "OFF", "spark.ui.enabled": "false"}
 # Spark has no numbers without a sign: what holds them all
 _SIGNED = {
@@ -39,58 +34,7 @@ _SIGNED = {
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20),
 }
-
-
-def frame_of_files(session: SparkSession, parts: Sequence[Part], recipe: Recipe) -> DataFrame:
-    """Return the rows of files; FileError if Spark does not read them, as numbers of 16 bits."""
-    return collected(lambda: _frame(session, parts, recipe), "Spark")
-
-
-def _frame(session: SparkSession, parts: Sequence[Part], recipe: Recipe) -> DataFrame:
-    """Return the columns that are read; one that rows have counts, and not that of a folder, which Spark prefers."""
-    if all(part.columns_in_path() == part.folders for part in parts):
-        reader = session.read.option("basePath", _folder_above(parts))
-        return reader.schema(_schema(parts[0], recipe)).parquet(*map(_escaped, parts))
-    from pyspark.sql.functions import lit
-
-    frames = []
-    for columns, alike in grouped(
-        parts, lambda part: tuple(part.columns_in_path().items())
-    ).items():
-        schema = _schema(alike[0], recipe)
-        frame = session.read.schema(schema).parquet(*map(_escaped, alike))
-        for name, value in columns:
-            if name in schema.names:
-                frame = frame.withColumn(name, lit(value).cast("string"))
-        frames.append(frame)
-    return reduce(lambda one, other: one.unionByName(other), frames)
-
-
-def _schema(part: Part, recipe: Recipe) -> StructType:
-    """Return the types of the columns of a file that are read, for which Spark would start a job; folders are texts."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    fragment = next(iter(part.rows.get_fragments()))
-    types = {
-        field.name: _SIGNED.get(field.type, field.type)
-        for field in fragment.metadata.schema.to_arrow_schema()
-    }
-    types |= dict.fromkeys(part.columns_in_path(), pa.string())
-    read = columns_read(recipe, types)
-    return from_arrow_schema(pa.schema({name: types[name] for name in read}))
-
-
-def _escaped(part: Part) -> str:
-    """Return the address of a file as Spark takes it, which would read [..] as a pattern."""
-    return re.sub(r"([\[\]{}*?\\])", r"\\\1", part.address)
-
-
-def _folder_above(parts: Sequence[Part]) -> str:
-    """Return the folder below which folders are called ``NAME=VALUE``."""
-    address = parts[0].address
-    folders = address.split("/")[:-1]
-    named = [place for place, folder in enumerate(folders) if "=" in folder]
-    return "/".join(folders[: named[0]] if named else folders)
+Batches = Iterator[pa.RecordBatch]
 
 
 def session() -> SparkSession:
@@ -103,14 +47,13 @@ def session() -> SparkSession:
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     if (running := SparkSession.getActiveSession()) is not None:
         return running
-    for name, value in _ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # Spark Connect, or begun by spark-submit
-    if {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {*os.environ}:
-        return SparkSession.builder.getOrCreate()
+    is_configured = {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {*os.environ}
     try:
-        with _no_streams():
-            return SparkSession.builder.config(map=_CONFIGURATION).getOrCreate()
+        return SparkSession.builder.config(
+            map={} if is_configured else _CONFIGURATION
+        ).getOrCreate()
     except PySparkException as error:
         raise FileError(
             "Spark",
@@ -120,17 +63,78 @@ def session() -> SparkSession:
         ) from None
 
 
-@contextmanager
-def _no_streams() -> Iterator[None]:
-    """Keep processes that are started meanwhile, as Java, from output and errors: what reads them need not wait."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    kept = {stream: os.dup(stream) for stream in (1, 2)}
-    for stream in kept:
-        os.dup2(nowhere, stream)
-    try:
-        yield
-    finally:
-        for stream, copy in kept.items():
-            os.dup2(copy, stream)
-            os.close(copy)
-        os.close(nowhere)
+def frame_of_files(session: SparkSession, parts: Sequence[Part], recipe: Recipe) -> DataFrame:
+    """Return the columns of files that are read; Spark would start a job for their types, and fail at some others."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    fragment = next(iter(parts[0].rows.get_fragments()))
+    stored = {field.name: field.type for field in fragment.metadata.schema.to_arrow_schema()}
+    names = stored.keys() & set(columns_read(recipe, stored))
+    types = {name: _SIGNED.get(stored[name], stored[name]) for name in names}
+    reader = session.read.schema(from_arrow_schema(pa.schema(types)))
+    # Spark would read [..] as a pattern
+    paths = [re.sub(r"([\[\]{}*?\\])", r"\\\1", part.address) for part in parts]
+    return collected(lambda: reader.parquet(*paths), "Spark")
+
+
+def states_of_rows(df: DataFrame, score: Score) -> dict[str, Summary]:
+    """Return the summary of each system in a data frame of a classic session or of Spark Connect.
+
+    The workers send a summary of each partition. FileError names partition, column, row in it (from 1) and value.
+    """
+    from pyspark import TaskContext
+
+    names = list(df.columns)
+
+    def states(batches: Batches) -> Batches:
+        part = TaskContext.get().partitionId()
+        row = {"system": "", "slot": part % FAN_IN, "part": part, "state": b"", "error": b""}
+        renamed = (batch.rename_columns(names) for batch in batches)
+        try:
+            systems = score(renamed, source=f"partition {part}")
+            rows = [{**row, "system": name, "state": pack(systems[name])} for name in systems]
+        except InputError as error:
+            rows = [{**row, "error": pickle.dumps(error)}]
+        for one in rows:
+            yield pa.RecordBatch.from_pylist([one])
+
+    # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
+    quoted = [f"{quoted_name(name)} AS c{place}" for place, name in enumerate(names)]
+    numbered = df.selectExpr(*quoted)
+    merged = numbered.mapInArrow(states, _SCHEMA)
+    for keys in (("system", "slot"), ("system",)):
+        merged = merged.groupBy(*keys).applyInArrow(merged_rows, _SCHEMA)
+    rows = _in_order(collected(merged.toArrow, "Spark"))
+    if rows and rows[0]["error"]:
+        raise pickle.loads(rows[0]["error"])
+    return {row["system"]: unpack(row["state"]) for row in rows}
+
+
+def quoted_name(name: str) -> str:
+    """Return the name of a column as Spark takes it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def merged_rows(table: pa.Table) -> pa.Table:
+    """Return one row with the merged state of all rows of a table of states, or with the first error among them."""
+    first, *others = _in_order(table)
+    if others and not first["error"]:
+        state = unpack(first["state"])
+        row = first
+        try:
+            for row in others:
+                state = merge([state, unpack(row["state"])])
+            first["state"] = pack(state)
+        except InputError as error:
+            parts = f"partitions {first['part']} and {row['part']}"
+            why = str(error).rstrip(".")
+            first["error"] = pickle.dumps(FileError(parts, "recorded_reason", why=why))
+    return pa.Table.from_pylist([first])
+
+
+def _in_order(table: pa.Table) -> list[dict[str, Any]]:
+    """Return the rows of a table of states by system and partition, errors first."""
+    return sorted(
+        table.to_pylist(),
+        key=lambda row: (not row["error"], row["system"], row["part"]),
+    )
