@@ -171,7 +171,6 @@ ADVICE = {  # sentences of their own
         "They are left out. Answers that nobody could label are often wrong: leaving them out reduced the error rates "
         "of seven language models on TriviaQA to 0.29 to 0.70 of their values."
     ),
-    "score_into_new_state": "Score all files again, into a new state.",
     "score_rows_again": "Score the rows again.",
     "unlabelled_without_bounds": "They count as wrong: most metrics are at least as good as they are here.",
     "check_interruption": "Was the run interrupted?",
@@ -188,7 +187,6 @@ ADVICE = {  # sentences of their own
 }
 
 NOTES = {  # what a reader of a result must know besides its numbers
-    "waits_for_state": "Another process is adding to {file}; this one goes on when that has ended.",
     "above_max_uncertainty": (
         "{count} of {total} samples ({share:.1%}) have an uncertainty above {largest:g}, that of a system that knows "
         "nothing. They count as rejected at every reject cost, right or wrong."
@@ -389,7 +387,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "too_many_systems": "must name at most {most:,} systems",
     "answers_unlabelled": "has no label for some answers",
     "unknown_suffix_of_table": "a table can be written as {suffixes}",
-    "file_changed": "holds other rows, or rows of another name, than when it was scored",
     "file_does_not_fit": "does not fit to the files before: {reason}",
     "rows_held_twice": "holds the rows of {address}, as another does: they would count twice",
     "unwritable": "cannot be written: {reason}",

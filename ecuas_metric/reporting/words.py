@@ -147,12 +147,11 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "metric_does_not_exist": "It does not exist for these systems.",
     "metric_needs_number": "Name it with its number, as in {example}.",
     "near_metric": "Did you mean one of these: {near}?",
-    "name_another": "Name another one.",
+    "name_another": "Name another one: `ecuas merge` adds several up.",
     "name_another_output": "Name another one with {flag}.",
     "redirect_elsewhere": "Redirect it to another file.",
     "name_files": "Name them: NAME=FILE.",
     # ---- notes of the command alone ----
     "no_labels": "No column is read as the labels: `ecuas score` needs them, `ecuas decide` does not.",
     "no_figures": "No figures are drawn while labels or confidences are unknown.",
-    "rows_in_state": "The rows of {count} file(s) are in {file} already, read as they were then.",
 }

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import glob
-import os
-import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
@@ -21,20 +18,12 @@ from ..inputs import grouped
 from ..options import Options
 from .batches import AS_SAID, collected, columns_read
 from .frames import lazy_rows, states_of_frame
-from .parts import Part, digest_of_part, parts_of, parts_of_patterns, readable, recipe_of_part
-from .storage import (
-    Collection,
-    fitting,
-    locked,
-    merge_collections,
-    read_collection,
-    write_collection,
-)
+from .parts import Part, digest_of_part, parts_of_patterns, readable, recipe_of_part
+from .storage import Collection, fitting, merge_collections
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SECONDS_BETWEEN_SAVES = 30.0
 MEMORY_LIMIT = "256MB"  # beyond it groups go to disk
 FrameOf = Callable[[Sequence[Part], Recipe], Any]
 
@@ -44,7 +33,6 @@ def score_files(
     options: Options,
     *,
     engine: str = "local",
-    state_file: str | Path | None = None,
     progress: bool = False,
     recipes: list[Recipe] | None = None,
     reading: Reading = AS_SAID,
@@ -52,31 +40,18 @@ def score_files(
     """Return the states of all systems in Parquet files, by the engine "local" or "spark".
 
     Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
-    that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
-    run goes on, and next month's files are added to this month's; another process that does the same waits. How each
-    file was read is added to `recipes`.
-    FileError names file, column, row and value; the files before it are in `state_file`. All files of one name are one
-    frame of Spark, for which they must be read in the same way.
+    that of the pattern. How each file was read is added to `recipes`. FileError names file, column, row and value.
     """
-    parts = parts_of_patterns(patterns)
-    addresses = {part.address for part in parts}
-    read = [] if recipes is None else recipes
-    frames = tqdm(_files_of_frames(parts, engine), unit="file", delay=1, disable=not progress)
-    with locked(state_file), _engine(engine) as frame_of:
-        done = _states_before(state_file)
-        saved = time.monotonic()
-        try:
-            for together in frames:
-                with unchanged([part.path for part in together]):
-                    recipe = _one_recipe(together, reading, read)
-                    new = _find_new(together, recipe, done, addresses)
-                    with_new = _with_parts(together, new, recipe, frame_of, options, done)
-                done = with_new
-                if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
-                    _save(state_file, done)
-                    saved = time.monotonic()
-        finally:
-            _save(state_file, done)
+    frames = _files_of_frames(parts_of_patterns(patterns), engine)
+    done = Collection()
+    with _engine(engine) as frame_of:
+        for parts in tqdm(frames, unit="file", delay=1, disable=not progress):
+            with unchanged([part.path for part in parts]):
+                read = [recipe_of_part(part, reading) for part in parts]
+                done = _with_files(done, parts, read)
+                done = _with_rows(done, parts, _one_recipe(read), frame_of, options)
+            if recipes is not None:
+                recipes += read
     return done
 
 
@@ -88,25 +63,14 @@ def _files_of_frames(parts: Sequence[Part], engine: str) -> list[list[Part]]:
     return [*alike.values()]
 
 
-def _one_recipe(parts: Iterable[Part], reading: Reading, recipes: list[Recipe]) -> Recipe:
-    """Return how all files of a frame are read, and add how each is; FileError if they are read in several ways."""
-    read = [recipe_of_part(part, reading) for part in parts]
-    recipes += read
-    first = read[0]
-    for recipe in read:
+def _one_recipe(recipes: Sequence[Recipe]) -> Recipe:
+    """Return how all files of a frame are read; FileError if they are read in several ways."""
+    first = recipes[0]
+    for recipe in recipes:
         if recipe.digest() != first.digest():
             reason = f"{recipe.said()}, and of {first.source} {first.said()}"
             raise FileError(recipe.source, "file_does_not_fit", reason=reason)
     return first
-
-
-def _states_before(path: str | Path | None) -> Collection:
-    return read_collection(path) if path and Path(path).exists() else Collection()
-
-
-def _save(path: str | Path | None, states: Collection) -> None:
-    if path and states.files:
-        write_collection(path, states)
 
 
 @contextmanager
@@ -128,72 +92,34 @@ def _engine(name: str) -> Iterator[FrameOf]:
         yield partial(_relation, connection)
 
 
-def _with_parts(
+def _with_files(done: Collection, parts: Sequence[Part], recipes: Sequence[Recipe]) -> Collection:
+    """Return states that know further files; FileError if one that has rows is a copy of another."""
+    for part, recipe in zip(parts, recipes, strict=True):
+        if recipe.rows:
+            file = Collection(files={part.address: digest_of_part(part, recipe)})
+            done = merge_collections([done, file], names=["", part.source])
+    return done
+
+
+def _with_rows(
+    done: Collection,
     parts: Sequence[Part],
-    new: Mapping[str, str],
     recipe: Recipe,
     frame_of: FrameOf,
     options: Options,
-    done: Collection,
 ) -> Collection:
-    """Return the states with the rows of new files added; FileError if these do not fit the states."""
+    """Return states with the rows of a frame of files added; FileError if these do not fit the states."""
     source = parts[0].source if len(parts) == 1 else "the files"
-    with readable(source):
-        if new:
-            rows = _rows(frame_of, [part for part in parts if part.address in new], recipe)
-        else:
-            # whether it is read as it was then
-            rows = _rows(frame_of, parts[:1], recipe).head(1)
+    with readable(source), fitting(source, "file_does_not_fit"):
         states = states_of_frame(
-            rows,
+            _rows(frame_of, parts, recipe),
             options,
             name=parts[0].name,
             prefix=parts[0].prefix,
             source=source,
             recipe=recipe,
         )
-    if not new and not states.keys() <= done.states.keys():
-        raise FileError(source, "file_changed", advice="score_into_new_state")
-    with fitting(source, "file_does_not_fit"):
-        merged = merge_collections([done, Collection(states, new)], names=["", source])
-    return merged if new else done
-
-
-def _find_new(
-    parts: Iterable[Part], recipe: Recipe, done: Collection, addresses: Container[str]
-) -> dict[str, str]:
-    """Return address and content of files whose rows are not in states.
-
-    FileError if one has changed since, or is a copy of another one that is read too or still there.
-    """
-    known = {content: address for address, content in done.files.items()}
-    new = {}
-    for part in parts:
-        content = digest_of_part(part, recipe)
-        if done.files.get(part.address, content) != content:
-            raise FileError(part.source, "file_changed", advice="score_into_new_state")
-        address = known.get(content)
-        if address is None:
-            new[part.address] = content
-            known[content] = part.address
-        elif (
-            address != part.address
-            and (address in addresses or _is_copy(part, address, content, recipe))
-            and part.rows.count_rows()
-        ):
-            raise FileError(part.source, "rows_held_twice", address=address)
-    return new
-
-
-def _is_copy(part: Part, address: str, content: str, recipe: Recipe) -> bool:
-    """Return whether another file still has the content of this one, which then was not moved."""
-    if os.path.realpath(address) == os.path.realpath(part.path):
-        return False
-    try:
-        others = parts_of(address, part.name, part.prefix)
-        return any(digest_of_part(other, recipe) == content for other in others)
-    except (FileError, OSError):
-        return False
+        return merge_collections([done, Collection(states)])
 
 
 def _rows(frame_of: FrameOf, parts: Sequence[Part], recipe: Recipe) -> Any:

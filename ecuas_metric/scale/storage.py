@@ -9,8 +9,6 @@ all that.
 import hashlib
 import io
 import json
-import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
@@ -19,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from filelock import FileLock, Timeout
 from pyarrow import parquet
 
 from ..basis import Basis
@@ -133,39 +130,6 @@ def read_collection(path: str | Path) -> Collection:
 def write_collection(path: str | Path, collection: Collection) -> None:
     """Write states into one file: at once, so that no half of it is ever there; FileError if it cannot be written."""
     write_whole(path, to_bytes(collection))
-
-
-@contextmanager
-def locked(path: str | Path | None) -> Iterator[None]:
-    """Let one process at a time read, add to and write a file of states, if one is named; others wait, and say so.
-
-    The operating system holds the lock, on a file beside that of the states, and takes it from a process that ends in
-    whichever way: flock on Linux (on NFS for all machines) and macOS, and the like on Windows.
-    """
-    if path is None:
-        yield
-        return
-    lock = _acquired(path)
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _acquired(path: str | Path) -> FileLock:
-    target = Path(os.path.realpath(path))
-    lock = FileLock(target.with_name(f".{target.name}.lock"))
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            print(f"note: {Note('waits_for_state', {'file': path})}", file=sys.stderr, flush=True)
-            lock.acquire()
-    except (OSError, NotImplementedError) as error:  # some file systems have no locks
-        reason = getattr(error, "strerror", None) or error
-        raise FileError(path, "unwritable", reason=reason) from None
-    return lock
 
 
 def merge_collections(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
 from ..inputs import FORM_CHECKS
 from ..options import check_choice, checked_options
-from ..summary import Summary, SummaryResults, merge, results_of
+from ..summary import Summary, merge, results_of
 from .rows import state_of, state_options
 from .storage import pack, unpack
 
@@ -54,24 +52,6 @@ class StreamedMetrics:
             )
         )
 
-    def merge_state(self, others: Iterable[StreamedMetrics] | StreamedMetrics) -> None:
-        """Add the rows of others."""
-        for other in [others] if isinstance(others, StreamedMetrics) else others:
-            if other.state is not None:
-                self._add(other.state)
-
-    def gather(
-        self,
-        all_gather_object: Callable[[list[object], object], object],
-        world_size: int,
-    ) -> None:
-        """Replace the rows by those of all processes, by `torch.distributed.all_gather_object` or one like it."""
-        gathered: list[object] = [None] * world_size
-        all_gather_object(gathered, self.packed())
-        self.reset()
-        for packed in gathered:
-            self.load(packed)
-
     def packed(self) -> bytes:
         """Return the state as bytes, empty without rows: for checkpoints and other processes."""
         return b"" if self.state is None else pack(self.state)
@@ -81,15 +61,11 @@ class StreamedMetrics:
         if isinstance(packed, bytes) and packed:
             self._add(unpack(packed))
 
-    def results(self) -> SummaryResults:
-        """Return the numbers with bounds, standard errors and notes; ValueError if there are no rows."""
+    def compute(self) -> dict[str, float]:
+        """Return the numbers as plain floats, see `SummaryResults.flat`; ValueError if there are no rows."""
         if self.state is None:
             raise ValueError("compute needs rows: call update first.")
-        return results_of(self.state, **self.reading)  # type: ignore[arg-type]
-
-    def compute(self) -> dict[str, float]:
-        """Return the numbers as plain floats, see `SummaryResults.flat`."""
-        return self.results().flat()
+        return results_of(self.state, **self.reading).flat()  # type: ignore[arg-type]
 
     def reset(self) -> None:
         """Forget all rows."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ...classes import in_words
-from ...errors import FileError, InputError, Note
+from ...errors import FileError, InputError
 from ...files.recipe import Recipe
 from ...metric import Key
 from ...options import checked_options
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in 
 StateFile = Annotated[
     str | None,
     Flag(
-        "with --out-of-core: save the state in this file, and skip files that it already includes",
+        "with --out-of-core: write what `ecuas merge` adds up to this file",
         "FILE",
         writes=("",),
     ),
@@ -72,26 +72,23 @@ def score_out_of_core(
 ) -> Notes:
     """Print the metrics of systems whose rows are never all in memory; `out_of_core` chooses this function."""
     from ...scale.batches import note_on_class
-    from ...scale.storage import read_collection
 
-    notes: Notes = []
-    before = read_collection(state).files if state and Path(state).exists() else {}
-    if before:
-        notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
+    _require_new(state)
     reading = {
         "normalize": metric.normalize,
         "decompose": metric.decompose,
         "confidence_level": interval,
     }
     checked_options(**reading)
-    collection, recipes = _collect(files, columns, by, metric, engine=engine, state_file=state)
+    collection, recipes = _collect(files, columns, by, metric, engine=engine)
+    _write(state, collection)
     added = options_set(metric.options(), is_binned=bool(figures or state))
+    notes = _show(collection, reading, added, output, figures, recipes)
     read = {recipe.digest(): recipe for recipe in recipes}
     for name, summary in collection.states.items():
-        recipe = read.get(str(summary.basis.recipe))  # none of what only a state from before has
-        if recipe is not None:
-            notes += [(name, note) for note in (*recipe.notes, *note_on_class(summary, recipe))]
-    return _show(collection, reading, added, output, figures, recipes) + notes
+        recipe = read[str(summary.basis.recipe)]
+        notes += [(name, note) for note in (*recipe.notes, *note_on_class(summary, recipe))]
+    return notes
 
 
 def merge_states(
@@ -109,21 +106,33 @@ def merge_states(
     figures: Figures = None,
 ) -> Notes:
     """Merge files of states, write them into one if it is named, and print their numbers."""
-    from ...scale.storage import locked, merge_collections, read_collection, write_collection
+    from ...scale.storage import merge_collections, read_collection
 
+    _require_new(state)
     reading = {
         "normalize": normalize,
         "decompose": decompose,
         "confidence_level": interval,
     }
     checked_options(**reading)
-    with locked(state):
-        if state and Path(state).exists():
-            raise FileError(state, "file_is_there", advice="name_another")
-        collection = merge_collections(map(read_collection, files), names=files)
-        if state:
-            write_collection(state, collection)
+    collection = merge_collections(map(read_collection, files), names=files)
+    _write(state, collection)
     return _show(collection, reading, options_set(reading), output, figures)
+
+
+def _require_new(state: str | None) -> None:
+    """Raise FileError if a file of states is there: its rows are kept."""
+    if state and Path(state).exists():
+        raise FileError(state, "file_is_there", advice="name_another")
+
+
+def _write(state: str | None, collection: Collection) -> None:
+    from ...scale.storage import write_collection
+
+    if not collection.states:
+        raise InputError("the files", "rows_missing")
+    if state:
+        write_collection(state, collection)
 
 
 def _collect(
@@ -133,7 +142,6 @@ def _collect(
     metric: BinnedOptions,
     *,
     engine: str,
-    state_file: str | None,
 ) -> tuple[Collection, list[Recipe]]:
     """Return the states of all systems in the files that are named, which an engine reads, and how it reads them."""
     from ...scale.local import score_files
@@ -151,7 +159,6 @@ def _collect(
         reading=reading,
         recipes=recipes,
         engine=engine,
-        state_file=state_file,
         progress=engine == "local" and sys.stderr.isatty(),
     )
     require_use([columns, metric], recipes)
@@ -169,8 +176,6 @@ def _show(
     """Print the table of all systems of a collection, with the bounds of what is not exact, and draw its figures."""
     from ...summary import results_of, system_of
 
-    if not collection.states:
-        raise InputError("the files", "rows_missing")
     first = next(iter(collection.states.values()))
     options = first.options.replace(normalize=reading["normalize"], decompose=reading["decompose"])
     keys = asked_keys(output.metrics, first.none, options, added)

@@ -172,7 +172,11 @@ metric, streamed = ECUAS(n=(0, 1)), StreamedMetrics(n=(0, 1))
 for rows in ([slice(30), slice(30, 100)], [])[rank]:
     metric.update(torch.tensor(confidence[rows]), torch.tensor(correct[rows]))
     streamed.update(confidence[rows], correct[rows])
-streamed.gather(dist.all_gather_object, dist.get_world_size())
+sent = [None] * dist.get_world_size()
+dist.all_gather_object(sent, streamed.packed())
+streamed.reset()
+for packed in sent:
+    streamed.load(packed)
 print(json.dumps([streamed.compute(), {name: value.item() for name, value in metric.compute().items()}]))
 dist.destroy_process_group()
 """

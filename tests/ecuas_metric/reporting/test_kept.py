@@ -140,7 +140,7 @@ def test_what_was_written_before_is_written_again(folder, ran, rng):
         "score a.csv --output table.csv --output table.json --figures .",
         "score parts --output parts/table.csv",
         "report a.csv --output paper",
-        "score a.parquet --out-of-core --state a.state --output table.csv",
+        "score a.parquet --out-of-core --output table.csv",
         "read a.csv --output recipe.json",
         "score a.csv --recipe recipe.json --output table.csv",
     ):

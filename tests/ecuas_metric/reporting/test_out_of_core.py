@@ -165,16 +165,13 @@ def test_files_of_one_name_in_two_folders_are_two_systems(engine):
 
 
 @pytest.mark.long
-def test_a_file_of_states_grows_and_merges(logs, ran):
+def test_files_of_states_merge(logs, ran):
     for i in range(2):
         ran(f"score {logs}/{i}.parquet --out-of-core --state {i}.state")
     both = ran("merge 0.state 1.state --state both.state").out
     scored = ran(f"score {logs}/[01].parquet --out-of-core").out
     assert both == scored.partition("\n")[2]
     assert both == ran("merge both.state").out
-    said = ran(f"score {logs}/1.parquet --out-of-core --state 0.state").err
-    assert "note: The rows of 1 file(s) are in 0.state already, read as they were then." in said
-    assert Path("0.state").read_bytes() == Path("both.state").read_bytes()
 
 
 def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatch):
@@ -237,6 +234,7 @@ def test_the_command_draws_figures_of_states(logs, ran):
         "merge {0}/0.parquet": "is a Parquet file, but not one of states",
         "merge {0}/a.state --state {0}/a.state": "this file is read",
         "merge {0}/a.state --state {0}/0.parquet": "is there already",
+        "score {0}/1.parquet --out-of-core --state {0}/a.state": "a.state: is there already",
         "merge {0}/a.state --interval 2": "the level of intervals must be a number in (0, 1)",
         "score {0}/0.parquet --out-of-core --interval 2": "the level of intervals must be",
         "compare {0}/0.parquet --out-of-core": "takes no --out-of-core, which is of ecuas score. States do not say",

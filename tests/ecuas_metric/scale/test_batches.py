@@ -1,6 +1,3 @@
-import signal
-import subprocess
-import sys
 from decimal import Decimal
 from tempfile import gettempdir
 from urllib.parse import quote
@@ -18,9 +15,8 @@ from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.scale.local import score_files
 from ecuas_metric.scale.parts import parts_of
 from ecuas_metric.scale.rows import state_of
-from ecuas_metric.scale.storage import read_collection
+from ecuas_metric.scale.storage import merge_collections
 from ecuas_metric.summary import merge, results_of
-from tests.conftest import ROOT
 from tests.ecuas_metric.scale.parts import of_each, packed
 from tests.ecuas_metric.scale.sessions import session
 
@@ -256,81 +252,13 @@ def test_files_and_batches_of_other_settings_are_named(tmp_path, monkeypatch):
     with pytest.raises(
         FileError, match=r"1.parquet: does not fit to the files before: .*numbers of classes K"
     ):
-        scored(tmp_path, state_file=tmp_path / "all.state")
-    assert list(read_collection(tmp_path / "all.state").files) == [f"{tmp_path}/0.parquet"]
+        scored(tmp_path)
     monkeypatch.setattr(batches, "CHUNK", 1)
     tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in "01"]
     with pytest.raises(
         FileError, match="part 3: rows 2 to 2 do not fit to those before: .*numbers of classes K"
     ):
         states_of_batches(tables, OPTIONS, source="part 3")
-
-
-KILLED = """
-import os, signal, sys
-from ecuas_metric.scale import checked_options, local
-place, moment, folder, state = int(sys.argv[1]), *sys.argv[2:]
-local.SECONDS_BETWEEN_SAVES = 0
-calls = iter(range(99))
-of_frame = local.states_of_frame
-def killed(*args, **settings):
-    call = next(calls)
-    if call == place and moment == "before":
-        os.kill(os.getpid(), signal.SIGKILL)
-    states = of_frame(*args, **settings)
-    if call == place:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return states
-local.states_of_frame = killed
-local.score_files([folder], checked_options(n=[0, 1], reject_costs=[0.2]), state_file=state)
-"""
-
-
-@pytest.mark.e2e
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_killed_run_goes_on_and_counts_each_row_once(logs, table, tmp_path, moment):
-    state_file = tmp_path / "all.state"
-    for place in (0, 1, 2):  # in each run, of files that are done a row is looked at
-        command = [sys.executable, "-c", KILLED, str(place), moment, str(logs), str(state_file)]
-        assert subprocess.run(command, cwd=ROOT).returncode == -signal.SIGKILL
-        known = [*read_collection(state_file).files] if state_file.exists() else []
-        assert known == [f"{logs}/{i}.parquet" for i in range(place)]
-        if known:
-            rows = sum(state.rows for state in read_collection(state_file).states.values())
-            assert rows == 200 * place
-    assert scored(logs, state_file=state_file) == of_systems(table)
-
-
-@pytest.mark.long
-def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path):
-    state_file = tmp_path / "all.state"
-    broken = logs / "1.parquet"
-    content = broken.read_bytes()
-    broken.write_bytes(b"PAR1 no more")
-    with pytest.raises(FileError, match=r"1.parquet: cannot be read as Parquet"):
-        scored(logs, state_file=state_file)
-    assert list(read_collection(state_file).files) == [f"{logs}/0.parquet"]
-    broken.write_bytes(content)
-    assert scored(logs, state_file=state_file) == of_systems(table)
-    for change in ({"n": (5.0,)}, {"n_bins": 3}):  # though there is no new row
-        with pytest.raises(
-            FileError, match="does not fit to the files before: .* differ in their n"
-        ):
-            scored(logs, options=OPTIONS.replace(**change), state_file=state_file)
-    with pytest.raises(
-        FileError, match="does not fit to the files before: .* differ in their rules of reading"
-    ):
-        scored(logs, state_file=state_file, reading=Reading(correct_from=0.5))
-    by_text = Reading(columns={"part": "text"})
-    with pytest.raises(FileError, match="holds other rows, or rows of another name"):
-        scored(logs, state_file=state_file, reading=by_text)
-    moved = logs.rename(logs.with_name("moved"))  # a file is known by what is in it
-    scored(f"{moved}/0.parquet", state_file=state_file)
-    assert len(read_collection(state_file).files) == 3
-    moved.rename(logs)
-    pq.write_table(table, broken)
-    with pytest.raises(FileError, match=r"1.parquet: holds other rows"):
-        scored(logs, state_file=state_file)
 
 
 def test_the_row_of_an_error_is_named_in_a_file_that_an_engine_adds_up(table, tmp_path):
@@ -357,37 +285,25 @@ def test_the_engine_writes_nothing_beside_the_table_and_what_memory_does_not_hol
             assert found == [(value,)], name
 
 
-@pytest.mark.long
-def test_a_copy_of_a_file_is_refused_beside_it(logs, tmp_path):
+def test_a_copy_of_a_file_is_refused_beside_it_unless_it_is_empty(logs):
     copy = logs / "again" / "0.parquet"
     copy.parent.mkdir()
     copy.write_bytes((logs / "0.parquet").read_bytes())
-    state_file = tmp_path / "all.state"
-    scored(copy, state_file=state_file)
-    for settings in ({}, {"state_file": state_file}):
+    for patterns in ([logs], [copy, logs / "0.parquet"]):
         with pytest.raises(FileError, match=r"holds the rows of .*/0.parquet, as"):
-            scored(logs, **settings)
+            scored(*patterns)
     empty = pq.read_table(copy)[:0]
     for path in (copy, logs / "0.parquet"):
         pq.write_table(empty, path)
     assert scored(logs).keys() == {"a", "b"}
 
 
-def test_the_same_rows_of_another_month_are_refused_unless_their_file_was_moved(logs, tmp_path):
-    first, second = (tmp_path / month / "0.parquet" for month in ("first", "second"))
-    for path in (first, second):
-        path.parent.mkdir()
-        path.write_bytes((logs / "0.parquet").read_bytes())
-    state_file = tmp_path / "all.state"
-    before = scored(first, state_file=state_file)
-    with pytest.raises(FileError, match=r"holds the rows of .*/first/0.parquet, as another does"):
-        scored(second, state_file=state_file)
-    (tmp_path / "link").symlink_to(first.parent)
-    assert scored(tmp_path / "link" / "0.parquet", state_file=state_file) == before
-    pq.write_table(pq.read_table(first)[1:], first)  # its place has other rows by now
-    assert scored(second, state_file=state_file) == before
-    first.unlink()
-    assert scored(second, state_file=state_file) == before
+def test_states_of_the_same_rows_are_not_merged_though_their_file_was_moved(logs, tmp_path):
+    both = [score_files([str(logs)], OPTIONS)]
+    moved = logs.rename(tmp_path / "moved")
+    both.append(score_files([f"{moved}/1.parquet"], OPTIONS))
+    with pytest.raises(FileError, match=r"holds the rows of .*/moved/1.parquet, as another does"):
+        merge_collections(both)
 
 
 def test_nothing_there_is_an_error(tmp_path):

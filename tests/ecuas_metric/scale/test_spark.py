@@ -53,13 +53,6 @@ def test_the_command_gives_the_same_table_on_spark(logs, tmp_path, capsys):
     assert of_each(read_collection(state).states) == of_each(
         score_files([str(logs)], OPTIONS).states
     )
-    added = logs / "model=000" / "9.parquet"
-    pq.write_table(pq.read_table(logs / "model=000" / "0.parquet")[:1], added)
-    assert main([*command, "--engine", "spark", "--state", str(state)]) == 0
-    assert "3 file(s) are in" in capsys.readouterr().err
-    files = score_files([str(logs)], OPTIONS)
-    added.unlink()
-    assert of_each(read_collection(state).states) == of_each(files.states)
 
 
 def test_files_of_posteriors_and_of_other_columns(tmp_path, rng):
