@@ -524,14 +524,11 @@ def _sorted_together(
     one = np.uint64(1)
     parts = list(blocks(len(keys), row_size=NUMBERS_PER_SAMPLE))
     for rows in parts:
-        of_rows = cost[rows]
-        if of_rows.min() < 0 or of_rows.max() > 1:
-            return None
-        bit = of_rows.astype(np.uint64)
-        if (bit != of_rows).any():
+        bits = _as_bits(cost[rows])
+        if bits is None:
             return None
         np.left_shift(values[rows].view(np.uint64), one, out=keys[rows])
-        keys[rows] |= bit
+        keys[rows] |= bits
         if is_negative:  # the larger such a number, the lower it ranks
             np.invert(keys[rows], out=keys[rows])
     keys.sort()
@@ -543,3 +540,11 @@ def _sorted_together(
         if is_negative:
             np.negative(ranked[rows], out=ranked[rows])
     return ranked, ranked_cost
+
+
+def _as_bits(cost: Floats) -> Array | None:
+    """Return costs (N,) of 0 and 1 as integers; None of others."""
+    if cost.min() < 0 or cost.max() > 1:
+        return None
+    bits = cost.astype(np.uint64)
+    return bits if (bits == cost).all() else None

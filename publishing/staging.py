@@ -127,18 +127,8 @@ def committed(*places: str) -> dict[str, str]:
 
     ValueError if a place has none, or a link.
     """
-    # variables of git would name another index or repository
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = ["git", "-C", str(ROOT), "ls-tree", "-r", "-z", "HEAD", "--", *places]
-    try:
-        listed = subprocess.run(command, capture_output=True, check=True, text=True, env=env).stdout
-    except FileNotFoundError:
-        raise ValueError("git is not installed: what it tracks is what is published.") from None
-    except subprocess.CalledProcessError as error:
-        reason = error.stderr.split("\n")[0].removeprefix("fatal: ")
-        raise ValueError(f"{COMMITTED}: {reason}. Publish from a clone.") from None
     files = {}
-    for line in listed.rstrip("\0").split("\0"):
+    for line in _listed("ls-tree", "-r", "-z", "HEAD", "--", *places):
         kind, _, name = line.partition("\t")
         if not kind.startswith("100"):
             raise ValueError(f"links must not be sent; got {name}. Put the file in its place.")
@@ -149,6 +139,21 @@ def committed(*places: str) -> dict[str, str]:
                 f"{COMMITTED}: {place} is not. Publish from a clone, with all files committed."
             )
     return files
+
+
+def _listed(*command: str) -> list[str]:
+    """Return what a command of git lists of the project, between zeros."""
+    # variables of git would name another index or repository
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    git = ["git", "-C", str(ROOT), *command]
+    try:
+        done = subprocess.run(git, capture_output=True, check=True, text=True, env=env)
+    except FileNotFoundError:
+        raise ValueError("git is not installed: what it tracks is what is published.") from None
+    except subprocess.CalledProcessError as error:
+        reason = error.stderr.split("\n")[0].removeprefix("fatal: ")
+        raise ValueError(f"{COMMITTED}: {reason}. Publish from a clone.") from None
+    return done.stdout.rstrip("\0").split("\0")
 
 
 def require_committed() -> None:

@@ -238,19 +238,20 @@ class _Matching:
 
     def used(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of all that stand beside each form."""
-        idle = set() if form in OF_FORMS else {"abstained"}
-        if not self._is_audited(form):
-            idle.add("judge")
-        others = self.roles.keys() - _OF_FORMS - (idle - set(self.said))
-        beside = [role for role in self.roles if role in others and self.roles[role]]
-        roles = (*FORMS[form], *beside)
-        used = {role: tuple(self.roles[role]) for role in roles}
+        left_out = _OF_FORMS | (self._idle(form) - set(self.said))
+        beside = [role for role, names in self.roles.items() if names and role not in left_out]
+        used = {role: tuple(self.roles[role]) for role in (*FORMS[form], *beside)}
         ids = used.get("id", ())
         if len(ids) > 1 and "group" not in used and not self._is_unique(ids[0]):
             used["group"] = ids[:1]  # answers to one question depend on each other
         if form == "posteriors":
             used[form] = self._in_order(used[form])
         return used
+
+    def _idle(self, form: str) -> set[str]:
+        """Return roles that are of no use to a form, unless the user names them."""
+        idle = set() if form in OF_FORMS else {"abstained"}
+        return idle if self._is_audited(form) else idle | {"judge"}
 
     def _is_audited(self, form: str) -> bool:
         """Return whether people labelled some answers only, so that a judge's verdicts on all count."""

@@ -317,17 +317,13 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         raise FileError(sheet.source, "read_out_of_core_only", form=recipe.form, advice=advice)
     num_classes = None
     true_classes = None
-    notes: tuple[Note, ...] = ()
     if recipe.form == "predicted":
         truth, num_classes, true_classes = hits_in(sheet, recipe)
     else:
         truth = truth_in(sheet, recipe)
-    labels = None
-    for name in recipe.of("judge"):
-        labels = Labels(truth, truths_in(sheet, name))
-        truth = np.nan_to_num(truth)
-    notes += _note_on_judge(recipe)
-    is_open = np.isnan(truth)
+    labels = _labels_in(sheet, truth, recipe)
+    is_open = np.isnan(truth) & (labels is None)
+    notes = _note_on_judge(recipe)
     unlabelled = _unlabelled_in(sheet, is_open, recipe)
     if unlabelled is not None:
         notes += (unlabelled.note(int(np.count_nonzero(is_open)), len(truth)),)
@@ -337,9 +333,8 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
             true_classes = picked(true_classes, ~is_open)
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
-    truth = truth if unlabelled is None else np.nan_to_num(truth)
     predictions, references = _arrays_of(
-        sheet, truth, recipe, predictions_are=reading.predictions_are
+        sheet, np.nan_to_num(truth), recipe, predictions_are=reading.predictions_are
     )
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(
@@ -360,6 +355,13 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         truth=true_classes,
         labels=labels,
     )
+
+
+def _labels_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Labels | None:
+    """Return people's labels (N,) of some answers beside a judge's verdicts on all, if a column has these."""
+    for name in recipe.of("judge"):
+        return Labels(truth, truths_in(sheet, name))
+    return None
 
 
 def _arrays_of(

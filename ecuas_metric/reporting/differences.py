@@ -293,12 +293,10 @@ def write_differences(
     from ..plotting.figures import forest_figure, save
 
     by_key = rows_by_key([row for row in rows if row.family] or rows)
-    unequal = [key for key, pairs in by_key.items() if _dagger(pairs)]
-    drawn = [key for key in by_key if key not in unequal] or unequal
-    caption = ""
-    if unequal and drawn != unequal:
-        caption = f"Not drawn, since the systems' answers differ: {', '.join(map(title, unequal))}"
-    panels = [_panel(by_key[key]) for key in drawn]
+    ranking = {key: pairs for key, pairs in by_key.items() if not _dagger(pairs)} or by_key
+    left_out = ", ".join(title(key) for key in by_key if key not in ranking)
+    caption = f"Not drawn, since the systems' answers differ: {left_out}" if left_out else ""
+    panels = list(map(_panel, ranking.values()))
     figure = forest_figure(panels, level=1 - alpha, caption=caption)
     return save(figure, Path(folder) / "differences")
 

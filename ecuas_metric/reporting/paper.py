@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from ..basis import signature_of
 from ..comparison.compare import basis_of_comparison, basis_of_pairs, default_family
 from ..comparison.judge import judge_systems
 from ..comparison.rows import fields_of
-from ..comparison.verdict import Ranking, Verdict
+from ..comparison.verdict import Verdict
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import FileError
 from ..files.recipe import Recipe, distinct_fields, lines_of
@@ -285,27 +285,27 @@ def describe_results(report: Report, verdict: Verdict | None, keys: Sequence[Key
     sentences = []
     if verdict is not None:
         sentences.append(headline(verdict))
-        shown = [verdict.rankings[key] for key in keys if key != verdict.headline]
-        sentences += [
-            f"By {short_title(one.key)}: {_uncapitalised(sentence_by_metric(one, scaled=False))}"
-            for one in shown
-            if one.state != "unranked"
-        ]
+        sentences += _by_other_metrics(verdict, keys)
         sentences += findings(verdict)
     elif report.results:
         ((name, results),) = report.results.items()
         numbers = [f"{short_title(key)} {estimate_text(results.estimates[key], 3)}" for key in keys]
         sentences.append(f"{name} scores {', '.join(numbers)}.")
-    numbers_beaten = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
-    if numbers_beaten and are_few(report):
-        sentences.append(
-            f"With confidence 1 - ER for all answers, the scores would be {numbers_beaten}."
-        )
-    elif numbers_beaten:
-        sentences.append(
-            f"No better than with confidence 1 - ER for all answers are {numbers_beaten}."
-        )
+    beaten = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
+    if beaten and are_few(report):
+        sentences.append(f"With confidence 1 - ER for all answers, the scores would be {beaten}.")
+    elif beaten:
+        sentences.append(f"No better than with confidence 1 - ER for all answers are {beaten}.")
     return "\n".join(map(latex_text, sentences))
+
+
+def _by_other_metrics(verdict: Verdict, keys: Sequence[Key]) -> Iterator[str]:
+    """Yield who is best by each metric but that of the headline."""
+    for key in keys:
+        ranking = verdict.rankings[key]
+        if key != verdict.headline and ranking.state != "unranked":
+            text = sentence_by_metric(ranking, scaled=False)
+            yield f"By {short_title(key)}: {_uncapitalised(text)}"
 
 
 def _uncapitalised(text: str) -> str:
@@ -426,8 +426,8 @@ def _table_of_two(verdict: Verdict, keys: Sequence[Key], words: Mapping[str, obj
         digits = min(digits_for(ranking.rows), MOST_DIGITS_IN_COLUMN)
         cells = [
             _heading(ranking.key, keys),
-            _value(verdict, ranking, row.first, digits),
-            _value(verdict, ranking, row.second, digits),
+            _value(row.first_value, verdict, row.key, row.first, digits),
+            _value(row.second_value, verdict, row.key, row.second, digits),
             _number(row.difference, digits),
             _interval(row.low, row.high, digits),
             _p_value(row.p_adjusted, verdict.alpha),
@@ -463,11 +463,7 @@ def _table_of_systems(
         for key in keys:
             estimate = results[name].estimates[key]
             digits = min(digits_for([estimate]), MOST_DIGITS_IN_COLUMN)
-            ranking = verdict.rankings.get(key) if verdict else None
-            if verdict is None or ranking is None:
-                values.append(_number(estimate.value, digits))
-            else:
-                values.append(_value(verdict, ranking, name, digits))
+            values.append(_value(estimate.value, verdict, key, name, digits))
             limits.append(_range(estimate.low, estimate.high, digits))
         rows += [_line(values), _line(limits).removesuffix("\\\\") + r"\\[3pt]"]
     count = "One system" if len(results) == 1 else f"{len(results)} systems"
@@ -506,11 +502,11 @@ def _heading(key: Key, keys: Sequence[Key]) -> str:
     return latex_text(title(key) if _have_arrows(keys) else short_title(key))
 
 
-def _value(verdict: Verdict, ranking: Ranking, name: str, digits: int) -> str:
+def _value(value: float, verdict: Verdict | None, key: Key, name: str, digits: int) -> str:
     """Return a value, bold if its system may be the best."""
-    judged = verdict.ranking(ranking.key) or ranking
-    text = _number(ranking.values[name], digits)
-    return rf"\textbf{{{text}}}" if name in judged.best else text
+    text = _number(value, digits)
+    ranking = verdict.ranking(key) if verdict is not None and key in verdict.rankings else None
+    return rf"\textbf{{{text}}}" if ranking is not None and name in ranking.best else text
 
 
 def _number(value: float, digits: int) -> str:

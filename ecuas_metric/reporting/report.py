@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..audit import audited_system
-from ..basis import differing, may_rank, signature_of
+from ..basis import Origin, differing, may_rank, signature_of
 from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
 from ..files.submissions import MEANING, Submission, Unlabelled, located
@@ -692,15 +692,20 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
     except InputError as error:
         raise located(error, submission.recipe, submission.file, submission.rows) from None
     notes += submission.notes + system.notes
-    origin = replace(
-        system.origin,
+    origin = _with_reading(system.origin, submission)
+    return replace(system, notes=notes, truth=submission.truth, origin=origin)
+
+
+def _with_reading(origin: Origin, submission: Submission) -> Origin:
+    """Return where numbers come from, with how their file was read."""
+    return replace(
+        origin,
         recipe=submission.recipe.digest(),
         reading=submission.recipe.rules(),
         unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
         part=submission.part or None,
         population=submission.population or None,
     )
-    return replace(system, notes=notes, truth=submission.truth, origin=origin)
 
 
 def _notes_on_classes(submission: Submission) -> tuple[Note, ...]:

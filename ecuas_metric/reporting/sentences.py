@@ -51,19 +51,22 @@ def sentence_by_metric(ranking: Ranking, *, scaled: bool = True) -> str:
     words = _Words(ranking.key)
     names, texts = _leaders(ranking)
     scale = words.scale if scaled else ""
-    if ranking.state == "equal":
-        who = " and ".join(names) if len(ranking.values) == 2 else f"all {len(ranking.values)}"
-        return _capitalised(f"{words.where}{who} {words.same}{words.by}: {texts[0]} each{scale}.")
-    if ranking.state == "clear":
-        return _capitalised(
-            f"{words.where}{_lead(ranking, words, texts)}{scale}. {MORE_THAN_CHANCE}"
-        )
     if ranking.state == "untested":
         both = " and ".join(f"{text} for {name}" for name, text in zip(names, texts, strict=True))
-        reasons = [row.untested for row in ranking.rows if row.untested]
-        because = WHY_UNTESTED.get(reasons[0] if reasons else "", "no valid test of it is known")
-        return f"Not tested, since {because}: {short_title(ranking.key)} is {both}."
-    return _capitalised(f"{words.where}{_close(ranking, words)}{scale}.{_gap(ranking)}")
+        return f"Not tested, since {_why_untested(ranking)}: {short_title(ranking.key)} is {both}."
+    if ranking.state == "equal":
+        who = " and ".join(names) if len(ranking.values) == 2 else f"all {len(ranking.values)}"
+        text = f"{who} {words.same}{words.by}: {texts[0]} each{scale}."
+    elif ranking.state == "clear":
+        text = f"{_lead(ranking, words, texts)}{scale}. {MORE_THAN_CHANCE}"
+    else:
+        text = f"{_close(ranking, words)}{scale}.{_gap(ranking)}"
+    return _capitalised(words.where + text)
+
+
+def _why_untested(ranking: Ranking) -> str:
+    reasons = [row.untested for row in ranking.rows if row.untested]
+    return WHY_UNTESTED.get(reasons[0] if reasons else "", "no valid test of it is known")
 
 
 def sentences_by_question(

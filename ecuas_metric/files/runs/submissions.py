@@ -38,13 +38,17 @@ def read_run(
     parts = read_parts(path, options)
     if parts is None:
         return None
+    _refuse_columns_of_tables(path, reading)
+    return _systems_of_run(parts, reading, options)
+
+
+def _refuse_columns_of_tables(path: str | Path, reading: Reading) -> None:
     for system in reading.systems:
         raise FileError(path, "run_has_no_columns", value=system)
     for role, choices in _RUN_PARTS.items():
         name = reading.columns.get(role, choices[0])
         if name not in choices:
             raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
-    return _systems_of_run(parts, reading, options)
 
 
 def _read_at_address(

@@ -43,11 +43,15 @@ def read_parts(
         if files:
             with unchanged(map(str, files)):
                 return _note_settings(reader.parts(files, options or RunOptions()))
+    _refuse_totals(place)
+    return None
+
+
+def _refuse_totals(place: Path) -> None:
     for file in files_in(place, r".*\.json"):
         for tool, (keys, advice) in _TOTALS.items():
             if starts_with(file, keys, size=-1):
                 raise FileError(file, "results_without_samples", advice=advice, tool=tool)
-    return None
 
 
 def is_of_tool(file: Path) -> bool:

@@ -36,6 +36,17 @@ class _Output(NamedTuple):
 def require_kept(parameters: Iterable[Parameter], values: Mapping[str, object]) -> None:
     """Raise FileError if a file that a command reads would be overwritten, or one would be written twice."""
     given = [(one, _texts(values.get(one.name, one.default))) for one in parameters]
+    written = _written(given)
+    if not any(isinstance(identity, tuple) for identity in written):
+        return  # none is there, and a folder that is read may hold very many
+    for path in filter(os.path.exists, _inputs(given)):
+        identity = _identity(path)
+        if identity in written:
+            raise written[identity].error("file_is_read")
+
+
+def _written(given: Sequence[_Given]) -> dict[object, _Output]:
+    """Return what is written by the identity of each file; FileError if one is written twice."""
     written: dict[object, _Output] = {}
     for output in _outputs(given):
         identity = _identity(output.path)
@@ -43,12 +54,7 @@ def require_kept(parameters: Iterable[Parameter], values: Mapping[str, object]) 
         if before and (output.is_named or (output.flag and not before.flag)):
             raise output.error("written_twice")
         written.setdefault(identity, output)
-    if not any(isinstance(identity, tuple) for identity in written):
-        return  # none is there, and a folder that is read may hold very many
-    for path in filter(os.path.exists, _inputs(given)):
-        identity = _identity(path)
-        if identity in written:
-            raise written[identity].error("file_is_read")
+    return written
 
 
 def _texts(value: object) -> list[str]:

@@ -327,11 +327,7 @@ class Output:
             print(lines if text is None else text, end="")
         if not self.output:  # digests of ids take as long as a table
             return
-        fields: dict[str, object] = dict(further or {})
-        if recipes:
-            fields |= {"read": read, "recipes": distinct_fields(recipes)}
-        if bases:
-            fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
+        fields = dict(further or {}) | _origin_fields(recipes, bases or {})
         for path in self.files:
             write(path, grid, records, read=read, fields=fields)
         if self.stream:
@@ -349,6 +345,16 @@ class Output:
             print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
         for path in self.files:
             write(beside(path, suffix), grid, records)
+
+
+def _origin_fields(recipes: Sequence[Recipe], bases: Mapping[str, Basis]) -> dict[str, object]:
+    """Return what JSON has of how files were read, and of what the numbers of each system depend on."""
+    fields: dict[str, object] = {}
+    if recipes:
+        fields = {"read": lines_of(recipes), "recipes": distinct_fields(recipes)}
+    if bases:
+        fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
+    return fields
 
 
 def beside(path: str, suffix: str) -> str:

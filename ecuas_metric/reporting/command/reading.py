@@ -108,11 +108,16 @@ def read_files(
     if not (pool_tasks or part == "model" or stratum == "task"):
         _require_tasks(tasks, submissions)
     submissions = _distinct(submissions, stems, has_parts=part is not None)
-    if rows.audit is not None:
-        from ...comparison.labels import with_labels
+    return _paired(_audited(submissions, rows.audit), rows)
 
-        submissions = with_labels(submissions, rows.audit)
-    return _paired(submissions, rows)
+
+def _audited(submissions: list[Submission], audit: str | None) -> list[Submission]:
+    """Return systems with people's labels of some of their answers, if a file has any."""
+    if audit is None:
+        return submissions
+    from ...comparison.labels import with_labels
+
+    return with_labels(submissions, audit)
 
 
 def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
