@@ -4,15 +4,10 @@ import argparse
 import re
 import sys
 import tempfile
-import time
 import traceback
 import warnings
-from base64 import b64encode
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
-from urllib.parse import urlsplit
 
 from huggingface_hub import HfApi, constants, get_session, get_token
 from huggingface_hub.errors import HFValidationError, HTTPError, RepositoryNotFoundError
@@ -37,13 +32,13 @@ FLAGS = {
 # some by the Hub itself
 ANYBODYS = {".gitattributes", "README.md", "LICENSE", "index.html", "style.css"}
 TAKEN = "the name {} is taken by something else: choose another --namespace, or rename it."
-AGAIN = " Run this again later: what is there is not sent again."
-RIGHTS = " If it is a matter of rights, use a token with write access, or another --namespace."
-ADVICE = {402: "", 403: RIGHTS, 404: RIGHTS, 413: ""}
-PAUSES = (5, 20)  # s: most outages of a service are shorter than both together
-STATIC = " A static Space needs no plan: `publish.py metric --static`. evaluate.load works, and its page has no form."
+AGAIN = "Run this again later: what is there is not sent again."
+ADVICE = {  # by the status of the Hub's answer
+    402: "A static Space needs no plan: `publish.py metric --static`. evaluate.load works, and its page has no form.",
+    403: "Is it a matter of rights? Use a token with write access, or another --namespace.",
+    412: "It was changed by someone else at the same time: run this again.",
+}
 # in what is printed -> what stands there instead
-PIECE = 8  # characters of the token that are not printed
 HIDDEN = {
     TOKENS: "***",
     r"\b((?i:bearer|basic)\W+)(?=\S*[\dA-Z=])[\w.~+/=-]{6,}": r"\1***",
@@ -56,18 +51,13 @@ warnings.filterwarnings("ignore", message="It seems that you are about to commit
 
 
 class Refused(OSError):
-    """One repository was refused or cannot be reached: in one line, with what to do."""
-
-
-class Outage(Refused):
-    """The Hub or its storage does not answer, which may pass."""
+    """A repository was refused or cannot be reached: in one line, with what to do."""
 
 
 def publish(
     parts: list[Part],
     *,
     namespace: str,
-    endpoint: str,
     dry_run: bool,
     private: bool,
     delete: bool,
@@ -76,6 +66,7 @@ def publish(
     if not dry_run and get_token() is None:
         raise PermissionError("not logged in: run `hf auth login`, or set HF_TOKEN.")
     require_committed()
+    endpoint = constants.ENDPOINT.rstrip("/")
     api = HfApi(endpoint=endpoint)
     get_session().timeout = 120  # s without an answer, of one request
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the client's warnings of a failing storage hold signed addresses
@@ -91,8 +82,8 @@ def publish(
                 _say(f"{part.name}: would go to {url}")
                 continue
             try:
-                send = partial(push, part, folders[part.name], api, repo_id, private, delete)
-                _say(f"{part.name}: {url} {_persist(send)}")
+                done = push(part, folders[part.name], api, repo_id, private, delete)
+                _say(f"{part.name}: {url} {done}")
             except Refused as error:
                 _say(f"{part.name}: {' '.join(str(error).split())}", sys.stderr)
                 refused.append(part.name)
@@ -111,16 +102,6 @@ def _prepare(part: Part, folder: Path, namespace: str) -> None:
     _say(f"{part.name}: {len(files)} files, {sum(sizes):,} bytes, checked")
     for path, size in zip(files, sizes, strict=True):
         _say(f"  {size:>9,}  {path.relative_to(folder).as_posix()}")
-
-
-def _persist(send: Callable[[], str]) -> str:
-    """Send, and once more after each pause while the Hub is out of reach."""
-    for pause in PAUSES:
-        try:
-            return send()
-        except Outage:
-            time.sleep(pause)
-    return send()
 
 
 def push(
@@ -156,7 +137,7 @@ def push(
         tag = _tag(api, repo_id, kind, commit)
     # the last is what the client wraps a failed upload in
     except (HTTPError, ConnectionError, RuntimeError) as error:
-        raise _explain(error, part, api.endpoint, repo_id) from error
+        raise _explain(error, api.endpoint, repo_id) from error
     done = "unchanged" if commit == base.sha else "committed"
     return f"{done} {commit[:7]}, {tag}{_others(names - staged, delete)}"
 
@@ -195,39 +176,23 @@ def _tag(
     )
 
 
-def _explain(
-    error: BaseException,
-    part: Part,
-    endpoint: str,
-    repo_id: str,
-) -> OSError:
+def _explain(error: BaseException, endpoint: str, repo_id: str) -> OSError:
     """Return the error that explains the Hub's refusal or absence, in the Hub's own words where it has some."""
     while isinstance(error, RuntimeError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, RepositoryNotFoundError):  # it is there, and we cannot see it
         return Refused(TAKEN.format(repo_id))
-    status = _status_of(error)
-    words = str(getattr(error, "server_message", None) or error)
-    words = words.rstrip(".")
-    if status is None:
-        return Outage(f"{endpoint} cannot be reached, or not its storage ({words}).{AGAIN}")
+    words = str(getattr(error, "server_message", None) or error).rstrip(".")
+    if not hasattr(error, "response"):
+        return Refused(f"{endpoint} cannot be reached, or not its storage ({words}). {AGAIN}")
+    status = error.response.status_code
     if status == 401:
         return PermissionError(
             f"{endpoint} does not accept the token: run `hf auth login`, or set HF_TOKEN."
         )
-    if status in (409, 412):
-        return Refused(f"{repo_id} was changed by someone else at the same time: run this again.")
-    advice = STATIC if (status, part.name) == (402, "metric") else ADVICE.get(status, AGAIN)
-    error_type = Outage if status >= 500 else Refused
-    return error_type(f"{endpoint} refused {repo_id} with status {status}: {words}.{advice}")
-
-
-def _status_of(error: BaseException) -> int | None:
-    """Return the status of the Hub's answer, if there was one; the client of large files has it in its text alone."""
-    if hasattr(error, "response"):
-        return int(error.response.status_code)
-    in_text = re.search(r"HTTP status (?:client|server) error \((\d{3}) ", str(error))
-    return int(in_text[1]) if in_text else None
+    return Refused(
+        f"{endpoint} refused {repo_id} with status {status}: {words}. {ADVICE.get(status, AGAIN)}"
+    )
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -253,52 +218,16 @@ def _say(text: str, stream: TextIO | None = None) -> None:
 
 def without_secrets(text: str) -> str:
     """Return text without the token in use, what looks like another one, passwords and signatures in addresses."""
-    text = _without_pieces(text, get_token() or "")
+    token = get_token()
+    text = text.replace(token, "***") if token else text
     for pattern, instead in HIDDEN.items():
         text = re.sub(pattern, instead, text)
     return text
 
 
-def _without_pieces(text: str, token: str) -> str:
-    """Return text without the token, whole or in part, also as requests have it: in base 64, from any byte on."""
-    forms = [token, *(b64encode(bytes(n) + token.encode()).decode()[4:] for n in range(3))]
-    pieces = {
-        form[i : i + PIECE] for form in map(_plain, forms) for i in range(len(form) - PIECE + 1)
-    }
-    plain = _plain(text)
-    hidden = {
-        place
-        for i in range(len(plain) - PIECE + 1)
-        if plain[i : i + PIECE] in pieces
-        for place in range(i, i + PIECE)
-    }
-    shown = ("\0" if place in hidden else letter for place, letter in enumerate(text))
-    return re.sub("\0+", "***", "".join(shown))
-
-
-def _plain(text: str) -> str:
-    """Return text with the letters of one of the two kinds of base 64."""
-    return text.translate(str.maketrans("-_", "+/"))
-
-
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         super().error(without_secrets(message))
-
-
-def _endpoint(url: str) -> str:
-    """Return an address without a slash at its end; argparse's error if it is none, or has more than a place."""
-    try:
-        parts = urlsplit(url)
-        is_place = parts.scheme in ("http", "https") and parts.hostname and parts.netloc
-    except ValueError:
-        is_place = None
-    if not is_place or set(url) & set("@?#") or not url.isprintable():
-        raise argparse.ArgumentTypeError(
-            "must be an address as https://huggingface.co, without a user or password: the token is that of `hf auth "
-            "login`, or HF_TOKEN"
-        )
-    return url.rstrip("/")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -310,13 +239,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("command", choices=(*PARTS, "all", "register", "unregister"))
     parser.add_argument("--namespace", metavar="NAME", help="a user or an organisation of the Hub")
-    parser.add_argument(
-        "--endpoint",
-        metavar="URL",
-        default=constants.ENDPOINT,
-        type=_endpoint,
-        help="the Hub (default: HF_ENDPOINT, or https://huggingface.co)",
-    )
     for flag, text in FLAGS.items():
         parser.add_argument(flag, action="store_true", help=text)
     return parser

@@ -130,7 +130,6 @@ def online(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     monkeypatch.setattr(command, "TAG", TAG)
-    monkeypatch.setattr(command, "PAUSES", ())
     # who develops has changed files
     monkeypatch.setattr(command, "require_committed", lambda: None)
 
@@ -145,7 +144,8 @@ def publish(staged, hub, online, monkeypatch, capsys):
 
     def publish(namespace, part="dataset", *flags, url=hub.url):
         capsys.readouterr()
-        status = command.main([part, "--namespace", namespace, "--endpoint", url, *flags])
+        monkeypatch.setattr(command.constants, "ENDPOINT", url)
+        status = command.main([part, "--namespace", namespace, *flags])
         out, error = capsys.readouterr()
         return Result(status, "\n".join(line for line in out.splitlines() if "://" in line), error)
 

@@ -88,7 +88,8 @@ def test_every_part_is_checked_before_any_is_sent(
     monkeypatch.setattr(staging, "check_loads", lambda *_: None)
     monkeypatch.setattr(folders, "BUILT", tmp_path / "nothing")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    arguments = ["all", "--namespace", "NAME", "--endpoint", hub.url]
+    monkeypatch.setattr(command.constants, "ENDPOINT", hub.url)
+    arguments = ["all", "--namespace", "NAME"]
     assert command.main([*arguments, "--dry-run"]) == 0
     out = capsys.readouterr().out
     for name, (kind, id) in REPOSITORIES.items():
