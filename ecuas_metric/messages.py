@@ -58,17 +58,12 @@ ADVICE = {  # sentences of their own
     ),
     "divide_by_sums": "Rounded probabilities? renormalize=True divides each row by its sum.",
     "exponentiate": "Log-probabilities? Take their exponential.",
-    "invert_confidence": (
-        "Is it the confidence that the answer is right, and is correct 1 for right answers? Else pass 1 minus the one "
-        "that is the other way round."
-    ),
+    "invert_confidence": "Is one of them the other way round? Pass 1 minus it.",
     "logits_not_exponentials": (
-        "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum. The likeliest "
-        "classes alone are no posteriors."
+        "Logits? predictions_are='logits'. The likeliest classes alone are no posteriors."
     ),
     "margins_are_logits": (
-        "Logits of a logistic model or a network? predictions_are='logits'. Margins of a support vector machine are no "
-        "probabilities: calibrate them first."
+        "Logits? predictions_are='logits'. Margins of a support vector machine? Calibrate them first."
     ),
     "are_logits": "Logits? Specify them with predictions_are='logits'.",
     "choose_form": "Logits or log-probabilities? Specify them with predictions_are.",
@@ -84,7 +79,7 @@ ADVICE = {  # sentences of their own
     "swap_arguments": "Swapped? The predictions are all 0 or 1.",
     "use_analytic_intervals": "Use interval_method='analytic' instead.",
     "use_probabilities": (
-        "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
+        "Class labels? Pass probabilities: of each class, or that of class 1 with "
         "predictions_are='positive_probabilities'."
     ),
     "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",
@@ -95,8 +90,8 @@ ADVICE = {  # sentences of their own
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "leave_points_out": "Leave the points between thousands out.",
     "widen_classes": (
-        "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
-        "an answer of its own: columns={{'group': {other!r}}}."
+        "Make one row of each sample, with a column for each class; or, if each row is an answer: "
+        "columns={{'group': {other!r}}}."
     ),
     "name_system": "Does it name systems? columns={columns}.",
     "say_right_word": (
@@ -107,8 +102,7 @@ ADVICE = {  # sentences of their own
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
     "group_repeated_ids": (
-        "Several answers to a question? They depend on each other: give the question of each as "
-        "groups, or intervals and tests are too sure."
+        "Several answers to a question? Pass it as groups, or intervals and tests are too sure."
     ),
     "keep_common": "Keep only the common ones with in_common.",
     "label_or_bound": (
@@ -132,9 +126,7 @@ ADVICE = {  # sentences of their own
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_other_ids": "Other ids? Name their columns with columns={{'id': NAME}}.",
     "name_its_files": "Name its files.",
-    "convert_to_parquet": (
-        "Out of core, files are Parquet: DuckDB, Polars and pandas make them of others."
-    ),
+    "convert_to_parquet": ("Out of core, files are Parquet."),
     "name_list": "Which? columns={columns}.",
     "name_whole_id": (
         "Name all columns of the id with columns={{'id': 'A+B'}}, or those that tell systems apart with "
@@ -163,8 +155,8 @@ ADVICE = {  # sentences of their own
         "The smallest and the largest possible value are in brackets."
     ),
     "confidences_bounded": (
-        "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
-        "the order have none. missing_confidence puts one number in their place, on which their share then rests."
+        "Values are the smallest and the largest possible ones; ECE and metrics of the order have none. "
+        "missing_confidence puts one number in their place."
     ),
     "unlabelled_bounded": "Values are the smallest and the largest possible ones; they are not confidence intervals.",
     "unlabelled_dropped": (
@@ -189,7 +181,7 @@ ADVICE = {  # sentences of their own
 NOTES = {  # what a reader of a result must know besides its numbers
     "above_max_uncertainty": (
         "{count} of {total} samples ({share:.1%}) have an uncertainty above {largest:g}, that of a system that knows "
-        "nothing. They count as rejected at every reject cost, right or wrong."
+        "nothing. They count as rejected at every reject cost."
     ),
     "assumed": "These intervals assume that no answer costs more than {largest:g}: {metrics}.",
     "kept_after_error": "{count} samples that were added before compute failed are kept, and count.",
@@ -288,8 +280,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "{count} of {total} rows ({share:.1%}) sum to 1 only within {largest:.2g}. They are divided by their sums."
     ),
     "resamples_left_out": (
-        "Resamples in which a metric has no value are left out of its interval: {metrics}. AUROC needs both correct "
-        "and incorrect samples; with few of one kind its interval is too narrow."
+        "Resamples in which a metric has no value are left out of its interval, which is then too narrow: "
+        "{metrics}."
     ),
     "run": "{facts}.",
     "run_invalidated": "{count:,} invalidated samples are left out",
@@ -336,8 +328,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "roles_do_not_fit": "has no form of input with {roles}",
     "roles_missing": "no columns are called confidence and correct, or label and posteriors",
     "two_columns": "two columns may be {role}",
-    "classes_unsure": "has columns of numbers for the classes in the labels, which do not sum to 1, and {others}, "
-    "which may be of classes that are never true",
+    "classes_unsure": "has numbers of the classes in the labels that do not sum to 1, and {others}, which may be "
+    "of others",
     "labels_do_not_fit": "must have a column for each of the labels",
     "several_posteriors": "has several sets of posteriors",
     "two_forms": "has confidences and posteriors",
@@ -357,7 +349,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "not_the_largest": "is not the largest of the probabilities in {other}: by which formula is it?",
     "not_the_likeliest": "is not that of the likeliest class by {other}",
     "rows_are_copies": "repeats values, in {copies} of {all_rows} rows that are copies of others",
-    "grade_apart": "has a few grades far from all others, and the lowest right one would count them as right or wrong",
+    "grade_apart": "has a few grades far from all others",
     "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
     "footer": "must hold samples; the last rows are unlike all others",
     "row_per_class": (
@@ -375,8 +367,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
         "must name the same classes in each row, {classes}; missing there, or too many: {others}"
     ),
     "classes_differ_in_case": (
-        "and column {other!r} have classes that differ in upper and lower case only, or in how spaces, quotes, "
-        "letters and numbers are written"
+        "and column {other!r} have classes that differ in case, spaces, quotes, or how numbers are written only"
     ),
     "labels_are_text": "must hold numbers of classes",
     "lists_of_classes": "has names of classes, in each row as many as column {other!r} has numbers",
@@ -430,8 +421,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "score_of_several_values": "must have one value as its score; {name} has {keys}",
     "several_in_run": "has several {what}s",
     "scores_of_logs_differ": (
-        "has several logs of a run of task {task} by {model} whose scores differ, and only the times of their files, "
-        "which copies do not keep, say which is the last"
+        "has several logs of a run of task {task} by {model} whose scores differ, and only times of files say which "
+        "is the last"
     ),
     "several_runs": "has more than one run of task {task} by {model}",
     "targets_ambiguous": "targets must name one choice",

@@ -22,23 +22,21 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "choose_threshold": "`ecuas threshold` chooses it on labelled rows.",
     "use_analytic_intervals": "Use --interval-method analytic instead.",
     "set_missing_confidence": (
-        "Missing confidences? `ecuas score` without --out-of-core bounds what they can make of the numbers: systems "
-        "whose bounds do not overlap are in that order. To test a difference, --missing-confidence puts one number in "
-        "their place: try 0 and 1, which show whether the conclusion hangs on it."
+        "Missing confidences? `ecuas score` without --out-of-core bounds what they can make of the numbers. To test a "
+        "difference, --missing-confidence puts one number in their place: try 0 and 1."
     ),
     "confidences_bounded": (
-        "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
-        "the order have none. --missing-confidence puts one number in their place, on which their share then rests."
+        "Values are the smallest and the largest possible ones; ECE and metrics of the order have none. "
+        "--missing-confidence puts one number in their place."
     ),
     "name_form": "Logits or log-probabilities? Specify them with --predictions-are.",
     "are_logits": "Logits? --predictions-are logits.",
     "choose_form": "Logits? --predictions-are logits. Log-probabilities? --predictions-are log_probabilities.",
     "logits_not_exponentials": (
-        "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum. The likeliest "
-        "classes alone are no posteriors."
+        "Logits? --predictions-are logits. The likeliest classes alone are no posteriors."
     ),
     "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
-    "use_probabilities": "Are they class labels? Then they are not confidences; use a file of probabilities.",
+    "use_probabilities": "Class labels? Use a file of probabilities.",
     "divide_by_sums": "Rounded probabilities? --renormalize divides each row by its sum.",
     "pass_flat_list": "Confidences? Name their column with --columns confidence=NAME.",
     "check_cost": "The uncertainties do not fit this cost, or --num-classes is too small.",
@@ -48,8 +46,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_list": "Which? --columns {pairs}.",
     "reject_missing": "Missing confidences? --missing-confidence 0 rejects these answers at reject costs below 1.",
     "widen_classes": (
-        "Make one row of the rows of each sample, with the true class and a column for each class; or, if each row is "
-        "an answer of its own: --columns group={other}."
+        "Make one row of each sample, with a column for each class; or, if each row is an answer: "
+        "--columns group={other}."
     ),
     "name_system": "Does it name systems? --columns {pairs}.",
     "audit_judge": "Have people label some: `ecuas audit` draws these, and --audit takes their labels.",
@@ -70,16 +68,13 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "score_in_memory": "Score it in memory, without --out-of-core.",
     "score_out_of_core": "Score it with --out-of-core.",
     "group_repeated_ids": (
-        "Several answers to a question? They depend on each other: name its column with --groups COLUMN, or intervals "
-        "and tests are too sure."
+        "Several answers to a question? Name it with --groups COLUMN, or intervals and tests are too sure."
     ),
     "set_infinite_classes": "For free text, use --num-classes inf.",
     "margins_are_logits": (
-        "Logits of a logistic model or a network? --predictions-are logits. Margins of a support vector machine are no "
-        "probabilities: calibrate them first."
+        "Logits? --predictions-are logits. Margins of a support vector machine? Calibrate them first."
     ),
-    "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts the "
-    "one, correct=1-NAME the other.",
+    "invert_confidence": "Is one the other way round? --columns confidence=1-NAME, or correct=1-NAME.",
     "grade_or_empty": (
         "Partly correct? --correct-from GRADE counts answers from that grade up as correct. No verdict? Leave these "
         "cells empty."

@@ -248,7 +248,7 @@ BAD = [  # the rules themselves are those of test_inputs and test_options
     (lambda: ecuas_score([["cat"], ["dog"], ["dog"]], Y_PROB), "y_true must be one-dimensional; got shape (3, 1)."),
     (lambda: ecuas_score([0, 1], np.ones((2, 2, 2)) / 2), "y_prob must have shape (N,) or (N, K); got shape (2, 2, 2)"),
     (lambda: ecuas_score([0, 1], [0.5, nan]), f"{POSITIVE} nan at index 1 (1 of 2)."),
-    (lambda: ecuas_score([0, 1], [-1.5, 2.5]), f"{POSITIVE} -1.5 at index 0 (2 of 2). Logits of a"),
+    (lambda: ecuas_score([0, 1], [-1.5, 2.5]), f"{POSITIVE} -1.5 at index 0 (2 of 2). Logits?"),
     (lambda: ecuas_score([0, 1], [-1.5, 2.5], predictions_are="log_probabilities"), "y_prob must be at most 0, the"),
     (lambda: ecuas_score(Y_PROB, [0, 1, 1]), "y_true must hold classes; got shape (3, 2). Swapped? y_true comes"),
     (lambda: ecuas_score([0.2, 0.9], [0, 1]), "y_true must hold classes; got numbers between 0 and 1. Swapped? y_true"),

@@ -257,12 +257,10 @@ examples
       columns with other names, one system for each LLM and method, with intervals
   ecuas score GPT-4=gpt.csv Llama=llama.jsonl --columns "gpt.csv:confidence=confidence" --metrics "ECUAS_0, ER"
       your own names for systems, a column name for one file, and two metrics by the names shown in tables
-  ecuas score gpt.csv llama.jsonl --calibrate affine
-      is it the ranking or the calibration? also shows each system after cross-validated recalibration
   ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
       a classifier's logits, with values relative to a system that ignores its input; tables and figures for a paper
   ecuas score 'runs*.parquet' --by llm --columns confidence=p_true,correct=grade --out-of-core --state 2026.state
-      any number of rows in constant memory; next month's files can be added to the same state
+      any number of rows in constant memory; `ecuas merge` adds up the states of several months
 """
 _COMPARE = """\
 examples
@@ -272,30 +270,26 @@ examples
       the same for users to whom rejecting an answer costs a tenth of a mistake
   ecuas compare gpt.csv llama.jsonl --fail-if worse --output - --format markdown
       for a build: exit status 1 if the second is worse than the first, and a summary in Markdown
-  ecuas compare runs.csv --only significant --figures plots
-      each pair, but only significant differences; a forest plot of all
   ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
-      questions on the same document depend on each other; two metrics only, the first in the sentence
+      questions on the same document depend on each other; two metrics only
 """
 
 _PLAN = """\
 how it is computed
   The difference in a metric between two systems is a mean over samples of each sample's contribution (for AUROC, AURC
   and AUGRC: its influence). If the standard deviation of a single sample's contribution is s, N samples detect a
-  difference of about (1.96 + 0.84) s / sqrt(N) with a power of 80 % at the level 0.05. Where contributions are skewed,
-  the limit of an interval about 0, on the side of the difference, stands in place of 1.96 s / sqrt(N). Systems that
-  fail on the same samples have a small s, and need fewer samples. Weights and groups are used as in `ecuas compare`.
-  With several pairs or metrics, divide --alpha by their number to be safe.
+  difference of about (1.96 + 0.84) s / sqrt(N) with a power of 80 % at the level 0.05; where contributions are skewed,
+  the limit of an interval about 0 stands in place of 1.96 s / sqrt(N). Systems that fail on the same samples need
+  fewer. With several pairs or metrics, divide --alpha by their number to be safe.
 
 what to do
-  1. Before you have data: state the error rates that you expect, and how similar the systems are.
+  1. Before you have data: the error rates that you expect, and how similar the systems are.
          ecuas plan --error-rates 0.30,0.25 --correlation 0.5
-  2. With pilot data: files of the two systems, or of similar ones. How small a difference would this N detect?
+  2. With pilot data: how small a difference would this N detect?
          ecuas plan gpt.csv llama.csv
-  3. How many samples are needed to detect a difference that matters, here 0.02?
+  3. How many samples detect a difference that matters, here 0.02?
          ecuas plan gpt.csv llama.csv --difference 0.02 --metrics ecuas_0,error_rate
-  Decide which difference matters before you look at the data. Without --difference, the table shows the N needed for
-  the observed difference; it is as uncertain as that difference, and its power says no more than its p-value.
+  Decide which difference matters before you look at the data: the N of an observed one is as uncertain as it is.
 """
 
 _DECIDE = """\
@@ -336,7 +330,7 @@ examples
   ecuas report gpt.csv llama.jsonl --output paper
       both systems, the differences between them, and what may be said of these
   ecuas report GPT-4=gpt.csv Llama=llama.jsonl --calibrate affine
-      names as the paper has them; also each system after cross-validated recalibration
+      names as the paper has them; also each system after recalibration
 """
 _PUBLISH = """\
 what is written

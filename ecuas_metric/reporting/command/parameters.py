@@ -80,9 +80,8 @@ Figures = Annotated[
 CostFlag = Annotated[
     str | None,
     Flag(
-        "cost of decisions (columns) given classes (rows) instead of 0-1: numbers as 0,5;1,0, or a .csv with names of "
-        "decisions above and of classes on the left, or a .json of classes to costs; of classes that are levels, "
-        "their distance, absolute or squared",
+        "cost of decisions (columns) given classes (rows) instead of 0-1: numbers as 0,5;1,0, a .csv with both names, "
+        "a .json of classes to costs; of levels, their distance: absolute or squared",
         "MATRIX|FILE",
         reads=True,
     ),
@@ -103,17 +102,17 @@ class NewRowFlags:
     columns: Annotated[
         Sequence[str],
         Flag(
-            f"column for each role; roles: {', '.join(NAMES)}; join several columns by + (of id, group, stratum, "
-            "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN,.. "
-            "applies to one file, SYSTEM:ROLE=COLUMN,.. to one of several systems in columns of a table; repeatable",
+            f"column for each role: {', '.join(NAMES)}; + joins several (of id, group, stratum, system, posteriors), "
+            "1-COLUMN is the complement, dots name nested fields; FILE:ROLE=COLUMN,.. is of one file, "
+            "SYSTEM:ROLE=COLUMN,.. of one of several systems in a table; repeatable",
             "ROLE=COLUMN,..",
         ),
     ] = ()
     scale: Annotated[
         str,
         Flag(
-            "largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH; log for "
-            "logarithms, nll for negative ones, as of uncertainties",
+            "largest possible confidence, e.g. 100 for percentages; LOW:HIGH of ratings; log of logarithms, nll of "
+            "negative ones",
             "MAX",
         ),
     ] = "1"
@@ -159,9 +158,8 @@ class ReadingFlags(NewRowFlags):
     unlabelled: Annotated[
         str | None,
         Flag(
-            "how to treat answers whose `correct` is empty: bounds (show the smallest and the largest possible value "
-            "of each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes "
-            "nearly every system look better than it is)",
+            "answers whose `correct` is empty: bounds (the smallest and the largest possible value of each metric; the "
+            "default of score), wrong, or drop (which makes nearly every system look better than it is)",
             choices=RULES,
         ),
     ] = None
@@ -230,8 +228,7 @@ class FormOptions:
     missing_confidence: Annotated[
         float | None,
         Flag(
-            "value that replaces missing confidences; without it `ecuas score` bounds what they can make of its "
-            "numbers, and --out-of-core and other commands refuse them",
+            "replaces missing confidences; without it `ecuas score` bounds what they can make of its numbers",
             "Q",
         ),
     ] = None

@@ -462,7 +462,7 @@ def test_inspect_logs_of_one_run_whose_scores_differ_are_not_told_apart_by_times
         os.utime(tmp_path / first, (1, 1))
 
     write(scored_again, run)
-    refuses("whose scores differ, and only the times of their files", tmp_path)
+    refuses("whose scores differ, and only times of files", tmp_path)
     later_file = "log.json" if first == "log-scored.json" else "log-scored.json"
     refuses(f"{later_file}: .*{first} and {later_file}", tmp_path)
     assert only(scored).references.tolist() == [1] * 4

@@ -246,16 +246,6 @@ def test_what_cannot_be_done_is_one_line_and_what_is_there_below_it(arguments, m
     assert all(line.startswith(("  ", "Say")) for line in below)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("columns", "flags"), AS_TEXT.values(), ids=AS_TEXT)
-def test_a_recipe_is_taken_back(columns, flags, ran):
-    path = written(columns)
-    ran(f"read {path} {flags} --output recipe.json")
-    said = (flags, "--recipe recipe.json")
-    first, second = (saved("score", path, *how.split(), "--out-of-core") for how in said)
-    assert first == second
-
-
 def test_metrics_that_are_asked_for_and_systems_are_as_in_memory(ran):
     for name, confidence in (("b", P), ("a", 1 - P)):
         written(ANSWERS | {"id": np.arange(60), "confidence": confidence}, f"{name}.parquet")

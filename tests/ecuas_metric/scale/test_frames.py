@@ -36,7 +36,6 @@ def of_ibis(table):
 ENGINES = {
     "pandas": lambda table: table.to_pandas(),
     "pyarrow": lambda table: table,
-    "polars": lambda table: needs("polars").from_arrow(table),
     "lazy polars": lambda table: needs("polars").from_arrow(table).lazy(),
     "duckdb": lambda table: needs("duckdb").from_arrow(table),
     "ibis": of_ibis,
