@@ -116,7 +116,10 @@ ADVICE = {  # sentences of their own
     "name_confidence_field": (
         "Name the field that has the confidence with columns, e.g. {{'confidence': 'doc.confidence'}}."
     ),
-    "name_label_field": "Name the field that has it with columns, e.g. {{'label': 'truth.answer'}}.",
+    "name_label_field": (
+        "Name the field that has it with columns, e.g. {{'label': 'truth.answer'}}; or read a file that has it by id "
+        "with run=RunOptions(truth=read_labels(FILE))."
+    ),
     "name_value": "Name one of them with columns, e.g. {{'correct': 'value.KEY'}}.",
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",

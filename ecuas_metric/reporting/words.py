@@ -94,7 +94,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     ),
     "name_complement": "If it is: --columns {pairs}.",
     "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
-    "name_label_field": "Name the field that has it: --columns label=FIELD, e.g. truth.answer.",
+    "name_label_field": (
+        "Name the field that has it: --columns label=FIELD, e.g. truth.answer; or a file that has it by id: "
+        "--truth FILE."
+    ),
     "say_by_position": "Name their column with --columns id=NAME, or pair rows in the same order: --by-position.",
     "name_value": "Name one of them with --columns correct=value.KEY.",
     "name_filter": "Specify which with --filter NAME.",

@@ -35,6 +35,9 @@ class RunOptions:
     length: str = "none"  # or another of `LENGTHS`: what log-likelihoods are divided by before they are compared
     fields: Mapping[str, str] = field(default_factory=dict)  # dotted names, by some of `RUN_FIELDS`
     partial: bool = False  # whether to read runs that did not end
+    truth: Mapping[str, object] | None = (
+        None  # of `true_labels.read_labels`, where it is not in the run
+    )
 
     @property
     def holders(self) -> set[str]:

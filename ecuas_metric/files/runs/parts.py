@@ -58,6 +58,8 @@ class RunPart(Run):
         What the columns of choices hold.
     cost : str or None
         What a mistake costs, where not all cost the same.
+    fields_read : tuple of str
+        Roles whose fields are in no column of their own.
     """
 
     rows: Ints
@@ -66,6 +68,7 @@ class RunPart(Run):
     num_classes: int | None
     predictions_are: str = "log_probabilities"
     cost: str | None = None
+    fields_read: tuple[str, ...] = ()
 
     def table(self) -> tuple[pa.Table, dict[str, str]]:
         """Return the columns (N,) by name, and the name of each role's column for `submissions_of`."""
@@ -83,6 +86,7 @@ class Reader:
 
     recognises: Callable[[Path], bool]  # a file with one of its names by its content
     parts: Callable[[Sequence[Path], RunOptions], list[RunPart]]
+    lacks_truth: bool = False  # whether what is true may be in another file
 
 
 def part_of(
@@ -141,7 +145,7 @@ def tell_apart(parts: Sequence[RunPart]) -> list[RunPart]:
 
 
 def _are_numbers(part: RunPart) -> bool:
-    texts = map(str, part.columns["id"])
+    texts = map(str, part.columns.get("id", ()))
     return all(word.isdecimal() for text in texts for word in text.split())
 
 
@@ -159,14 +163,14 @@ def pool_tasks(
             )
             for part in parts
         ]
-    kinds = grouped(parts, lambda part: (part.model, part.num_classes)).values()
+    kinds = grouped(parts, lambda part: (part.model, part.num_classes, part.cost)).values()
     return [_pool(same) if len(same) > 1 else same[0] for same in kinds]
 
 
 def _pool(parts: Sequence[RunPart]) -> RunPart:
     first = parts[0]
     columns = _pooled_columns(parts)
-    count = len(columns["id"])
+    count = sum(len(part.rows) for part in parts)
     choices = "" if first.num_classes is None else f" with {first.num_classes} choices"
     tasks = [part.task for part in parts]
     fact = Note(
@@ -175,13 +179,14 @@ def _pool(parts: Sequence[RunPart]) -> RunPart:
     )
     folder = Path(os.path.commonpath([part.file for part in parts]))
     unused = tuple(chain.from_iterable(part.unused for part in parts))
-    return part_of(
+    pool = part_of(
         Run(folder, first.model, "", unused=unused),
         np.arange(1, count + 1),
         columns,
         [fact],
         num_classes=first.num_classes,
     )
+    return replace(pool, predictions_are=first.predictions_are, cost=first.cost)
 
 
 def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:

@@ -104,7 +104,11 @@ def submission_of(
     is_of_choices = submission.form == "posteriors"
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
     options = run or RunOptions()
-    named = {role: (name,) for role, name in options.fields.items() if role in columns}
+    named = {
+        role: (name,)
+        for role, name in options.fields.items()
+        if role in columns or role in part.fields_read
+    }
     recipe = replace(
         submission.recipe,
         columns={**submission.recipe.columns, **named},

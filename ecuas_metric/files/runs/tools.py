@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...errors import FileError, Note
+from ...errors import FileError, InputError, Note
 from ..read import unchanged
 from . import FILE_NAMES, RunOptions
 from .decision_models import DECISION_MODELS
@@ -38,11 +38,15 @@ def read_parts(
     place = Path(path)
     if not place.exists():
         return None
+    run_options = options or RunOptions()
     for name, reader in _READERS.items():
         files = [file for file in files_in(place, FILE_NAMES[name]) if reader.recognises(file)]
         if files:
+            if run_options.truth is not None and not reader.lacks_truth:
+                rule = "is for decision models; {file} says itself what is true"
+                raise InputError("truth", rule, file=files[0].name)
             with unchanged(map(str, files)):
-                return _note_settings(reader.parts(files, options or RunOptions()))
+                return _note_settings(reader.parts(files, run_options))
     _refuse_totals(place)
     return None
 

@@ -188,6 +188,15 @@ class RowFlags(ReadingFlags):
     partial: Annotated[
         bool, Flag("for runs: also read those that did not end, as far as they came")
     ] = False
+    truth: Annotated[
+        str | None,
+        Flag(
+            "for decision models: what is true, where it is not in the run: a file with the id of each item, and a "
+            "column for each question, or a label, and the question that it is of if there are several",
+            "FILE",
+            reads=True,
+        ),
+    ] = None
     choice_length: Annotated[
         str,
         Flag(

@@ -26,6 +26,7 @@ from ...files.recipe import (
 )
 from ...files.runs import RunOptions
 from ...files.runs.submissions import read_run
+from ...files.runs.true_labels import read_labels
 from ...files.submissions import Submission
 from ...files.systems import read_tables
 from ...inputs import Floats, grouped
@@ -35,9 +36,17 @@ from ...results import System
 from ..report import Notes, Systems, prepare_submissions, without_bounds
 from .flags import COMMANDS, Flag, flag_of
 from .new_rows import read_new_rows
-from .parameters import ADDING, CostFlag, FormOptions, NewRowFlags, PairFlags, ReadingFlags
+from .parameters import (
+    ADDING,
+    CostFlag,
+    FormOptions,
+    NewRowFlags,
+    PairFlags,
+    ReadingFlags,
+    RowFlags,
+)
 
-OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
+OF_RUNS = ("tasks", "filter", "partial", "truth", "choice_length", "pool_tasks")
 FORMS_OF_POSTERIORS = ("posteriors", "positive")
 LONGEST = 300  # characters of files and flags that are printed again
 TRUTH = ("label", "correct")  # roles that new rows need not have
@@ -86,7 +95,7 @@ def read_files(
     """
     rows = PairFlags(**asdict(flags))
     files = [parse_file(text) for text in texts]
-    others = list(map(parse_file, filter(None, [*beside, rows.recipe])))
+    others = list(map(parse_file, filter(None, [*beside, rows.recipe, rows.truth])))
     readings = readings_of(
         rows,
         metric,
@@ -97,7 +106,10 @@ def read_files(
         classes=classes,
     )
     tasks = [] if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
-    run = RunOptions(tasks or None, rows.filter, rows.choice_length, partial=rows.partial)
+    truth = _truth_of(rows, [*files, *others])
+    run = RunOptions(
+        tasks or None, rows.filter, rows.choice_length, partial=rows.partial, truth=truth
+    )
     submissions: list[Submission] = []
     stems: list[str] = []
     for file, reading in zip(files, readings, strict=True):
@@ -118,6 +130,14 @@ def _audited(submissions: list[Submission], audit: str | None) -> list[Submissio
     from ...comparison.labels import with_labels
 
     return with_labels(submissions, audit)
+
+
+def _truth_of(rows: RowFlags, others: Sequence[File]) -> dict[str, object] | None:
+    """Return what is true of the items of decision models, if a file of its own has that."""
+    if rows.truth is None:
+        return None
+    (columns,) = columns_of_files({}, rows.columns, [File(None, rows.truth)], others)
+    return read_labels(rows.truth, Reading().with_columns(columns).columns)
 
 
 def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:

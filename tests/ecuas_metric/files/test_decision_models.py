@@ -361,6 +361,11 @@ def test_scores_are_posteriors_with_the_distance_of_levels_as_cost(tmp_path: Pat
         ({"probabilities": {"a": 1.0}}, "two options"),
         ({"probabilities": {"a": "0.7", "b": 0.3}}, "numbers"),
         ({"label": {"other": "a"}}, "labels of other"),
+        ({"probabilities": {"a": 0.7, "b": 0.7, "c": -0.4}}, "lie in"),
+        ({"probabilities": None}, "has no probabilities"),
+        ({"type": "predicate"}, "has no probabilities"),
+        ({"correct": 0}, "not what the label says"),
+        ({"type": None, "probabilities": None}, "neither an answer"),
     ],
 )
 def test_what_contradicts_itself_is_refused_with_its_row(
@@ -424,6 +429,66 @@ def test_a_call_that_failed_is_a_refusal(tmp_path: Path) -> None:
     rows[1] |= {"model_served": None, "error_code": "timeout"}
     (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
     assert submission.per_sample["abstained"] == [False, True, False, False]
+
+
+@pytest.mark.parametrize("failure", [{"response": None}, {"error": "timeout"}])
+def test_a_response_that_failed_refuses_all_questions(tmp_path: Path, failure: Json) -> None:
+    questions = draw_questions(2)
+    rows = [row for item in range(12) for row in openai_responses(questions, item)]
+    rows[4] = {"id": 4, "labels": rows[4]["labels"], **failure}
+    path = write_lines(tmp_path / "a.jsonl", rows)
+    refused = {"type": "refusal"}
+    answers = [{"name": question.name, **refused} for question in questions]
+    rows[4] = {"id": 4, "labels": rows[4]["labels"], "response": {"model": "m", "answers": answers}}
+    assert ecuas_values(path) == ecuas_values(write_lines(tmp_path / "b.jsonl", rows))
+    lines = path.read_text().replace('"model": "m"', '"model": "n"', 1)
+    path.write_text(lines)
+    with pytest.raises(FileError, match="does not name its model in row 5"):
+        read_submissions(path)
+
+
+@pytest.mark.parametrize("key", ["response", "decision", "text"])
+def test_a_response_is_found_under_any_name_and_as_text(tmp_path: Path, key: str) -> None:
+    questions = draw_questions(2)
+    rows = [row for item in range(12) for row in openai_responses(questions, item)]
+    expected = ecuas_values(write_lines(tmp_path / "a.jsonl", rows))
+    for row in rows:
+        response = row.pop("response")
+        row[key] = json.dumps(response) if key == "text" else response
+    assert ecuas_values(write_lines(tmp_path / "b.jsonl", rows)) == expected
+
+
+def test_two_answers_to_questions_of_one_name_are_refused(tmp_path: Path) -> None:
+    (row,) = openai_responses(draw_questions(2), 0)
+    row["response"]["answers"] *= 2
+    with pytest.raises(FileError, match="different names"):
+        read_submissions(write_lines(tmp_path / "a.jsonl", [row, row]))
+
+
+def test_an_item_without_an_id_is_paired_with_none(tmp_path: Path) -> None:
+    rows = flat_rows([draw_question("q", "choice", 3, 1, seed=1)], 0) * 3
+    (submission,) = read_submissions(
+        write_lines(tmp_path / "a.jsonl", [{**row, "id": None} for row in rows])
+    )
+    assert submission.ids is None
+
+
+def test_a_refused_score_keeps_its_label_by_which_systems_are_paired(tmp_path: Path) -> None:
+    question = draw_question("q", "score", 5, 12, seed=8)
+    rows = [row for item in range(12) for row in openai_responses([question], item)]
+    (whole,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    rows[3]["response"]["answers"] = [{"type": "refusal", "name": "q"}]
+    (refused,) = read_submissions(write_lines(tmp_path / "b.jsonl", rows))
+    assert refused.references.tolist() == whole.references.tolist()
+
+
+def test_pooled_scores_keep_what_a_level_costs(tmp_path: Path) -> None:
+    questions = [draw_question(name, "score", 4, 30, seed) for seed, name in enumerate("ab")]
+    path = write_store(tmp_path, "openai", questions)
+    pooled = read_submissions(path, columns={"part": "model"})
+    (system,) = prepare_submissions(pooled, n=1).values()
+    (value,) = [number for key, number in all_values(system).items() if str(key) == "ecuas_1"]
+    assert value == pytest.approx(np.mean([ecuas_by_hand(question) for question in questions]))
 
 
 @pytest.mark.slow

@@ -71,6 +71,7 @@ VALUES = {  # of each flag that takes one, another than its default; in a mappin
     "seed": "7",
     "state": "new.state",
     "tasks": "x",
+    "truth": "labels.csv",
     "unlabelled": {"posteriors": "drop", "": "wrong"},
     "weight": {"run": "doc.w", "": "w"},
     "weights_are": "counts",

@@ -1,0 +1,369 @@
+"""Responses of decision models, and the records that tools keep of them -> answers, each with what is true."""
+
+import gzip
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import InputError
+from ..values import as_text, parsed_json, value_at
+from . import RunOptions, parts
+from .parts import Fields
+from .true_labels import ITEMS, LABELS, QUESTIONS, first_field
+
+YES_OR_NO = "yes or no"
+REFUSAL = "refusal"
+KINDS = {  # what services call them
+    "predicate": YES_OR_NO,
+    "noul": YES_OR_NO,
+    "choice": "choice",
+    "score": "score",
+    REFUSAL: REFUSAL,
+}
+_YES = ("probability", "noul", "p")  # the probability of yes
+_MODELS = ("model", "model_served", "model_requested")
+_BESIDE_OPTIONS = ("choice", "score", "confidence")  # with which probabilities are an answer
+_OF_ANSWERS = (*_BESIDE_OPTIONS, *_YES, "probabilities")  # none of which a refusal has
+_FAILURES = ("error", "error_code")
+_MARKS = (b"probabilit", b"noul", b"s1-record/1")  # what every file of answers has
+_FIRST = 1_000_000  # bytes of a file that tell what it is
+_BETWEEN = re.compile(r"[\s,\[]*")  # what is between records
+_SUM_TOLERANCE = 0.02  # of probabilities, which services round
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """An answer to one question about one item: the probabilities of its options, none of a refusal."""
+
+    row: int  # in the file, counted from 1
+    model: str
+    question: str
+    item: str  # nothing if none is named
+    kind: str  # a value of `KINDS`, or what else a service calls it
+    probabilities: Mapping[str, float]  # by the text of each option; of a score by level, from 0
+    levels: Sequence[str]  # the names of the levels of a score
+    made: object  # the option that was chosen, None if none is named
+    stated: object  # what the model calls its confidence
+    label: object  # the true option, None if it is not known
+    correct: object  # whether the answer is right, None if it is not known
+    record: Fields
+
+
+def read_answers(file: Path, options: RunOptions) -> list[Answer]:
+    """Return the answers of a file in its order; a call that failed refuses each question that its model was asked."""
+    answers: list[Answer] = []
+    failed = []
+    for number, record in parts.records_in(file):
+        of_record = parts.in_file(file, number, _answers_in, number, record, file.stem, options)
+        answers += of_record
+        if not of_record:
+            failed.append((number, record))
+    for number, record in failed:
+        answers += parts.in_file(file, number, _refusals, number, record, answers, options)
+    return sorted(answers, key=lambda one: one.row)
+
+
+def is_of_answers(file: Path) -> bool:
+    """Return whether one of the first records of a file is an answer with its probabilities."""
+    try:
+        opened = gzip.open if file.suffix == ".gz" else open
+        with opened(file, "rb") as content:
+            start = content.read(_FIRST)
+        if not any(mark in start for mark in _MARKS):
+            return False
+        return any(map(_is_answered, _first_records(start.decode("utf-8-sig", "ignore"))))
+    except (ValueError, OSError, EOFError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+def _first_records(start: str) -> Iterator[Fields]:
+    """Yield the records that are whole at the start of a file: one after the other, or in a list."""
+    decoder = json.JSONDecoder()
+    position = 0
+    while between := _BETWEEN.match(start, position):
+        try:
+            record, position = decoder.raw_decode(start, between.end())
+        except ValueError:  # of what is cut
+            return
+        yield record
+
+
+def _is_answered(record: Fields) -> bool:
+    """Return whether a record has an answer, whatever its numbers are."""
+    return any(
+        _is_given(fields, KINDS.get(_kind_in(fields) or "", REFUSAL))
+        for _, questions in _responses_in(record)
+        for _, fields in questions
+    )
+
+
+# ---- a record -> answers ---------------------------------------------------------------------------------------------
+
+
+def _answers_in(number: int, record: Fields, name: str, options: RunOptions) -> list[Answer]:
+    """Return the answers of a record: to all questions of a response, or to one."""
+    answers = []
+    for response, questions in _responses_in(record):
+        _require_names(questions)
+        model = first_field(response, _MODELS) or first_field(record, _MODELS) or name
+        of_questions = [
+            (question, kind, fields)
+            for question, fields in questions
+            if (kind := _kind_of(fields)) is not None
+        ]
+        _require_labels_by_question(record, of_questions, options)
+        answers += [
+            _answer(number, record, str(model), question, kind, fields, options)
+            for question, kind, fields in of_questions
+        ]
+    return answers
+
+
+def _responses_in(record: Fields) -> list[tuple[Fields, list[tuple[str, Fields]]]]:
+    """Return the responses in a record, or itself, each with the fields of its answers by question."""
+    nested = [record, *map(parsed_json, record.values())]
+    responses = [one for one in nested if isinstance(one, Mapping) and _holds_answers(one)]
+    if responses:
+        return [(response, _by_question(response["answers"])) for response in responses]
+    answer = record.get("answer")
+    fields = answer if isinstance(answer, Mapping) else record
+    return [(record, [(_question_in(record), fields)])]
+
+
+def _holds_answers(response: Fields) -> bool:
+    answers = response.get("answers")
+    listed = list(answers.values()) if isinstance(answers, Mapping) else answers
+    return isinstance(listed, list) and all(isinstance(one, Mapping) for one in listed)
+
+
+def _by_question(answers: Mapping[str, Fields] | Sequence[Fields]) -> list[tuple[str, Fields]]:
+    """Return the fields of answers by the names of their questions, or by their places."""
+    if isinstance(answers, Mapping):
+        return list(answers.items())
+    return [
+        (str(fields.get("name") or f"question {place}"), fields)
+        for place, fields in enumerate(answers, 1)
+    ]
+
+
+def _require_names(questions: Sequence[tuple[str, Fields]]) -> None:
+    """Raise InputError if two questions of a response have the same name."""
+    names = [name for name, _ in questions]
+    if len(set(names)) < len(names):
+        raise InputError("answers", "must be to questions of different names", got=", ".join(names))
+
+
+def _is_of_jev_eval(record: Fields) -> bool:
+    """Return whether the id of a record is that of the question, and its row that of the item."""
+    return "row" in record and isinstance(record.get("answer"), Mapping)
+
+
+def _question_in(record: Fields) -> str:
+    """Return the question that a record is about, nothing if it names none."""
+    names = ("id",) if _is_of_jev_eval(record) else QUESTIONS
+    values = (record.get(name) for name in names)
+    return next((as_text(value) for value in values if isinstance(value, (str, int))), "")
+
+
+def _item_in(record: Fields, options: RunOptions) -> str:
+    """Return the item that a record is about, nothing if it names none."""
+    if "id" in options.fields:
+        item = value_at(record, options.fields["id"])
+    else:
+        item = first_field(record, ("row",) if _is_of_jev_eval(record) else ITEMS)
+    return "" if item is None else as_text(item)
+
+
+def _answer(
+    number: int,
+    record: Fields,
+    model: str,
+    question: str,
+    kind: str,
+    fields: Fields,
+    options: RunOptions,
+) -> Answer:
+    return Answer(
+        number,
+        model,
+        question,
+        _item_in(record, options),
+        kind,
+        _probabilities_in(fields, kind),
+        _levels_in(fields),
+        fields.get("choice"),
+        fields.get("confidence"),
+        _of_question(labels_of(record, options), question),
+        _of_question(_verdicts_of(record, options), question),
+        record,
+    )
+
+
+def _refusals(
+    number: int, record: Fields, answers: Sequence[Answer], options: RunOptions
+) -> list[Answer]:
+    """Return the refusals of a record without answers; InputError unless it says that a call failed, and whose."""
+    if not _has_failed(record):
+        raise InputError("record", "holds neither an answer of a decision model nor an error")
+    model = first_field(record, _MODELS)
+    models = {one.model for one in answers} if model is None else {str(model)}
+    asked = dict.fromkeys(one.question for one in answers if one.model in models)
+    question = _question_in(record)
+    asked = {question: None} if question else asked
+    if len(models) != 1 or not asked:
+        raise InputError("record", "is of a call that failed, and does not name its model")
+    (name,) = models
+    return [_answer(number, record, name, one, REFUSAL, {}, options) for one in asked]
+
+
+def _has_failed(record: Fields) -> bool:
+    response = record.get("response", record)
+    return response is None or any(
+        isinstance(one, Mapping) and first_field(one, _FAILURES) is not None
+        for one in (record, response)
+    )
+
+
+# ---- what is true ----------------------------------------------------------------------------------------------------
+
+
+def labels_of(record: Fields, options: RunOptions) -> object:
+    """Return what is true of the item of a record, of one question or by question, None where that is not known."""
+    if options.truth is None:
+        return _named_or_first(record, options, "label", LABELS)
+    item = _item_in(record, options)
+    if not item:
+        raise InputError("id", "has no id, by which labels are found", advice="fill_ids")
+    return options.truth.get(item)
+
+
+def _verdicts_of(record: Fields, options: RunOptions) -> object:
+    return _named_or_first(record, options, "correct", ("correct",))
+
+
+def _named_or_first(record: Fields, options: RunOptions, role: str, names: Sequence[str]) -> object:
+    """Return what a field holds that was named for a role, or else the first that there is."""
+    named = options.fields.get(role)
+    return first_field(record, names) if named is None else value_at(record, named)
+
+
+def _of_question(values: object, question: str) -> object:
+    """Return the value of a question, of one for each or of one for all."""
+    return values.get(question) if isinstance(values, Mapping) else values
+
+
+def _require_labels_by_question(
+    record: Fields, questions: Sequence[tuple[str, str, Fields]], options: RunOptions
+) -> None:
+    """Raise InputError if a record has one label, or one verdict, and answers to several questions that are read."""
+    asked = [name for name, *_ in questions if options.tasks is None or name in options.tasks]
+    if len(asked) < 2:
+        return
+    for role, value in (
+        ("label", labels_of(record, options)),
+        ("correct", _verdicts_of(record, options)),
+    ):
+        if value is not None and not isinstance(value, Mapping):
+            rule = "has one {role} for several questions, {questions}"
+            raise InputError(role, rule, value=value, role=role, questions=asked)
+
+
+# ---- the fields of an answer -----------------------------------------------------------------------------------------
+
+
+def _kind_of(fields: Fields) -> str | None:
+    """Return the kind of an answer, None of what is none; InputError if probabilities are missing.
+
+    An answer that is empty counts as a refusal.
+    """
+    called = _kind_in(fields)
+    kind = KINDS.get(called or "")
+    if kind is None or _is_given(fields, kind):
+        return kind or called
+    if kind != REFUSAL and first_field(fields, _OF_ANSWERS) is not None:
+        rule = (
+            "has no probabilities as those of type {kind} have; a confidence does not replace them"
+        )
+        raise InputError("answer", rule, kind=called)
+    return REFUSAL
+
+
+def _kind_in(fields: Fields) -> str | None:
+    """Return what a service calls the kind of an answer, or tools that keep its fields alone; None of what is none."""
+    kind = fields.get("type", fields.get("primitive"))
+    if kind is not None:
+        return str(kind)
+    if not _has_options(fields) or fields.keys().isdisjoint(_BESIDE_OPTIONS):
+        return None
+    return "score" if "score" in fields else "choice"
+
+
+def _is_given(fields: Fields, kind: str) -> bool:
+    """Return whether an answer has the probabilities of its kind."""
+    if kind == YES_OR_NO:
+        return first_field(fields, _YES) is not None
+    return kind != REFUSAL and _has_options(fields)
+
+
+def _has_options(fields: Fields) -> bool:
+    return isinstance(fields.get("probabilities"), (Mapping, list))
+
+
+def _probabilities_in(fields: Fields, kind: str) -> dict[str, float]:
+    """Return the probabilities of the options."""
+    if kind not in KINDS.values() or kind == REFUSAL:
+        return {}
+    if kind == YES_OR_NO:
+        yes = _probability(first_field(fields, _YES))
+        return {"false": 1 - yes, "true": yes}
+    given = fields["probabilities"]
+    pairs = given.items() if isinstance(given, Mapping) else map(_pair, given)
+    options = {text_of(option): _probability(value) for option, value in pairs}
+    if len(options) < max(len(given), 2):
+        raise InputError(
+            "probabilities", "must be of two options or more, each once", got=", ".join(options)
+        )
+    total = math.fsum(options.values())
+    if not abs(total - 1) <= _SUM_TOLERANCE:
+        raise InputError("probabilities", "must sum to 1", value=total)
+    if kind == "score":
+        return _by_level(options)
+    return options
+
+
+def _pair(option: Fields) -> tuple[object, object]:
+    return option.get("value"), option.get("probability")
+
+
+def _by_level(options: Mapping[str, float]) -> dict[str, float]:
+    levels = list(map(str, range(len(options))))
+    if options.keys() != set(levels):
+        raise InputError("probabilities", "must be of the levels {levels}", levels=levels)
+    return {level: options[level] for level in levels}
+
+
+def _probability(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InputError("probabilities", "not_numbers", value=value)
+    if not 0 <= value <= 1:
+        raise InputError("probabilities", "must lie in [0, 1]", value=value)
+    return float(value)
+
+
+def text_of(option: object) -> str:
+    """Return the text of an option: of true and false as JSON has it."""
+    return str(option).lower() if isinstance(option, bool) else as_text(option)
+
+
+def _levels_in(fields: Fields) -> list[str]:
+    """Return the names of the levels of a score, if it has any."""
+    legend = fields.get("legend")
+    if isinstance(legend, Mapping):
+        return [str(legend.get(str(level))) for level in range(len(legend))]
+    options = fields.get("probabilities")
+    listed = options if isinstance(options, list) else []
+    names = {option.get("value"): option.get("label") for option in listed}
+    return [str(names.get(level)) for level in range(len(names))] if any(names.values()) else []

@@ -1,0 +1,147 @@
+"""What is true of the items of decision models may stand in a table of its own, and gives the same numbers there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ecuas_metric import prepare_submissions, read_submissions
+from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.files.runs import RunOptions
+from ecuas_metric.files.runs.true_labels import read_labels
+from ecuas_metric.files.submissions import Submission
+from ecuas_metric.reporting import cli
+from ecuas_metric.results import all_values
+from tests.ecuas_metric.files.test_decision_models import (
+    STORES,
+    Asked,
+    draw_questions,
+    ecuas_values,
+    labels_of,
+    write_lines,
+    write_store,
+)
+
+ITEMS = 12
+OWN = ("labels", "label", "gold")  # where stores have what is true
+
+
+def without_labels(folder: Path, store: str, questions: list[Asked]) -> Path:
+    rows = [
+        json.loads(line) for line in write_store(folder, store, questions).read_text().splitlines()
+    ]
+    bare = [{name: value for name, value in row.items() if name not in OWN} for row in rows]
+    return write_lines(folder / "bare.jsonl", bare)
+
+
+def write_labels(folder: Path, kind: str, questions: list[Asked]) -> Path:
+    labels = [labels_of(questions, item) for item in range(ITEMS)]
+    wide = pd.DataFrame([{"id": item, **of_item} for item, of_item in enumerate(labels)])
+    path = folder / f"labels{kind}"
+    if kind == ".csv":
+        wide.to_csv(path, index=False)
+    elif kind == ".parquet":
+        wide.to_parquet(path)
+    elif kind == ".jsonl":
+        rows = [{"id": item, "labels": of_item} for item, of_item in enumerate(labels)]
+        write_lines(path, rows)
+    else:
+        long = wide.melt("id", var_name="question", value_name="label")
+        long.sample(frac=1, random_state=0).rename(columns={"id": "item_id"}).to_csv(
+            path, index=False
+        )
+    return path
+
+
+def read_with(path: Path, labels: Path | None) -> list[Submission]:
+    return read_submissions(path, run=RunOptions(truth=labels and read_labels(labels)))
+
+
+def values_with(path: Path, labels: Path) -> dict[str, float]:
+    submissions = read_with(path, labels)
+    systems = prepare_submissions(submissions, n=1)
+    values = {}
+    for one in submissions:
+        by_key = {str(key): value for key, value in all_values(systems[one.name]).items()}
+        values[one.part.split(",")[0]] = by_key["ecuas_1"]
+    return values
+
+
+@pytest.mark.parametrize("kind", [".csv", ".parquet", ".jsonl", "_long.csv"])
+@pytest.mark.parametrize("store", STORES)
+def test_labels_by_id_give_the_numbers_of_labels_beside(
+    tmp_path: Path, store: str, kind: str
+) -> None:
+    questions = draw_questions(3, ITEMS)
+    beside = ecuas_values(write_store(tmp_path, store, questions))
+    labels = write_labels(tmp_path, kind, questions)
+    assert values_with(without_labels(tmp_path, store, questions), labels) == beside
+
+
+def test_columns_of_other_names_are_said_and_the_order_of_rows_is_free(tmp_path: Path) -> None:
+    questions = draw_questions(3, ITEMS)
+    path = without_labels(tmp_path, "openai", questions)
+    name = questions[1].name
+    truth = [labels_of(questions, item)[name] for item in range(ITEMS)]
+    labels = tmp_path / "tickets.csv"
+    table = pd.DataFrame({"ticket": range(ITEMS), "owner": truth})
+    table.sample(frac=1, random_state=0).to_csv(labels, index=False)
+    run = RunOptions(tasks=[name], truth=read_labels(labels, {"id": "ticket", "label": "owner"}))
+    (one,) = read_submissions(path, run=run)
+    (same,) = read_submissions(
+        write_store(tmp_path, "openai", questions), run=RunOptions(tasks=[name])
+    )
+    assert one.references.tolist() == same.references.tolist()
+
+
+def answered(item: object, **fields: Any) -> dict[str, Any]:
+    answer = {"type": "predicate", "probability": 0.9}
+    response = {"model": "m", "answers": [{"name": name, **answer} for name in ("a", "b")]}
+    return {"id": item, "response": response, **fields}
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "what"),
+    [
+        ([answered(None)], [{"id": 1, "a": True, "b": True}], "has no id"),
+        ([answered(1)], [{"id": 1, "label": True}], "one label for several questions, a, b"),
+        ([answered(1)], [{"id": 2, "a": True}], "labels of items 2, and answers about 1"),
+        ([answered(1)], [{"id": 1, "c": True}], "labels of c, and answers to a, b"),
+        ([answered(1)], [{"id": 1, "a": True}, {"id": 1, "a": True}], "id of an earlier row"),
+        ([answered(1)], [{"id": None, "a": True}, {"id": 1, "a": True}], "has no id"),
+        ([answered(1)], [{"id": 1, "a": "maybe"}], "none of the options"),
+        ([answered(1, labels=True)], None, "one label for several questions, a, b"),
+        ([answered(1, correct=1)], None, "one correct for several questions, a, b"),
+    ],
+)
+def test_labels_of_nobody_or_of_several_are_refused(
+    tmp_path: Path, rows: list[dict[str, Any]], labels: list[dict[str, Any]] | None, what: str
+) -> None:
+    path = write_lines(tmp_path / "a.jsonl", rows)
+    with pytest.raises((FileError, InputError), match=what):
+        read_with(path, labels and write_lines(tmp_path / "labels.jsonl", labels))
+
+
+def test_questions_without_labels_are_named_as_not_used(tmp_path: Path) -> None:
+    rows = [answered(item, labels={"a": True}) for item in range(3)]
+    rows[0]["response"]["answers"].append({"type": "box", "name": "where"})
+    (one,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    assert one.recipe.unused == (("b", "no labels"), ("where", "of type box"))
+
+
+def test_the_flag_takes_labels_and_is_refused_of_other_files(tmp_path: Path, capsys: Any) -> None:
+    questions = draw_questions(3, ITEMS)
+    path = without_labels(tmp_path, "openai", questions)
+    labels = write_labels(tmp_path, ".csv", questions)
+    output = tmp_path / "out.json"
+    assert cli.main(["score", str(path), "--truth", str(labels), "--output", str(output)]) == 0
+    rows = json.loads(output.read_text())["rows"]
+    assert sorted(row["ecuas_1"] for row in rows) == pytest.approx(
+        sorted(ecuas_values(write_store(tmp_path, "openai", questions)).values())
+    )
+    table = tmp_path / "table.csv"
+    table.write_text("confidence,correct\n0.9,1\n0.4,0\n")
+    assert cli.main(["score", str(table), "--truth", str(labels)]) == 2
+    assert "--truth" in capsys.readouterr().err
