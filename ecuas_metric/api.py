@@ -27,6 +27,7 @@ from .classes import (
     note_order,
     order_columns,
     refuse_exchanged,
+    refuse_named_levels,
     two_columns,
 )
 from .costs import ECUAS_N
@@ -677,6 +678,7 @@ def _posterior_system(
         options = {**options, "cost": matrix}
     checked = checked_options(**options)
     require_same_order(y_true=y_true, y_prob=y_prob, ids=ids, **per_sample(options))
+    refuse_named_levels(y_true, checked.cost)
     with in_words(OF_POSTERIORS):
         scores = numbers(order_columns(y_prob, y_true, labels), "y_prob")
         noted: tuple[Note, ...] = ()

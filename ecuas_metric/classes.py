@@ -26,7 +26,7 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .options import Options
+from .options import LEVEL_COSTS, Options
 
 # a class -> what a mistake costs, or a mapping of decisions to costs
 ClassCosts = Mapping[object, object]
@@ -167,6 +167,15 @@ def refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
     raise InputError(
         "y_true", "must hold classes", value=truth, got=got, advice="Swapped? y_true comes first."
     )
+
+
+def refuse_named_levels(y_true: ArrayLike, cost: object) -> None:
+    """Raise InputError if a cost is of the distance between levels, and these are texts, which are sorted as such."""
+    if isinstance(cost, str) and cost in LEVEL_COSTS:
+        classes = parse_classes(y_true, "y_true")
+        if classes.dtype.kind == "U":
+            rule = "must be the numbers of levels in their order, where their distance is the cost"
+            raise InputError("y_true", rule, value=classes[0])
 
 
 def two_columns(y_prob: Array, options: Options) -> Array:

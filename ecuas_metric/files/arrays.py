@@ -45,7 +45,7 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
     names = recipe.predictions
     if recipe.form == "posteriors" and len(names) == 1:
-        return _lists_of(sheet, names[0], recipe.classes or ())
+        return _lists_of(sheet, recipe)
     if recipe.scale in LOGARITHMS and any(map(complement_of, names)):
         raise sheet.error(names[0], "complement_of_logarithms")
     whole = sum(limits_of(recipe.scale))
@@ -53,8 +53,9 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     return np.stack(columns, axis=1) if len(columns) > 1 else columns[0]
 
 
-def _lists_of(sheet: Sheet, name: str, classes: Sequence[str]) -> Array | list[object]:
+def _lists_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     """Return the lists of numbers in the cells of a column, or those of mappings in the order of the classes."""
+    (name,) = recipe.predictions
     cells = sheet.column(name)
     missing = nulls_in(cells)
     if missing.any():
@@ -65,13 +66,12 @@ def _lists_of(sheet: Sheet, name: str, classes: Sequence[str]) -> Array | list[o
     values = cells.to_pylist()
     if classes_of(values[0]) is None:
         return list(map(row_of_numbers, values))
-    return _numbers_by_class(sheet, name, values, classes)
+    return _numbers_by_class(sheet, recipe, values)
 
 
-def _numbers_by_class(
-    sheet: Sheet, name: str, cells: Sequence[object], classes: Sequence[str]
-) -> list[object]:
+def _numbers_by_class(sheet: Sheet, recipe: Recipe, cells: Sequence[object]) -> list[object]:
     """Return the numbers of mappings (N,) in the order of the classes."""
+    classes = recipe.classes or ()
     known = set(classes)
     rows: list[object] = []
     for number, cell in zip(sheet.rows.tolist(), cells, strict=True):
@@ -79,14 +79,29 @@ def _numbers_by_class(
         others = by_class.keys() ^ known
         if others:
             raise sheet.error(
-                name,
+                recipe.predictions[0],
                 "classes_differ_between_rows",
                 row=number,
                 classes=list(classes[:_MOST_CLASSES_SHOWN]),
                 others=sorted(others)[:_CLASSES_SHOWN],
+                ways=_ways_to_part(sheet, recipe, cells),
             )
         rows.append(row_of_numbers([by_class[one] for one in classes]))
     return rows
+
+
+def _ways_to_part(sheet: Sheet, recipe: Recipe, cells: Sequence[object]) -> list[Way]:
+    """Return the columns in each of whose values mappings (N,) name the same classes, as those of questions do."""
+    sets, of_rows = np.unique(
+        ["\0".join(sorted(classes_of(cell) or {})) for cell in cells], return_inverse=True
+    )
+    ways = []
+    for name, _ in recipe.unused:
+        values, codes = encode(texts_in(sheet.column(name)))
+        pairs = set(zip(codes.tolist(), of_rows.tolist(), strict=True))
+        if len(sets) <= len(values) == len(pairs) <= len(cells) / 2:
+            ways.append(Way(f"{name}: questions with classes of their own", {"part": name}))
+    return ways
 
 
 def class_numbers(sheet: Sheet, recipe: Recipe) -> Floats:

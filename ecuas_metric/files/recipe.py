@@ -258,6 +258,12 @@ class Recipe:
         return "; ".join(filter(None, parts))
 
     @property
+    def is_of_mappings(self) -> bool:
+        """Whether cells of posteriors name the classes."""
+        is_one = self.form == "posteriors" and len(self.predictions) == 1
+        return is_one and self.classes is not None
+
+    @property
     def are_by_place(self) -> bool:
         """Whether columns of posteriors are of classes 0, 1, .. by their places alone."""
         numbers = [NUMBERED.fullmatch(name.strip().lower()) for name in self.predictions]

@@ -24,6 +24,7 @@ from .asking import (
 )
 from .cells import (
     classes_of,
+    is_number,
     lists_of_numbers,
     numbers_if_any,
     parse_cells,
@@ -287,8 +288,8 @@ class _Matching:
             if classes_of(first_of(self.sheet.table[names[0]])) is None:
                 return None
             cells = self.sheet.column(names[0]).to_pylist()
-            known = chain.from_iterable(classes_of(cell) or () for cell in cells)
-            return tuple(sorted(set(known)))
+            known = set(chain.from_iterable(classes_of(cell) or () for cell in cells))
+            return tuple(sorted(known, key=float if all(map(is_number, known)) else str))
         (label,) = self.roles["label"]
         classes = tuple(map(class_in, names))
         are_numbers = classes == tuple(map(str, range(len(names))))

@@ -218,9 +218,21 @@ def submissions_of(
     sheet = replace(sheet, source=str(path))
     if reading.systems:
         return _side_by_side(sheet, reading)
-    sheet = _nested(sheet, reading)
-    recipe = recipe_of(sheet, reading, rows=len(sheet.rows))
-    return list(_submissions(with_abstentions(sheet, recipe), recipe, reading))
+    submissions: list[Submission] = []
+    for part, rows in _by_classes(_nested(sheet, reading), reading):
+        recipe = replace(recipe_of(rows, reading, rows=len(rows.rows)), tasks=part)
+        submissions += _submissions(with_abstentions(rows, recipe), recipe, reading)
+    return submissions
+
+
+def _by_classes(sheet: Sheet, reading: Reading) -> list[tuple[str, Sheet]]:
+    """Return the rows of each part by its name, if these have classes of their own, or all rows without a name."""
+    if "part" not in reading.columns:
+        return [("", sheet)]
+    parts = _split(sheet, resolve(sheet, reading, rows=len(sheet.rows)).parts)
+    recipes = [resolve(rows, reading, rows=len(rows.rows)) for _, rows in parts]
+    have_names = all(one.is_of_mappings for one in recipes)
+    return parts if have_names and len({one.classes for one in recipes}) > 1 else [("", sheet)]
 
 
 def _side_by_side(sheet: Sheet, reading: Reading) -> list[Submission]:

@@ -161,7 +161,7 @@ class LockFile:
     locks: Sequence[Lock]
     level: float
     flags: Mapping[str, Any]
-    is_run: bool
+    has_one_recipe: bool  # of a table, by which others are read
 
     def lock_for(self, submission: Submission) -> Lock:
         """Return the lock of a question: its only one, or that of the system of the same name."""
@@ -185,13 +185,14 @@ def read_lock(path: str) -> LockFile:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
         if document["kind"] != KIND:
             raise ValueError
+        formats = [one["format"] for one in document["recipes"]]
         return LockFile(
             path,
             document["systems"],
             [*map(Lock.from_json, document["systems"])],
             document["chosen"]["level"],
             document["flags"],
-            is_run=all(one["format"] == "run" for one in document["recipes"]),
+            has_one_recipe=len(formats) == 1 and formats != ["run"],
         )
     except (ValueError, KeyError, TypeError):
         rule = "is no file of this version's `ecuas threshold --lock`"

@@ -309,7 +309,9 @@ def _is_given(fields: Fields, kind: str) -> bool:
 
 
 def _has_options(fields: Fields) -> bool:
-    return isinstance(fields.get("probabilities"), (Mapping, list))
+    options = fields.get("probabilities")
+    are_listed = isinstance(options, list) and all(isinstance(one, Mapping) for one in options)
+    return are_listed or isinstance(options, Mapping)
 
 
 def _probabilities_in(fields: Fields, kind: str) -> dict[str, float]:

@@ -15,7 +15,10 @@ from . import RUN_FIELDS, RunOptions, may_be_run
 from .addresses import copied
 from .parts import RunPart, names_of, pool_tasks, tell_apart
 
-_RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
+_RUN_PARTS = {
+    "part": ("task", "question", "model"),
+    "stratum": ("task",),
+}  # what runs call these roles
 
 
 def read_run(

@@ -186,6 +186,14 @@ def choose_threshold(
     files: Files,
     rows: RowFlags,
     form: FormOptions,
+    by: Annotated[
+        str | None,
+        Flag(
+            "a reject cost for each value of this column, as for each question, per system; for runs: question, or "
+            "model, which pools the tasks of each model",
+            "COLUMN",
+        ),
+    ] = None,
     cost: CostFlag = None,
     budget: Annotated[
         float | None, Flag("reject at most this share, which people can review", "SHARE")
@@ -205,7 +213,7 @@ def choose_threshold(
     output: Output,
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
-    submissions = with_cost(cost, read_files(files, rows, metric=form, beside=[cost]))
+    submissions = with_cost(cost, read_files(files, rows, part=by, metric=form, beside=[cost]))
     with in_words(OF_MISSING):
         systems = prepare_submissions(submissions, **asdict(form))
     grid, records = chosen_costs(
@@ -213,7 +221,7 @@ def choose_threshold(
     )
     if lock is not None:
         chosen = {"budget": budget, "max_risk": max_risk, "level": interval}
-        flags = {"rows": asdict(rows), "form": asdict(form), "cost": cost}
+        flags = {"rows": asdict(rows), "form": asdict(form), "cost": cost, "by": by}
         write_lock(lock, systems, submissions, records, chosen=chosen, flags=flags)
     output.show(grid, records, recipes=recipes_of(submissions))
     return notes_of(systems)
@@ -234,10 +242,11 @@ def check_versions(
     locked = read_lock(against)
     form = FormOptions(**locked.flags["form"])
     rows = RowFlags(**locked.flags["rows"])
-    if not locked.is_run:
+    if locked.has_one_recipe:
         rows = RowFlags(recipe=against)
     cost = locked.flags["cost"]
-    submissions = with_cost(cost, read_files(files, rows, metric=form, beside=[cost, against]))
+    read = read_files(files, rows, part=locked.flags.get("by"), metric=form, beside=[cost, against])
+    submissions = with_cost(cost, read)
     with in_words(OF_MISSING):
         systems = prepare_submissions(submissions, **asdict(form))
     checks = check_systems(locked, submissions, systems)

@@ -355,7 +355,10 @@ _NO_PAIRS = (
     "States do not say which rows are of one question: compare a sample of the questions, or score both systems with "
     "--interval."
 )
-_NO_PARTS = "Compare one part at a time: a file, or several systems in one, for each."
+_NO_PARTS = (
+    "Compare one part at a time: a file, or several systems in one, for each. Questions with probabilities of all "
+    "options are compared by their mean: --columns part=COLUMN."
+)
 _WIDTH = max(len(columns) for columns, _ in LAYOUTS)
 _LAYOUT_LINES = [f"  {columns:{_WIDTH}}  {meaning}" for columns, meaning in LAYOUTS]
 FILES = _FILES.replace("{layouts}", "\n".join(_LAYOUT_LINES))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ...errors import InputError, Note
+from ...errors import InputError, Note, quoted
 from ...metric import Key
 from ...options import DEFAULTS, INTERVAL_METHODS
 from ...recalibration import FOLDS
@@ -116,7 +116,9 @@ def _hints(report: Report, systems: Systems, said: Said, by: str | None) -> Iter
         are_paired = all(system.ids is not None for system in systems.values())
         how = [] if are_paired else ["--by-position"]
         yield said.next_step("compare", *how, why="which differences are more than chance")
-    yield said.next_step("threshold", "--budget 0.2", why="the reject cost that rejects 20%")
+    parts = [] if by is None else [f"--by {quoted(by)}"]
+    why = "the reject cost that rejects 20%"
+    yield said.next_step("threshold", *parts, "--budget 0.2", why=why)
 
 
 def _can_be_recalibrated(systems: Systems) -> bool:

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...basis import differing
 from ...classes import matrix_of_classes
-from ...errors import FileError, InputError, labels_line, pairs_of, quoted
+from ...errors import FileError, InputError, Note, labels_line, pairs_of, quoted
+from ...files.cells import is_number
 from ...files.read import distinct_names, stem
 from ...files.recipe import (
     SEVERAL,
@@ -456,7 +457,10 @@ Questions = Mapping[str, Mapping[str, System]]  # the answers of each system to 
 
 def are_of_questions(submissions: Sequence[Submission]) -> bool:
     """Return whether systems answer several questions, each of options or levels of its own."""
-    has_options = all(one.num_classes or one.cost is not None for one in submissions)
+    has_options = all(
+        one.num_classes or one.cost is not None or (one.form == "posteriors" and one.recipe.parts)
+        for one in submissions
+    )
     return has_options and len({one.part for one in submissions}) > 1
 
 
@@ -525,7 +529,16 @@ def with_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[S
         return [one if one.cost is None else replace(one, cost=text) for one in submissions]
     matrices = [cost_of_flag(text, submission)[0] for submission in submissions]
     require_one_order("--cost", submissions)
-    return [replace(one, cost=matrices[0]) for one in submissions]
+    notes = _notes_on_levels(text, _classes_of(submissions[0]))
+    return [replace(one, cost=matrices[0], notes=(*one.notes, *notes)) for one in submissions]
+
+
+def _notes_on_levels(text: str, classes: Sequence[str]) -> list[Note]:
+    """Return a note on the order of levels that have names, of which texts do not say it."""
+    if text not in LEVEL_COSTS or all(map(is_number, classes)):
+        return []
+    rule = "The levels are {classes}, in this order; --labels says another."
+    return [Note(rule, {"classes": list(classes)})]
 
 
 def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:

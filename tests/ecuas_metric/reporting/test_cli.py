@@ -322,7 +322,8 @@ def test_the_columns_of_a_file_are_others_than_those_of_all_in_any_order(step, f
         ),
         "compare a.csv --level 0.9": "there is no --level. Did you mean --interval?",
         "compare a.csv --alpha 0.1": "ecuas compare takes no --alpha, which is of ecuas plan. Did you mean --interval?",
-        "compare a.csv --by x": "ecuas compare takes no --by, which is of ecuas score. Compare one part at a time: ",
+        "compare a.csv --by x": "ecuas compare takes no --by, which is of ecuas score and ecuas threshold. Compare one "
+        "part at a time: ",
         "plan a.csv b.csv --calibrate affine": "ecuas plan takes no --calibrate, which is of ecuas score and ecuas ",
         "compare a.csv --interval-method analytic": "ecuas compare takes no --interval-method, which is of ecuas",
         "plan --error-rates 0.3,0.2 --groups g": "--groups cannot be used with --error-rates A,B.",

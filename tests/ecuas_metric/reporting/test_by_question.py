@@ -1,0 +1,117 @@
+"""Questions with options of their own in one table: each has the numbers that it has alone, in every command."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ecuas_metric import score_posteriors
+from ecuas_metric.errors import InputError
+from tests.ecuas_metric.reporting.commanded import by_name, content, saved
+
+OPTIONS = {"two": "ab", "many": "cdefgh", "three": "abc"}
+
+
+def rows_of(skill, *, items=90, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in range(items):
+        for place, (question, options) in enumerate(OPTIONS.items()):
+            true = (7 * item + place) % len(options)
+            logits = rng.normal(size=len(options)) + skill * np.eye(len(options))[true]
+            shares = (np.exp(logits) / np.exp(logits).sum()).tolist()
+            posteriors = dict(zip(options, shares, strict=True))
+            labels = {"label": options[true], "probabilities": posteriors}
+            rows.append({"id": item, "question": question, **labels})
+    return rows
+
+
+def written(name, rows):
+    Path(name).write_text("\n".join(map(json.dumps, rows)))
+    return name
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    """Three tables of all questions, and each question of the first alone."""
+    monkeypatch.chdir(tmp_path)
+    for name, skill, seed in (("old", 2.5, 0), ("new", 2.5, 1), ("bad", 0.2, 2)):
+        rows = rows_of(skill, seed=seed)
+        written(f"{name}.jsonl", rows)
+        for question in OPTIONS:
+            own = [row for row in rows if row["question"] == question]
+            written(f"{name}_{question}.jsonl", own)
+
+
+def alone(question, name="old"):
+    (row,) = saved("score", f"{name}_{question}.jsonl")["rows"]
+    return row
+
+
+def test_each_question_has_the_classes_and_the_numbers_that_it_has_alone():
+    rows = by_name(saved("score", "old.jsonl", "--by", "question"))
+    assert list(rows) == list(OPTIONS)
+    for question, row in rows.items():
+        numbers = {key: value for key, value in alone(question).items() if key.startswith("ecuas")}
+        assert row.items() >= numbers.items()
+
+
+def test_a_table_of_several_questions_is_asked_about_and_read_by_what_is_printed(ran):
+    said = ran("score old.jsonl", 2).err
+    assert "must name the same classes in each row" in said
+    (way,) = [line.strip() for line in said.splitlines() if "--columns" in line]
+    assert way == "ecuas score old.jsonl --columns part=question"
+    rows = by_name(saved(*way.split()[1:]))
+    assert rows["old many"]["ecuas_1"] == alone("many")["ecuas_1"]
+
+
+def test_two_tables_are_compared_by_the_mean_of_their_questions(ran):
+    ran("compare old.jsonl bad.jsonl --columns part=question --output out.json")
+    verdict = content("out.json")["verdict"]
+    assert verdict["best"] == ["old"]
+    (row, *_) = content("out.json")["rows"]
+    for name, side in (("old", "first"), ("bad", "second")):
+        each = [alone(question, name)["ecuas_1"] for question in OPTIONS]
+        assert row[f"{side}_value"] == pytest.approx(np.mean(each))
+
+
+def test_each_question_is_locked_and_checked_by_itself(ran):
+    ran("threshold old.jsonl --by question --budget 0.3 --lock lock.json --output all.json")
+    chosen = by_name(content("all.json"))
+    for question in OPTIONS:
+        ran(f"threshold old_{question}.jsonl --budget 0.3 --output one.json")
+        (own,) = content("one.json")["rows"]
+        assert chosen[question] == {**own, "system": question}
+    assert ran("check new.jsonl --against lock.json").out.startswith("PASS  ")
+    rows = [
+        bad if bad["question"] == "many" else new
+        for bad, new in zip(rows_of(0.2, seed=2), rows_of(2.5, seed=1), strict=True)
+    ]
+    written("mixed.jsonl", rows)
+    ran("check mixed.jsonl --against lock.json --output out.json", 1)
+    passed = {row["system"]: row["passed"] for row in content("out.json")["rows"]}
+    assert passed == {"two": True, "many": False, "three": True}
+
+
+@pytest.mark.parametrize("size", [3, 12])
+def test_levels_that_are_numbers_are_in_their_order_and_names_are_said(size, ran):
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(size), 40)
+    true = rng.integers(size, size=40)
+    expected = score_posteriors(true, shares, labels=range(size), cost="absolute", n=1)["ecuas_1"]
+    for names in (list(map(str, range(size))), [f"level {k}" for k in rng.permutation(size)]):
+        rows = [
+            {"id": k, "label": names[true[k]], "probabilities": dict(zip(names, p, strict=True))}
+            for k, p in enumerate(shares.tolist())
+        ]
+        written("levels.jsonl", rows)
+        flags = [] if names[0] == "0" else ["--labels", ",".join(names)]
+        (row,) = saved("score", "levels.jsonl", "--cost", "absolute", *flags)["rows"]
+        assert row["ecuas_1"] == pytest.approx(expected)
+    assert "The levels are level " in ran("score levels.jsonl --cost absolute").err
+
+
+def test_levels_that_are_texts_are_refused_of_arrays():
+    with pytest.raises(InputError, match="numbers of levels"):
+        score_posteriors(["low", "high"], [[0.9, 0.1], [0.2, 0.8]], cost="absolute")
