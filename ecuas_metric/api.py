@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from .abstentions import where_answered
-from .audit import audited_system
+from .audit import prepare_answers
 from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
 from .classes import (
     OF_CONFIDENCES,
@@ -141,6 +140,8 @@ def confidence_ecuas_score(
     n: float = 1,
     num_classes: float | None = None,
     sample_weight: ArrayLike | None = None,
+    judge: ArrayLike | None = None,
+    audit_probability: ArrayLike | None = None,
 ) -> float:
     """Return ECUAS_n of a system that answers with a confidence, e.g. a language model. Lower is better.
 
@@ -158,6 +159,11 @@ def confidence_ecuas_score(
         Number K of possible answers; by default infinitely many, as for free text.
     sample_weight : array_like, shape (N,), optional
         Non-negative.
+    judge : array_like, shape (N,), optional
+        A judge's verdicts, 1 or 0, or nan where it has none. `correct` has then the labels of people for answers that
+        were drawn at random, and nan for the others; the value holds whatever the judge's mistakes.
+    audit_probability : array_like, shape (N,), optional
+        With which each answer was drawn; by default all with the same.
 
     Returns
     -------
@@ -181,7 +187,14 @@ def confidence_ecuas_score(
     """
     n = check_number(n, "n", 0, math.inf)
     system = _answers(
-        correct, confidence, rank=False, n=n, num_classes=num_classes, sample_weight=sample_weight
+        correct,
+        confidence,
+        rank=False,
+        n=n,
+        num_classes=num_classes,
+        sample_weight=sample_weight,
+        judge=judge,
+        audit_probability=audit_probability,
     )
     return value_of(system, ECUAS_N)
 
@@ -311,6 +324,8 @@ def auroc_score(
     confidence: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    judge: ArrayLike | None = None,
+    audit_probability: ArrayLike | None = None,
 ) -> float:
     """Return the probability that a correct answer has a higher confidence than an incorrect one. Higher is better.
 
@@ -318,7 +333,7 @@ def auroc_score(
 
     Parameters
     ----------
-    correct, confidence, sample_weight
+    correct, confidence, sample_weight, judge, audit_probability
         See `confidence_ecuas_score`.
 
     Returns
@@ -340,7 +355,14 @@ def auroc_score(
     >>> auroc_score([1, 0, 1], [0.9, 0.8, 0.4])
     0.5
     """
-    return value_of(_answers(correct, confidence, sample_weight=sample_weight), AUROC)
+    system = _answers(
+        correct,
+        confidence,
+        sample_weight=sample_weight,
+        judge=judge,
+        audit_probability=audit_probability,
+    )
+    return value_of(system, AUROC)
 
 
 def aurc_score(
@@ -348,6 +370,8 @@ def aurc_score(
     confidence: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    judge: ArrayLike | None = None,
+    audit_probability: ArrayLike | None = None,
 ) -> float:
     r"""Return the area under risk against coverage, answers accepted from high to low confidence. Lower is better.
 
@@ -358,7 +382,7 @@ def aurc_score(
 
     Parameters
     ----------
-    correct, confidence, sample_weight
+    correct, confidence, sample_weight, judge, audit_probability
         See `confidence_ecuas_score`.
 
     Returns
@@ -380,7 +404,14 @@ def aurc_score(
     >>> round(aurc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.3333
     """
-    return value_of(_answers(correct, confidence, sample_weight=sample_weight), AURC)
+    system = _answers(
+        correct,
+        confidence,
+        sample_weight=sample_weight,
+        judge=judge,
+        audit_probability=audit_probability,
+    )
+    return value_of(system, AURC)
 
 
 def augrc_score(
@@ -388,6 +419,8 @@ def augrc_score(
     confidence: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    judge: ArrayLike | None = None,
+    audit_probability: ArrayLike | None = None,
 ) -> float:
     r"""Return the area under accepted errors / N against coverage, by confidence. Lower is better.
 
@@ -397,7 +430,7 @@ def augrc_score(
 
     Parameters
     ----------
-    correct, confidence, sample_weight
+    correct, confidence, sample_weight, judge, audit_probability
         See `confidence_ecuas_score`.
 
     Returns
@@ -419,7 +452,14 @@ def augrc_score(
     >>> round(augrc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.1667
     """
-    return value_of(_answers(correct, confidence, sample_weight=sample_weight), AUGRC)
+    system = _answers(
+        correct,
+        confidence,
+        sample_weight=sample_weight,
+        judge=judge,
+        audit_probability=audit_probability,
+    )
+    return value_of(system, AUGRC)
 
 
 def score_posteriors(
@@ -481,9 +521,9 @@ def score_confidences(
     **options
         Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
         epsilon, sample_weight, weights_are, decompose, calibration, confidence_level, interval_method, n_resamples,
-        random_state, groups, strata, abstained.
-        Whatever stands beside an answer that was not given (`abstained`) counts for nothing. Also `judge` and
-        `audit_probability`, see `confidence_system`.
+        random_state, groups, strata, abstained, judge, audit_probability.
+        Whatever stands beside an answer that was not given (`abstained`) counts for nothing. Beside a `judge`,
+        `correct` is nan where people did not look.
 
     Returns
     -------
@@ -604,8 +644,6 @@ def confidence_system(
     confidence: ArrayLike | None = None,
     *,
     uncertainty: ArrayLike | None = None,
-    judge: ArrayLike | None = None,
-    audit_probability: ArrayLike | None = None,
     ids: Iterable[object] | None = None,
     **options: Any,
 ) -> System:
@@ -615,11 +653,6 @@ def confidence_system(
     ----------
     correct, confidence, uncertainty
         See `score_confidences`.
-    judge : array_like, shape (N,), optional
-        A judge's verdicts, 1 or 0, or nan where it says nothing. `correct` then has the labels of people for answers
-        that were drawn at random, and nan for all others: numbers use both, and hold whatever the judge's mistakes.
-    audit_probability : array_like, shape (N,), optional
-        With which each of these was drawn, or one for all; by default all with the same.
     ids : iterable, shape (N,), optional
         What pairs the samples of different systems, compared as text.
     **options
@@ -645,13 +678,6 @@ def confidence_system(
     >>> system.decisions.uncertainty.tolist(), system.decisions.max_uncertainty
     ([0.25, 0.5], 0.75)
     """
-    if judge is not None:
-        require_same_order(correct=correct, judge=judge)
-        known = np.nan_to_num(numbers(correct, "correct").astype(np.float64))
-        system = confidence_system(known, confidence, uncertainty=uncertainty, ids=ids, **options)
-        return audited_system(system, correct, judge, audit_probability)
-    if audit_probability is not None:
-        raise InputError("audit_probability", "changes nothing without judge")
     if (confidence is None) == (uncertainty is None):
         raise InputError(
             "confidence and uncertainty", "are two forms of one thing: pass one of them"
@@ -712,11 +738,12 @@ def _confidence_system(
         q, truth = confidences(
             where_answered(predictions, checked.abstained, "predictions"),
             where_answered(correct, checked.abstained, "references"),
+            are_drawn=checked.judge is not None,
         )
         if words is OF_UNCERTAINTIES:
             q = complement(q)
         texts = _texts(ids, correct=truth)
-        return prepare("confidences", q, truth, checked, ids=texts, rank=rank)
+        return prepare_answers("confidences", q, truth, checked, ids=texts, rank=rank)
 
 
 def _answers(

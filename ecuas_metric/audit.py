@@ -14,10 +14,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .abstentions import note_abstentions
-from .basis import digest_values
 from .costs import ECUAS_N, ERROR_RATE
 from .decisions import confidence_decisions, select_rows
 from .errors import InputError, Note
@@ -25,13 +23,13 @@ from .groups import Groups, Line, Rows, sum_samples, totals, weighted_rows
 from .inference import Inference, Number, Side, infer, infer_all
 from .inputs import (
     NO_LIMITS,
+    Array,
     Bools,
     Floats,
     Ints,
     is_one_repeated,
     require,
     same_length,
-    vector,
 )
 from .intervals import Answers, make_number, make_numbers, note_on
 from .metric import Key, Point, checked_keys
@@ -44,11 +42,12 @@ from .results import (
     all_values,
     answers_drawn,
     compute_results,
+    prepare,
     ranked,
     samples_drawn,
     value_keys,
 )
-from .sampling import Design
+from .sampling import Design, make_design
 
 # wrong, and right, answers that people must have seen: for means, and for what depends on the order
 FEWEST = 5
@@ -59,7 +58,7 @@ _STEPS = 50  # of Newton's method
 _CONVERGED = 1e-10
 _LEAST = 1e-3  # uncertainty, in its logarithm
 _ROUNDING = 1e-9
-_REFUSED = {"normalize": False, "decompose": False, "calibration": False, "strata": None}
+_REFUSED = ("normalize", "decompose", "calibration")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,6 @@ class Audit:
     """What is known of answers (N,), some of which people labelled."""
 
     correct: Floats  # 1 or 0 by people, nan where they did not look
-    verdict: Floats  # 1 or 0 by the judge, nan where it says nothing
     chance: Floats  # of being wrong, by verdict and confidence
     left_out: Floats  # the same, learned without the answer itself
     factor: Floats  # of each correction, from the probability of the draw: 0 where nobody looked
@@ -145,46 +143,63 @@ class Audit:
         return (Note("audit_gain", texts),)
 
 
-def audited_system(
-    system: System, correct: ArrayLike, judge: ArrayLike, probability: ArrayLike | None = None
+def prepare_answers(
+    form: str,
+    predictions: Array,
+    references: Array,
+    options: Options,
+    *,
+    ids: Sequence[object] | None = None,
+    rank: bool = True,
 ) -> System:
-    """Return a system of confidences whose candidate costs are what a judge and people tell of each answer.
+    """Return the system of `results.prepare`, or that of the verdicts of a judge, if options have these.
 
-    Of `correct` (N,) those that people labelled are 1 or 0, others nan; `judge` (N,) has 1, 0, or nan where it says
-    nothing; `probability` (N,), or one for all, is that with which each was drawn.
+    Its candidate costs are what the judge and people tell of each answer: of `references` (N,) those that people
+    labelled are 1 or 0, others nan.
     """
-    _refuse_options(system.options)
-    label = _verdicts(correct, "correct", system)
-    verdict = _verdicts(judge, "judge", system)
+    if options.judge is None or form != "confidences":
+        return prepare(form, predictions, references, options, ids=ids, rank=rank)
+    same_length(predictions=predictions, judge=options.judge)
+    chances = options.audit_probability
+    if chances is not None:
+        same_length(predictions=predictions, audit_probability=chances)
+    _refuse_options(options)
+    plain = options.replace(judge=None, audit_probability=None)
+    system = prepare(form, predictions, np.nan_to_num(references), plain, ids=ids)
+    found = _audited_system(system, references.astype(np.float64), options.judge, chances)
+    given = found.options.replace(judge=options.judge, audit_probability=chances)
+    return replace(found, options=given)
+
+
+def _audited_system(
+    system: System, label: Floats, verdict: Floats, chances: Floats | None
+) -> System:
+    """Return a system whose candidate costs are what people's labels (N,) and verdicts (N,) tell."""
     answered = ~system.decisions.abstained
     audited = ~np.isnan(label) & answered
-    if np.count_nonzero(audited) < 2:
-        raise InputError(
-            "correct",
-            "must be given for two or more answers, which were drawn at random",
-            got=str(np.count_nonzero(audited)),
-        )
-    chances = _probabilities(probability, audited)
-    weight = system.options.weights(len(label))
-    drawn = np.zeros(len(label))
-    drawn[audited] = 1 / chances[audited]
-    factor = drawn * (weight @ answered) / (weight @ drawn)
-    chance, left_out = _chances(system.decisions.uncertainty, verdict, 1 - label, weight * factor)
-    audit = Audit(label, verdict, chance, left_out, factor)
-    cost = chance.copy()
-    cost[audited] += factor[audited] * (1 - label - chance)[audited]
-    decisions = replace(system.decisions, candidate_cost=np.where(answered, cost, 1.0))
+    design = make_design(system.num_samples, system.options)
+    _require_labels(audited, chances, design)
+    drawn = audited / (1.0 if chances is None else np.where(audited, chances, 1.0))
+    share = design.totals(design.weight * answered) / design.totals(design.weight * drawn)
+    factor = drawn * design.of_samples(share)
+    chance, left_out = _chances(
+        system.decisions.uncertainty, verdict, 1 - label, design.weight * factor
+    )
+    audit = Audit(label, chance, left_out, factor)
+    corrections = np.where(audited, factor * (1 - label - chance), 0.0)
+    decisions = replace(
+        system.decisions, candidate_cost=np.where(answered, chance + corrections, 1.0)
+    )
     ties = ranked(decisions, system.options).ties
     origin = replace(
         system.origin,
-        audit=f"{np.count_nonzero(audited)}/{np.count_nonzero(answered)}",
-        judge=str(digest_values(np.nan_to_num(verdict, nan=2.0))),
+        audit=f"{len(audit.rows)}/{np.count_nonzero(answered)}",
     )
     silent = int(np.count_nonzero(~answered))
     notes = [note for note in system.notes if note.id not in ("inverted", "abstentions")]
     notes += note_abstentions(ties, decisions, silent)
     found = replace(system, decisions=decisions, ties=ties, origin=origin, audit=audit)
-    return replace(found, notes=(*notes, *_notes(found, audited, weight)))
+    return replace(found, notes=(*notes, *_notes(found, verdict, design.weight)))
 
 
 def refuse_audit(system: System, what: str) -> None:
@@ -197,8 +212,8 @@ def refuse_audit(system: System, what: str) -> None:
 
 
 def _refuse_options(options: Options) -> None:
-    for name, default in _REFUSED.items():
-        if getattr(options, name) is not default:
+    for name in _REFUSED:
+        if getattr(options, name):
             raise InputError(name, "not_of_an_audit")
     if options.weights_are == "counts":
         raise InputError("weights_are", "not_of_an_audit")
@@ -206,27 +221,16 @@ def _refuse_options(options: Options) -> None:
         raise InputError("interval_method", "not_of_an_audit")
 
 
-def _verdicts(values: ArrayLike, name: str, system: System) -> Floats:
-    """Return 1, 0 or nan (N,)."""
-    array = vector(values, name).astype(np.float64)
-    same_length(confidence=system.decisions.uncertainty, **{name: array})
-    require(
-        np.isnan(array) | (array == 0) | (array == 1),
-        array,
-        name,
-        "must be 0 or 1, or nan where unlabelled",
-    )
-    return array
-
-
-def _probabilities(values: ArrayLike | None, audited: Bools) -> Floats:
-    """Return with which probability each answer (N,) was drawn: one for all, where none is given."""
-    given = np.ones(1) if values is None else np.atleast_1d(np.asarray(values, np.float64))
-    array = np.broadcast_to(given, audited.shape) if len(given) == 1 else given
-    same_length(correct=audited, audit_probability=array)
-    ok = ~audited | ((array > 0) & (array <= 1))
-    require(ok, array, "audit_probability", "must lie in (0, 1] where `correct` is given")
-    return array
+def _require_labels(audited: Bools, chances: Floats | None, design: Design) -> None:
+    """Raise InputError unless people labelled two answers of each stratum, drawn with known probabilities."""
+    fewest = int(design.totals(audited.astype(np.float64)).min())
+    if fewest < 2:
+        of_each = "" if design.stratum is None else " of each stratum"
+        rule = "must be given for two or more answers{of_each}, which were drawn at random"
+        raise InputError("references", rule, got=str(fewest), of_each=of_each)
+    if chances is not None:
+        ok = ~audited | ((chances > 0) & (chances <= 1))
+        require(ok, chances, "audit_probability", "must lie in (0, 1] where there are labels")
 
 
 def _keys(system: System, only: Iterable[Key] | None) -> tuple[list[Key], tuple[Note, ...]]:
@@ -304,7 +308,7 @@ class AuditedNumber:
 
     residual: Number  # of these answers
     rows: Ints  # (M,), which they are
-    weight: Floats  # (M,), what each counts
+    drawn: Design  # of these (M,)
     moved: Floats  # (N,), what each answer moves the number by, through confidence and verdict, times W
     design: Design
 
@@ -316,14 +320,17 @@ class AuditedNumber:
     @cached_property
     def corrections(self) -> Floats:
         """What each answer (N,) moves the number by, times W, because people looked: their mean is left out."""
-        line = self.residual.line
+        weight = self.drawn.weight
+        wrong = self.residual.groups.cost / weight
         corrections = np.zeros(len(self.moved))
-        corrections[self.rows] = self.weight * line.at(self.residual.groups.cost / self.weight)
+        corrections[self.rows] = weight * self.drawn.centred(self.residual.line.at(wrong))
         return corrections
 
     def is_drawn_as(self, other: AuditedNumber) -> bool:
         """Return whether people looked at the same answers of another system, drawn in the same way."""
-        return np.array_equal(self.rows, other.rows) and np.allclose(self.weight, other.weight)
+        return np.array_equal(self.rows, other.rows) and np.allclose(
+            self.drawn.weight, other.drawn.weight
+        )
 
     @property
     def scores(self) -> Floats:
@@ -365,9 +372,13 @@ def _audited(audit: Audit, answers: Answers, whole: Number) -> AuditedNumber:
     line = whole.line
     chance = np.where(answers.form.abstained, 1.0, audit.chance)
     influence = line.intercept[group] + line.slope[group] * chance
-    moved = weight * (influence - np.average(influence, weights=weight))
-    drawn = (weight * audit.factor)[audit.rows]
-    residual = _residual(whole, audit, group, drawn)
+    moved = weight * answers.design.centred(influence)
+    stratum = answers.design.stratum
+    drawn = Design(
+        (weight * audit.factor)[audit.rows],
+        stratum=None if stratum is None else stratum[audit.rows],
+    )
+    residual = _residual(whole, audit, group, drawn.weight)
     return AuditedNumber(residual, audit.rows, drawn, moved, answers.design)
 
 
@@ -472,9 +483,9 @@ def _infer_corrections(
     corrections = [one.corrections for one in numbers]
     if all(first.is_drawn_as(one) for one in others):
         corrections = [_first_less_others(corrections)]
-        inferred = [infer([one.residual for one in numbers], Design(first.weight))]
+        inferred = [infer([one.residual for one in numbers], first.drawn)]
     else:
-        inferred = [infer([one.residual], Design(one.weight)) for one in numbers]
+        inferred = [infer([one.residual], one.drawn) for one in numbers]
         inferred[1:] = [one and one.negated() for one in inferred[1:]]
     return [one for one in inferred if one is not None], corrections
 
@@ -543,11 +554,11 @@ class _Rest:
 # ---- notes -----------------------------------------------------------------------------------------------------------
 
 
-def _notes(system: System, audited: Bools, weight: Floats) -> tuple[Note, ...]:
+def _notes(system: System, verdict: Floats, weight: Floats) -> tuple[Note, ...]:
     """Return how often the judge is right, and a note if the answers that people labelled do not look drawn."""
     audit: Audit = system.audit
     rows = audit.rows
-    called_wrong = audit.verdict[rows] == 0
+    called_wrong = verdict[rows] == 0
     wrong = audit.correct[rows] == 0
     weights = (weight * audit.factor)[rows]
     fields = {
@@ -556,7 +567,7 @@ def _notes(system: System, audited: Bools, weight: Floats) -> tuple[Note, ...]:
         "sensitivity": _share(called_wrong, wrong, weights),
         "specificity": _share(~called_wrong, ~wrong, weights),
     }
-    return (Note("audited", fields), *_note_not_drawn(system, weight))
+    return (Note("audited", fields), *_note_not_drawn(system, verdict, weight))
 
 
 def _share(hits: Bools, among: Bools, weight: Floats) -> str:
@@ -576,7 +587,7 @@ def _share(hits: Bools, among: Bools, weight: Floats) -> str:
     return f"{1 - missed.value:.0%} ({low:.0%} to {high:.0%})"
 
 
-def _note_not_drawn(system: System, weight: Floats) -> tuple[Note, ...]:
+def _note_not_drawn(system: System, verdict: Floats, weight: Floats) -> tuple[Note, ...]:
     """Return a note if verdicts or confidences of the labelled answers are others than chance draws."""
     from scipy.special import ndtri
 
@@ -584,7 +595,7 @@ def _note_not_drawn(system: System, weight: Floats) -> tuple[Note, ...]:
     answered = ~system.decisions.abstained
     drawn = weight * audit.factor
     for what, values in {
-        "verdicts": np.where(np.isnan(audit.verdict), 0.5, audit.verdict),
+        "verdicts": np.nan_to_num(verdict, nan=0.5),
         "confidences": 1 - system.decisions.uncertainty,
     }.items():
         centred = np.where(answered, values - np.average(values, weights=weight * answered), 0.0)

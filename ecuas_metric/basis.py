@@ -99,9 +99,11 @@ class Basis:
         The floor of uncertainties, and the number of bins of ECE.
     predictions_are, renormalized, decisions, missing_confidence
         How the system's output was read: see `options.OPTIONS`.
-    weights, groups, strata, labels, ids, answers : Digest
-        Digests of what the samples have: weights, groups, strata, true classes, ids, and the costs of the answers. With
-        ids they do not depend on the order of the samples.
+    audit : str
+        How many answers people labelled, of how many, beside the verdicts of a judge.
+    weights, groups, strata, labels, ids, answers, judge, drawn : Digest
+        Digests of what the samples have: weights, groups, strata, true classes, ids, the costs of the answers, verdicts
+        of a judge, and probabilities of being labelled. With ids they do not depend on the order of the samples.
     weighting : str
         What weights mean.
     unlabelled : str
@@ -149,7 +151,8 @@ class Basis:
     decisions: str | None = _fact("sources of the decisions", "decisions", _EVERY)
     # each system has its own
     audit: str | None = _fact("audits", "audit", _BESIDE)
-    judge: str | None = _fact("verdicts of judges", "judge", _BESIDE)
+    judge: Digest | None = _fact("verdicts of judges", "judge", _BESIDE)
+    drawn: Digest | None = _fact("probabilities of a draw", "drawn", _BESIDE)
     # a system answers what it will
     abstentions: str | None = _fact("readings of abstentions", "abstentions", _EVERY)
     missing_confidence: float | None = _fact("values of missing confidences", "missing")
@@ -317,7 +320,6 @@ class Origin:
     unlabelled: str | None = None
     recalibration: str | None = None
     audit: str | None = None
-    judge: str | None = None
 
 
 UNKNOWN = Origin()
@@ -351,6 +353,8 @@ def basis_of_options(
         reject_costs=options.reject_costs,
         decisions=None if options.decisions is None else "given",
         abstentions=None if options.abstained is None else REJECTIONS,
+        judge=digest_values(options.judge, ids),
+        drawn=digest_values(options.audit_probability, ids),
         missing_confidence=options.missing_confidence,
         weights=digest_values(options.sample_weight, ids),
         weighting=_unless_default(options, "weights_are"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import os
 import textwrap
-from collections.abc import Sized
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from .version import BIBTEX, VERSION
 from .messages import SENTENCES
 from .errors import InputError, Note, issue_warnings
 from .precision import widen
-from .inputs import FORM_CHECKS, Array, numbers, require_same_order
+from .inputs import FORM_CHECKS, Array, confidences, numbers, require_same_order
 from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample, refuse_idle_options
 from .classes import sort_columns
 from .groups import tie_groups
@@ -37,7 +38,8 @@ from .basis import basis_of_options
 from .inference import infer
 from .sampling import intervals
 from .intervals import analytic_intervals
-from .results import compute_results, prepare
+from .results import compute_results
+from .audit import prepare_answers
 
 _DESCRIPTION = """\
 ECUAS_n is the expected cost, over all reject costs, of a system that answers and says how sure it is: a classifier
@@ -64,8 +66,9 @@ _KWARGS_DESCRIPTION = f"""
 Args:
     predictions: confidences in [0, 1], shape (N,); or posteriors over K classes, shape (N, K). In the configuration
         "graded": uncertainties, shape (N,), in the unit of the costs.
-    references: for confidences whether each answer is correct, 0 or 1; for posteriors the true class, 0 to K - 1. In
-        the configuration "graded": the cost of each candidate decision.
+    references: for confidences whether each answer is correct, 0 or 1, or, beside a judge, nan where people did not
+        look; for posteriors the true class, 0 to K - 1. In the configuration "graded": the cost of each candidate
+        decision.
 {_ARGS}
 
 Returns:
@@ -172,7 +175,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         is_given = predictions is not None or references is not None
         if is_given and not (_is_empty(predictions) and _is_empty(references)):
             require_same_order(predictions=predictions, references=references, **per_sample(asked))
-            passed.append(self._checked(predictions, references))
+            passed.append(self._checked(predictions, references, asked))
         try:
             if self.num_process > 1 and self._of_others is None:
                 results = self._compute_of_all([*self._added, *passed], asked)
@@ -212,7 +215,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         if _is_empty(predictions) and _is_empty(references):
             return
         require_same_order(predictions=predictions, references=references)
-        batch = self._checked(predictions, references)
+        batch = self._checked(predictions, references, self.options)
         if self._of_others is not None:
             raise InputError(
                 "the inputs",
@@ -276,6 +279,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         groups: object = None,
         strata: object = None,
         abstained: object = None,
+        judge: object = None,
+        audit_probability: object = None,
     ) -> dict[str, float]:
         given = locals()
         options = checked_options(**{name: given[name] for name in OPTIONS})
@@ -284,14 +289,19 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         self._of_others = [every.rows(slice(self._num_own, None))]
         return self._score([every], options)
 
-    def _checked(self, predictions: object, references: object) -> _Batch:
-        """Return a checked batch, which has the shape of those before."""
+    def _checked(
+        self, predictions: object, references: object, options: Mapping[str, object]
+    ) -> _Batch:
+        """Return a checked batch, which has the shape of those before; labels beside a judge may be nan."""
         for name, values in {"predictions": predictions, "references": references}.items():
             if values is None:
                 raise InputError(name, "inputs_missing")
         values = numbers(sort_columns(predictions), "predictions")
         form = _form(self.config_name, values)
-        checked, truth = FORM_CHECKS[form](values, references)
+        check = FORM_CHECKS[form]
+        if form == "confidences" and options.get("judge") is not None:
+            check = functools.partial(confidences, are_drawn=True)
+        checked, truth = check(values, references)
         batch = _Batch(form, checked.astype(np.float64, copy=False), truth)
         if self._added and self._added[0].row_shape != batch.row_shape:
             raise InputError(
@@ -311,7 +321,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             predictions = np.concatenate([batch.predictions for batch in batches])
             references = np.concatenate([batch.references for batch in batches])
         self.row_shape = predictions.shape[1:]
-        results = compute_results(prepare(batches[0].form, predictions, references, options))
+        form = batches[0].form
+        results = compute_results(prepare_answers(form, predictions, references, options))
         issue_warnings(results.notes, stacklevel=3)
         return results.flat()
 
@@ -388,7 +399,8 @@ def _arrow_table(batch: _Batch, *, schema: pa.Schema) -> pa.Table:
     if predictions.ndim == 2:
         offsets = np.arange(0, predictions.size + 1, predictions.shape[1], dtype=np.int32)
         values = pa.ListArray.from_arrays(offsets, values)
-    return pa.Table.from_arrays([values, pa.array(batch.references)], schema=schema)
+    truth = pa.array(batch.references, schema.field("references").type, from_pandas=True)
+    return pa.Table.from_arrays([values, truth], schema=schema)
 
 
 def _to_numpy(column: pa.ChunkedArray) -> Array:

@@ -161,8 +161,13 @@ def _mixes_precisions(values: object) -> bool:
     return not dtypes.isdisjoint(FORMATS) or any(map(_mixes_precisions, values))
 
 
-def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
-    """Return confidences (N,), NaN where missing, in [0, 1] up to rounding, and correctness (N,), 0 or 1."""
+def confidences(
+    predictions: object, references: object, *, are_drawn: bool = False
+) -> tuple[Floats, Array]:
+    """Return confidences (N,), NaN where missing, in [0, 1] up to rounding, and correctness (N,), 0 or 1.
+
+    Of answers that `are_drawn` for people to label that of the others is NaN.
+    """
     confidence = vector(predictions, "predictions").astype(np.float64, copy=False)
     correct = vector(references, "references")
     same_length(predictions=confidence, references=correct)
@@ -170,11 +175,11 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     if not ok.all():
         advice = _scale_advice(confidence, correct)
         require(ok, confidence, "predictions", "out_of_unit_interval", advice)
-    ok = (correct == 0) | (correct == 1)
+    ok = (correct == 0) | (correct == 1) | (np.isnan(correct) & are_drawn)
     if not ok.all():
         advice = _truth_advice(correct, confidence)
         require(ok, correct, "references", "not_0_or_1", advice)
-    return confidence, correct.astype(np.int64, copy=False)
+    return confidence, correct.astype(np.float64 if are_drawn else np.int64, copy=False)
 
 
 def complement(values: Floats, whole: float = 1.0) -> Floats:

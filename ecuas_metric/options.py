@@ -38,6 +38,8 @@ PER_SAMPLE = (
     "groups",
     "strata",
     "abstained",
+    "judge",
+    "audit_probability",
 )  # options with one value for each sample
 LEVEL = 0.95  # of confidence, where none is asked for: the convention of the field
 ALPHA = round(1 - LEVEL, 12)  # p-values up to it are significant
@@ -71,6 +73,8 @@ class Options:
     groups: Ints | None = None
     strata: Ints | None = None
     abstained: Bools | None = None
+    judge: Floats | None = None
+    audit_probability: Floats | None = None
 
     @property
     def floor(self) -> float:
@@ -150,6 +154,8 @@ def _idle_options(options: Options) -> dict[str, str]:
         idle |= dict.fromkeys(_OF_DRAWS, "interval_method='percentile'")
     if options.sample_weight is None:
         idle["weights_are"] = "sample_weight"
+    if options.judge is None:
+        idle["audit_probability"] = "judge"
     return idle
 
 
@@ -408,6 +414,20 @@ def _abstained(values: object, name: str) -> Bools:
     return np.asarray(array == 1)
 
 
+def _verdicts(values: object, name: str) -> Floats:
+    """Return a judge's verdicts (N,): 1, 0, or nan where it says nothing."""
+    array = vector(values, name).astype(np.float64)
+    ok = np.isnan(array) | (array == 0) | (array == 1)
+    require(ok, array, name, "must be 0 or 1, or nan where there is no verdict")
+    return np.where(np.isnan(array), np.nan, array)  # one of all that there are, for digests
+
+
+def _probabilities(values: object, name: str) -> Floats:
+    """Return probabilities of a draw (N,), anything where nothing was drawn."""
+    array = vector(values, name).astype(np.float64)
+    return np.where(np.isnan(array), np.nan, array)
+
+
 def _memberships(values: object, name: str) -> Ints:
     """Return names or numbers of groups or strata as integers from 0."""
     array = one_dimensional(np.asarray(values), name)
@@ -520,6 +540,17 @@ OPTIONS = {
     "abstained": Option(
         _abstained,
         "Where a system gives no answer, 1 or True: this costs the reject cost, 1 in ECUAS_n, whatever else is given",
+        _CONFIDENCES,
+    ),
+    "judge": Option(
+        _verdicts,
+        "A judge's verdicts, 1 or 0, or nan where there is none; labels are then of people, and nan where these did "
+        "not look: numbers use both, and hold whatever the judge's mistakes if people's answers were drawn at random",
+        _CONFIDENCES,
+    ),
+    "audit_probability": Option(
+        _probabilities,
+        "With which probability each answer was drawn for people to label; by default all with the same",
         _CONFIDENCES,
     ),
 }

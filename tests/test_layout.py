@@ -12,7 +12,6 @@ from tests.conftest import ROOT, parsed
 METRIC, DATASET = ROOT / "ecuas_metric", ROOT / "triviaqa_subset"
 SHIPPED = {SCRIPT.name, *imported(SCRIPT)}  # what Evaluate's loader copies
 BESIDE = {
-    "audit.py",
     "__init__.py",
     "api.py",
     "app.py",

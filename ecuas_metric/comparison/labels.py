@@ -9,15 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from ..errors import FileError, InputError
+from ..errors import UNLABELLED, FileError, InputError
 from ..files.cells import numbers_in, parse_cells, truths_in
 from ..files.read import read_sheet
-from ..files.submissions import Labels, Submission
+from ..files.submissions import Submission
 from ..files.values import Sheet, as_ids, is_numeric, positions_in, texts_in
+from ..inputs import is_one_repeated
 
 _LEADING = re.compile(
     "judge|verdict|grade|score|correct|conf|prob", re.IGNORECASE
 )  # names of columns
+
+_OF_VERDICTS = ("judge_for_truth", UNLABELLED)  # notes on these as the truth
 
 
 def ids_of(submission: Submission) -> list[object]:
@@ -105,16 +108,17 @@ def _with_labels(submission: Submission, sheet: Sheet) -> Submission:
             raise sheet.error("id", rule, wrong)
     correct = np.full(len(ours), np.nan)
     correct[places] = truths_in(sheet, "correct")
-    probability = None
+    verdicts = submission.references.astype(np.float64)
+    if submission.unlabelled is not None:
+        verdicts[submission.unlabelled.rows] = np.nan
+    per_sample = {"judge": verdicts.tolist(), **submission.per_sample}
     if "audit_probability" in sheet.names:
-        probability = np.ones(len(ours))
-        probability[places] = numbers_in(sheet, "audit_probability")
-    judge = submission.references.astype(np.float64)
-    if submission.labels is not None:
-        judge = submission.labels.judge
-    elif submission.unlabelled is not None:
-        judge = np.where(submission.unlabelled.rows, np.nan, judge)
-    labels = Labels(correct, judge, probability)
-    notes = tuple(note for note in submission.notes if note.id != "judge_for_truth")
-    known = np.nan_to_num(correct).astype(np.int64)
-    return replace(submission, references=known, labels=labels, unlabelled=None, notes=notes)
+        known = numbers_in(sheet, "audit_probability")
+        if not is_one_repeated(known):  # else it changes nothing
+            probability = np.full(len(ours), np.nan)
+            probability[places] = known
+            per_sample["audit_probability"] = probability.tolist()
+    notes = tuple(note for note in submission.notes if note.id not in _OF_VERDICTS)
+    return replace(
+        submission, references=correct, per_sample=per_sample, unlabelled=None, notes=notes
+    )

@@ -20,6 +20,7 @@ _OF_ALL = (
     "random_state",
 )
 _OF_ONE = (
+    "judge",
     "reject_costs",
     "groups",
     "strata",

@@ -30,6 +30,7 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
         "system": "system model llm model_name",
         "id": "id question_id sample_id doc_id qid example_id item_id instance_id custom_id uid question idx index",
         "judge": "judge judge_correct judge_verdict",
+        "audit_probability": "audit_probability",
         "abstained": "abstained is_abstained not_attempted is_not_attempted",
         "weight": "",
         "group": "",
@@ -109,6 +110,9 @@ class Reading:
     predictions_are: str | None = None
     right: str | None = None
     abstained: str | None = None  # the word in place of an answer
+    are_verdicts: bool = (
+        False  # correctness is what a judge says: people label some answers elsewhere
+    )
     # a role -> its column, several joined by +
     columns: Mapping[str, str] = field(default_factory=dict)
     # side by side -> columns of their own

@@ -81,6 +81,8 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     matching = _Matching(sheet.head(HEAD), labels or ())
     matching.say(reading.columns)
     matching.find()
+    if reading.are_verdicts:
+        matching.take_verdicts()
     form = matching.form(_OF_FORMS & set(reading.columns))
     matching.require_one_column(form)
     _refuse_idle(reading, form)
@@ -183,6 +185,13 @@ class _Matching:
                 if role == "posteriors" and not self.alike[role]:
                     self.roles[role] = self._numbered() or self._named_by_class()
 
+    def take_verdicts(self) -> None:
+        """Let the judge's column be that of correctness, if none was said."""
+        verdicts = self.roles.pop("judge")
+        if verdicts and "correct" not in self.said:
+            self.roles["correct"] = verdicts
+            self.alike["correct"] = verdicts
+
     def form(self, said: set[str]) -> str:
         """Return the form of input that the columns make up and that uses all that was said.
 
@@ -252,7 +261,7 @@ class _Matching:
     def _idle(self, form: str) -> set[str]:
         """Return roles that are of no use to a form, unless the user names them."""
         idle = set() if form in OF_FORMS else {"abstained"}
-        return idle if self._is_audited(form) else idle | {"judge"}
+        return idle if self._is_audited(form) else idle | {"judge", "audit_probability"}
 
     def _is_audited(self, form: str) -> bool:
         """Return whether people labelled some answers only, so that a judge's verdicts on all count."""

@@ -60,7 +60,14 @@ from .values import (
     texts_in,
 )
 
-OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
+OPTION_OF_ROLE = {
+    "weight": "sample_weight",
+    "group": "groups",
+    "stratum": "strata",
+    "judge": "judge",
+    "audit_probability": "audit_probability",
+}
+_OF_NAMES = ("group", "stratum")
 _PARTLY = {  # what reading a file can do
     "count_from_0": "pass_labels",
     "choose_lowest_grade": "set_correct_from",
@@ -104,20 +111,6 @@ def unlabelled_among(is_open: Bools, weight: Floats, rule: str) -> Unlabelled | 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labels:
-    """What people and a judge say of answers (N,): see `audit.audited_system`."""
-
-    correct: Floats
-    judge: Floats
-    audit_probability: Floats | None = None
-
-    def of_rows(self, rows: Ints) -> Labels:
-        """Return these of some answers."""
-        probability = picked(self.audit_probability, rows)
-        return Labels(self.correct[rows], self.judge[rows], probability)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Submission:
     """The output of one system, as a file has it."""
 
@@ -125,7 +118,7 @@ class Submission:
     recipe: Recipe  # how the file became these arrays
     rows: Ints  # (N,), the number of each row in the file
     predictions: Array  # (N,) or (N, K), checked by `inputs`, except for what depends on options
-    references: Array  # (N,), 0 where unlabelled
+    references: Array  # (N,), 0 where unlabelled, and nan where there is a judge
     # whole numbers or text, which pair its samples with those of other systems
     ids: pa.Array | None = None
     per_sample: Mapping[str, list[object]] = field(default_factory=dict)  # by the metric's option
@@ -137,7 +130,6 @@ class Submission:
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
     cost: str | Floats | None = None  # where mistakes do not all cost the same
     truth: Floats | None = None  # (N,), numbers for the true ones of these classes
-    labels: Labels | None = None
     population: str = ""  # which of the questions of the file these are, if not all
 
     def of_rows(self, rows: Ints) -> Submission:
@@ -164,7 +156,6 @@ class Submission:
             truth=picked(self.truth, rows),
             unlabelled=unlabelled,
             notes=notes,
-            labels=None if self.labels is None else self.labels.of_rows(rows),
         )
 
     @property
@@ -333,8 +324,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         truth, num_classes, true_classes = hits_in(sheet, recipe)
     else:
         truth = truth_in(sheet, recipe)
-    labels = _labels_in(sheet, truth, recipe)
-    is_open = np.isnan(truth) & (labels is None)
+    is_open = np.isnan(truth) & (not recipe.of("judge"))
     notes = _note_on_judge(recipe)
     unlabelled = _unlabelled_in(sheet, is_open, recipe)
     if unlabelled is not None:
@@ -365,15 +355,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         unlabelled=unlabelled,
         num_classes=num_classes,
         truth=true_classes,
-        labels=labels,
     )
-
-
-def _labels_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Labels | None:
-    """Return people's labels (N,) of some answers beside a judge's verdicts on all, if a column has these."""
-    for name in recipe.of("judge"):
-        return Labels(truth, truths_in(sheet, name))
-    return None
 
 
 def _arrays_of(
@@ -434,14 +416,15 @@ def _per_sample(
     sheet: Sheet,
     recipe: Recipe,
 ) -> dict[str, list[object]]:
-    """Return weights, groups, strata and abstentions by the metric's option."""
+    """Return weights, groups, strata, verdicts and abstentions by the metric's option."""
     columns: dict[str, list[object]] = {}
     for role, option in OPTION_OF_ROLE.items():
         names = recipe.of(role)
-        if role == "weight" and names:
-            columns[option] = numbers_in(sheet, names[0]).tolist()
-        elif names:
+        if role in _OF_NAMES and names:
             columns[option] = _joined(sheet, names).to_pylist()
+        elif names:
+            read = truths_in if role == "judge" else numbers_in
+            columns[option] = read(sheet, names[0]).tolist()
     abstained = abstained_in(sheet)
     if abstained is not None:
         columns["abstained"] = abstained.tolist()
@@ -471,7 +454,7 @@ def checked(
     if recipe.form == "positive":
         of_class_1, _ = confidences(values, np.zeros(len(values)))
         return posteriors(stacked(of_class_1), truth)
-    return confidences(values, truth)
+    return confidences(values, truth, are_drawn=bool(recipe.of("judge")))
 
 
 def truth_in(sheet: Sheet, recipe: Recipe) -> Floats:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..audit import audited_system
+from ..audit import prepare_answers
 from ..basis import Origin, differing, may_rank, signature_of
 from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
@@ -27,7 +27,6 @@ from ..results import (
     System,
     compute_results,
     named_systems,
-    prepare,
     require_same_keys,
     value_keys,
 )
@@ -678,17 +677,13 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **submission.per_sample)
-        system = prepare(
+        system = prepare_answers(
             submission.form,
             submission.predictions,
             submission.references,
             checked,
             ids=submission.ids,
         )
-        labels = submission.labels
-        if labels is not None:
-            probability = labels.audit_probability
-            system = audited_system(system, labels.correct, labels.judge, probability)
     except InputError as error:
         raise located(error, submission.recipe, submission.file, submission.rows) from None
     notes += submission.notes + system.notes

@@ -37,6 +37,8 @@ EVERY_OPTION = {
     "groups": ["a", "a", "b"],
     "strata": [0, 0, 1],
     "abstained": [0, 0, 1],
+    "judge": [1, 1, 0],
+    "audit_probability": [0.1, 0.5, 1.0],
 }
 UNIT = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.7, 0.9, 1.0]), st.floats(0, 1))
 

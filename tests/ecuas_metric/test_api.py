@@ -140,6 +140,7 @@ NEEDS = {  # an option -> those without which it changes nothing
     "weights_are": {"sample_weight": [1, 2, 3]},
     "groups": LEVEL_OF_90,
     "strata": LEVEL_OF_90,
+    "audit_probability": {"judge": [1, 0, 1]},
     **DRAWS,
 }
 OF_COSTS = NEEDS | {name: LEVEL_OF_90 | {"interval_method": "percentile"} for name in DRAWS}

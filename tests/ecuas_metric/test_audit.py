@@ -5,7 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from ecuas_metric import InputError, compare_systems, confidence_system, score_confidences
+from ecuas_metric import (
+    InputError,
+    augrc_score,
+    aurc_score,
+    auroc_score,
+    compare_systems,
+    confidence_ecuas_score,
+    confidence_system,
+    score_confidences,
+)
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.plotting.curves import reliability
 from ecuas_metric.rejection import choose_reject_cost
@@ -163,6 +172,59 @@ def test_unequal_probabilities_of_the_draw_are_undone(rng):
     assert not found.estimates[key].low < truth < found.estimates[key].high
 
 
+def test_one_stratum_is_none_and_strata_are_weighted_by_their_size(rng):
+    confidence, correct, verdict = judged(rng, size=2000)
+    labels = audited(correct, rng.permutation(2000)[:200])
+    expected = results_of(labels, confidence, verdict)
+    one = results_of(labels, confidence, verdict, strata=np.ones(2000))
+    assert one.flat() == pytest.approx(expected.flat())
+    stratum = (confidence > 0.3).astype(int)
+    drawn = np.r_[np.flatnonzero(stratum == 0)[:100], np.flatnonzero(stratum == 1)[:100]]
+    system = confidence_system(
+        audited(correct, drawn), confidence, judge=verdict, strata=stratum, **OPTIONS
+    )
+    assert "audit_not_drawn" not in [note.id for note in system.notes]
+    cost = system.decisions.candidate_cost
+    weight = system.audit.factor
+    for one in (0, 1):
+        inside = stratum == one
+        assert weight[inside].sum() == pytest.approx(inside.sum())
+    found = compute_results(system).estimates[Key("error_rate")]
+    assert found.value == pytest.approx(cost.mean())
+    assert found.low < 1 - correct.mean() < found.high
+
+
+def test_strata_that_tell_errors_apart_narrow(rng):
+    """Where the judge says nothing, and all confidences are one, what strata tell is all that is known."""
+    stratum = np.repeat([0, 1], 500)
+    correct = (rng.random(1000) < np.where(stratum, 0.95, 0.1)).astype(float)
+    labels = audited(correct, np.r_[rng.permutation(500)[:100], 500 + rng.permutation(500)[:100]])
+    silent = np.full(1000, np.nan)
+    key = Key("error_rate")
+    plain = results_of(labels, np.full(1000, 0.5), silent).estimates[key]
+    within = results_of(labels, np.full(1000, 0.5), silent, strata=stratum).estimates[key]
+    assert width(within) < 0.75 * width(plain)
+
+
+@pytest.mark.parametrize(
+    ("function", "key"),
+    [
+        (confidence_ecuas_score, "ecuas_1"),
+        (auroc_score, "auroc"),
+        (aurc_score, "aurc"),
+        (augrc_score, "augrc"),
+    ],
+)
+def test_a_function_of_one_metric_takes_a_judge(function, key, rng):
+    confidence, correct, verdict = judged(rng)
+    labels = audited(correct, rng.permutation(600)[:120])
+    chance = rng.random(600) / 2 + 0.1
+    options = {"judge": verdict, "audit_probability": chance}
+    expected = score_confidences(labels, confidence, n=1, **options)[key]
+    assert function(labels, confidence, **options) == expected
+    assert function(labels, confidence, judge=verdict) != expected
+
+
 def test_a_difference_to_itself_is_0_and_turned_it_is_its_negative(rng):
     confidence, correct, verdict = judged(rng)
     rows = rng.permutation(600)[:120]
@@ -190,7 +252,6 @@ def test_a_difference_to_itself_is_0_and_turned_it_is_its_negative(rng):
         {"normalize": True},
         {"decompose": True},
         {"calibration": True},
-        {"strata": [0, 1] * 300},
         {"interval_method": "percentile", "confidence_level": 0.9},
         {"sample_weight": [1] * 600, "weights_are": "counts"},
     ],
@@ -223,9 +284,16 @@ def test_what_does_not_hold_is_refused_by_its_name(rng):
             refused()
     with pytest.raises(InputError, match="must lie in"):
         confidence_system(
-            audited(correct, range(90)), confidence, judge=verdict, audit_probability=0
+            audited(correct, range(90)),
+            confidence,
+            judge=verdict,
+            audit_probability=np.zeros(600),
         )
     with pytest.raises(InputError, match="two or more"):
         score_confidences(audited(correct, [3]), confidence, judge=verdict)
     with pytest.raises(InputError, match="changes nothing without judge"):
-        confidence_system(correct, confidence, audit_probability=0.1)
+        score_confidences(correct, confidence, audit_probability=[0.1] * 600)
+    with pytest.raises(InputError, match="two or more answers of each stratum"):
+        confidence_system(
+            audited(correct, range(90)), confidence, judge=verdict, strata=np.arange(600) // 300
+        )

@@ -246,7 +246,7 @@ abbreviations, besides those explained below each table
   reading: are rules by which answers were judged and files were read, recipe: is a short hash of these and of the
   columns, population: a selection of questions, decisions: the system's own, abstentions: what samples without an
   answer count as, max: the largest uncertainty, unlabelled: what became of answers without a label, audit: how many
-  people labelled, judge: a short hash of verdicts, v: the version.
+  people labelled, judge: and drawn: short hashes of verdicts and of probabilities of the draw, v: the version.
 
 """
 _SCORE = """\

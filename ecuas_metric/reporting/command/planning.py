@@ -150,7 +150,7 @@ def draw_audit(
     ] = "to_label.csv",
 ) -> Notes:
     """Draw answers for people to label, so that `ecuas score --audit` can correct a judge's verdicts on all of them."""
-    submissions = read_files(files, rows, metric=MetricOptions(), unlabelled="bounds")
+    submissions = read_files(files, rows, metric=MetricOptions(), are_verdicts=True)
     ids = _common_ids(submissions)
     count = int(check_number(answers, "answers", 2, len(ids), whole=True))
     chosen = {ids[row] for row in np.random.default_rng(seed).permutation(len(ids))[:count]}

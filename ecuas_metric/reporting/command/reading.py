@@ -85,27 +85,31 @@ def read_files(
     metric: FormOptions,
     unlabelled: str | None = None,
     are_new: bool = False,
+    are_verdicts: bool = False,
     classes: Sequence[str] | None = None,
     beside: Iterable[str | None] = (),
 ) -> list[Submission]:
     """Read all files of the command line.
 
     `part` is the column, or what of a run, whose values are parts of a system, `unlabelled` and `classes` what counts
-    where nothing is asked for; new rows have no truth. `beside` are further files of the command.
+    where nothing is asked for; new rows have no truth, and verdicts are a judge's, of which people correct some.
+    `beside` are further files of the command.
     InputError if a flag has no effect on these files.
     """
     rows = PairFlags(**asdict(flags))
     files = [parse_file(text) for text in texts]
     others = list(map(parse_file, filter(None, [*beside, rows.recipe, rows.truth])))
+    are_verdicts = are_verdicts or rows.audit is not None
     readings = readings_of(
         rows,
         metric,
         files,
         others,
         roles={"group": rows.groups, "part": part, "stratum": stratum},
-        unlabelled=unlabelled,
+        unlabelled="bounds" if are_verdicts else unlabelled,
         classes=classes,
     )
+    readings = [replace(reading, are_verdicts=are_verdicts) for reading in readings]
     tasks = [] if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
     truth = _truth_of(rows, [*files, *others])
     run = RunOptions(

@@ -82,6 +82,25 @@ def test_labels_of_people_give_the_numbers_of_python(truth, capsys):
     assert "a judge's verdicts" in capsys.readouterr().err
 
 
+def test_verdicts_need_no_other_name_where_people_label_some(truth, capsys):
+    run = pd.read_csv("run.csv").rename(columns={"correct": "judge"})
+    run.loc[run.index % 10 == 0, "judge"] = np.nan
+    run.to_csv("run.csv", index=False)
+    assert main(DRAW) == 0
+    assert "correct = judge" in capsys.readouterr().out
+    labelled(truth).to_csv("done.csv", index=False)
+    assert main(["score", "run.csv", "--audit", "done.csv"]) == 0
+    captured = capsys.readouterr()
+    assert "|audit:90/600|" in captured.out
+    assert "taken for the truth" not in captured.err
+    assert "without a label" not in captured.err
+    assert main(["score", "run.csv"]) == 2  # of which nobody labelled any
+    run.assign(correct=1).to_csv("run.csv", index=False)
+    assert main(["score", "run.csv", "--audit", "done.csv"]) == 0
+    numbers = captured.out.partition("\n")[2]
+    assert capsys.readouterr().out.partition("\n")[2] == numbers
+
+
 def test_two_systems_are_compared_by_their_labels(truth, capsys):
     run = pd.read_csv("run.csv")
     both = pd.concat([run.assign(system=name) for name in "ab"])
