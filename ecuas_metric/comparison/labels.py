@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +15,8 @@ from ..files.cells import numbers_in, parse_cells, truths_in
 from ..files.read import read_sheet
 from ..files.submissions import Submission
 from ..files.values import Sheet, as_ids, is_numeric, positions_in, texts_in
-from ..inputs import is_one_repeated
+from ..inputs import Ints, is_one_repeated
+from ..options import check_number
 
 _LEADING = re.compile(
     "judge|verdict|grade|score|correct|conf|prob", re.IGNORECASE
@@ -31,11 +33,54 @@ def ids_of(submission: Submission) -> list[object]:
     return ids
 
 
+def draw_questions(
+    submissions: Sequence[Submission], count: int, seed: int
+) -> tuple[set[object], int]:
+    """Return the ids of so many questions to which there are answers, each with one chance, and of how many.
+
+    Of each stratum of the first system its share is drawn. FileError if there are no ids; InputError if systems have
+    other ones, or a stratum is too small.
+    """
+    first = submissions[0]
+    every = ids_of(first)
+    asked: set[object] = set()
+    for one in submissions:
+        if set(ids_of(one)) != set(every):
+            raise InputError(one.name, "must have the ids of {others}", others=first.name)
+        asked |= _answers(one).keys()
+    strata = first.per_sample.get("strata", [""] * len(every))
+    names = {id_: str(stratum) for id_, stratum in zip(every, strata, strict=True) if id_ in asked}
+    check_number(count, "answers", 2, len(names), whole=True)
+    _, stratum, sizes = np.unique([*names.values()], return_inverse=True, return_counts=True)
+    least = math.ceil(2 * len(names) / sizes.min())
+    if count < least and len(sizes) > 1:
+        rule = "must be at least {least:,}, so that people see two answers of each stratum"
+        raise InputError("answers", rule, value=count, least=least)
+    ids = list(names)
+    return {ids[row] for row in _draw_rows(stratum, count, seed)}, len(ids)
+
+
+def _draw_rows(stratum: Ints, count: int, seed: int) -> Ints:
+    """Return so many rows, of each stratum (N,) its share up to one: every so many from a random one on."""
+    generator = np.random.default_rng(seed)
+    order = generator.permutation(len(stratum))
+    order = order[np.argsort(stratum[order], kind="stable")]
+    steps = np.arange(len(order) + 1) * count / len(order) + generator.random()
+    return np.asarray(order[np.diff(np.floor(steps)) > 0])
+
+
+def _answers(submission: Submission) -> dict[object, int]:
+    """Return the rows of answers by their ids, without abstentions."""
+    silent = submission.per_sample.get("abstained", [0] * len(submission.rows))
+    rows = zip(ids_of(submission), silent, strict=True)
+    return {id_: row for row, (id_, is_silent) in enumerate(rows) if not is_silent}
+
+
 def lines_to_label(submission: Submission, chosen: set[object]) -> list[dict[str, object]]:
-    """Return what people see of the chosen answers: the id, and texts that are no verdicts."""
+    """Return what people see of the answers to chosen questions: the id, and texts that are no verdicts."""
     columns = _texts_beside(submission)
     lines = []
-    for row, id_ in enumerate(ids_of(submission)):
+    for id_, row in _answers(submission).items():
         if id_ in chosen:
             shown = {name: str(cells[row] or "") for name, cells in columns.items()}
             lines.append({"id": id_, "system": submission.name, **shown})

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, ClassVar
 
-import numpy as np
-
 from ...basis import Basis
 from ...comparison.compare import basis_of_pairs
-from ...comparison.labels import ids_of, lines_to_label
+from ...comparison.labels import draw_questions, lines_to_label
 from ...comparison.planning import (
     CORRELATION,
     EXPECTED_AUROC,
@@ -23,10 +21,9 @@ from ...comparison.rows import fields_of
 from ...costs import ECUAS_N, ERROR_RATE
 from ...errors import InputError, Note
 from ...files.recipe import Recipe, lines_of
-from ...files.submissions import Submission
 from ...files.write import write_whole
 from ...metric import Key
-from ...options import ALPHA, DEFAULTS, LEVEL, check_number, checked_options
+from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
 from ..differences import plan_grid
 from ..report import Notes, prepare_submissions
 from ..tables import neutral
@@ -151,28 +148,16 @@ def draw_audit(
 ) -> Notes:
     """Draw answers for people to label, so that `ecuas score --audit` can correct a judge's verdicts on all of them."""
     submissions = read_files(files, rows, metric=MetricOptions(), are_verdicts=True)
-    ids = _common_ids(submissions)
-    count = int(check_number(answers, "answers", 2, len(ids), whole=True))
-    chosen = {ids[row] for row in np.random.default_rng(seed).permutation(len(ids))[:count]}
+    chosen, total = draw_questions(submissions, answers, seed)
     lines = [line for one in submissions for line in lines_to_label(one, chosen)]
     # neither verdicts nor confidences, which lead people
-    beside = {"correct": "", "drawn": 1, "audit_probability": count / len(ids)}
+    beside = {"correct": "", "drawn": 1, "audit_probability": answers / total}
     write_whole(output, _table_to_label(lines, beside).encode())
     print(*lines_of(recipes_of(submissions)), sep="\n")
-    print(f"{output}: {len(lines):,} answers to {count:,} of {len(ids):,} questions, seed {seed}")
-    if count < _FEW_LABELS or len(ids) < _FEW_ROWS:
-        return [("", Note("few_to_label", {"count": count, "total": len(ids)}))]
+    print(f"{output}: {len(lines):,} answers to {answers:,} of {total:,} questions, seed {seed}")
+    if answers < _FEW_LABELS or total < _FEW_ROWS:
+        return [("", Note("few_to_label", {"count": answers, "total": total}))]
     return []
-
-
-def _common_ids(submissions: Sequence[Submission]) -> list[object]:
-    """Return the ids of the first submission; InputError if others have other ones."""
-    ids = ids_of(submissions[0])
-    for other in submissions[1:]:
-        if set(ids_of(other)) != set(ids):
-            first = submissions[0].name
-            raise InputError(other.name, "must have the ids of {others}", others=first)
-    return ids
 
 
 def _table_to_label(lines: Sequence[Mapping[str, object]], beside: Mapping[str, object]) -> str:

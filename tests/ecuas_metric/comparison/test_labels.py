@@ -55,6 +55,27 @@ def test_what_people_see_leads_them_to_no_label_and_is_drawn_by_the_seed(truth, 
     assert "seed 7" in capsys.readouterr().out
 
 
+def test_of_each_stratum_its_share_is_drawn_and_of_no_answer_none(truth, capsys):
+    stratum = np.repeat(["a", "b", "c"], [60, 300, 240])
+    run = pd.read_csv("run.csv").assign(kind=stratum, abstained=0)
+    run.loc[::10, "abstained"] = 1
+    run.to_csv("run.csv", index=False)
+    of_kind = ["--columns", "stratum=kind"]
+    assert main([*DRAW, *of_kind]) == 0
+    assert "90 of 540 questions" in capsys.readouterr().out
+    drawn = pd.read_csv("to_label.csv")
+    assert not drawn["id"].isin(run["id"][::10]).any()
+    kinds = drawn["id"].map(run.set_index("id")["kind"])
+    assert kinds.value_counts().to_dict() == {"b": 45, "c": 36, "a": 9}
+    assert (drawn["audit_probability"] == 90 / 540).all()
+    labelled(truth).to_csv("done.csv", index=False)
+    score = ["score", "run.csv", "--audit", "done.csv", "--interval", "0.95", *of_kind]
+    assert main(score) == 0
+    assert "|strata:" in capsys.readouterr().out
+    assert main([*DRAW[:3], "19", *of_kind]) == 2
+    assert "--answers must be at least 20, so that people" in capsys.readouterr().err
+
+
 def test_labels_of_people_give_the_numbers_of_python(truth, capsys):
     assert main(DRAW) == 0
     labels = labelled(truth)
