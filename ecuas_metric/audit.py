@@ -27,14 +27,13 @@ from .inputs import (
     Bools,
     Floats,
     Ints,
-    is_one_repeated,
     require,
     same_length,
 )
 from .intervals import Answers, make_number, make_numbers, note_on
 from .metric import Key, Point, checked_keys
 from .metrics import Values, sample_costs
-from .options import Options, checked_options, effective_weights, select_options
+from .options import LEVEL, Options, checked_options, effective_weights, select_options
 from .results import (
     Estimate,
     Results,
@@ -97,7 +96,7 @@ class Audit:
         wrong = np.where(abstained, 1.0, 1.0 - self.correct)[rows]
         decisions = replace(select_rows(system.decisions, rows), candidate_cost=wrong)
         options = select_options(system.options, rows)
-        drawn = None if is_one_repeated(weight[rows]) else effective_weights(weight[rows])
+        drawn = effective_weights(weight[rows])
         alone = ranked(decisions, options.replace(sample_weight=drawn))
         return replace(alone, origin=system.origin)
 
@@ -574,11 +573,9 @@ def _share(hits: Bools, among: Bools, weight: Floats) -> str:
     """Return the weighted share of some answers among others (M,), with its interval."""
     if not among.any():
         return "an unknown share"
-    options = checked_options(confidence_level=0.95)
-    weights = weight[among]
-    if not is_one_repeated(weights):
-        options = options.replace(sample_weight=effective_weights(weights))
-    decisions = confidence_decisions(np.full(len(weights), 0.5), hits[among].astype(np.int64))
+    options = checked_options(confidence_level=LEVEL, sample_weight=weight[among])
+    answers = hits[among].astype(np.int64)
+    decisions = confidence_decisions(np.full(len(answers), 0.5), answers)
     key = Key(ERROR_RATE.name)
     missed = compute_results(ranked(decisions, options), only=[key]).estimates[key]
     low, high = 1 - (missed.high or 0.0), 1 - (missed.low or 0.0)

@@ -15,7 +15,7 @@ from ..files.cells import numbers_in, parse_cells, truths_in
 from ..files.read import read_sheet
 from ..files.submissions import Submission
 from ..files.values import Sheet, as_ids, is_numeric, positions_in, texts_in
-from ..inputs import Ints, is_one_repeated
+from ..inputs import Ints
 from ..options import check_number
 
 _LEADING = re.compile(
@@ -159,7 +159,7 @@ def _with_labels(submission: Submission, sheet: Sheet) -> Submission:
     per_sample = {"judge": verdicts.tolist(), **submission.per_sample}
     if "audit_probability" in sheet.names:
         known = numbers_in(sheet, "audit_probability")
-        if not is_one_repeated(known):  # else it changes nothing
+        if (known != known[0]).any():  # else it changes nothing
             probability = np.full(len(ours), np.nan)
             probability[places] = known
             per_sample["audit_probability"] = probability.tolist()

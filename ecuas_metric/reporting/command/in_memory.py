@@ -110,15 +110,21 @@ def _hints(report: Report, systems: Systems, said: Said, by: str | None) -> Iter
     """Yield which commands take these same files next."""
     if "-" in said.files:
         return
-    if not_beaten(report.results, report.keys) and _can_be_recalibrated(systems):
+    are_audited = any(system.audit for system in systems.values())
+    if (
+        not are_audited
+        and not_beaten(report.results, report.keys)
+        and _can_be_recalibrated(systems)
+    ):
         yield said.next_step("score", "--calibrate affine", why="what recalibration gains")
     if by is None and report.is_ranked:
         are_paired = all(system.ids is not None for system in systems.values())
         how = [] if are_paired else ["--by-position"]
         yield said.next_step("compare", *how, why="which differences are more than chance")
-    parts = [] if by is None else [f"--by {quoted(by)}"]
-    why = "the reject cost that rejects 20%"
-    yield said.next_step("threshold", *parts, "--budget 0.2", why=why)
+    if not are_audited:
+        parts = [] if by is None else [f"--by {quoted(by)}"]
+        why = "the reject cost that rejects 20%"
+        yield said.next_step("threshold", *parts, "--budget 0.2", why=why)
 
 
 def _can_be_recalibrated(systems: Systems) -> bool:
