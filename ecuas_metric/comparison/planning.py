@@ -5,21 +5,21 @@ from __future__ import annotations
 import functools
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 
-from ..audit import refuse_audit
+from ..audit import FEWEST, AuditedNumber, infer_audits, known_numbers, refuse_audit
 from ..decisions import right_and_wrong
 from ..errors import InputError
-from ..inference import Inference, Moments
+from ..inference import Inference, Moments, infer
 from ..inputs import Floats
 from ..metric import Key
 from ..metrics import mean_line, right_and_wrong_at
-from ..options import ALPHA, DEFAULTS, check_alpha, check_number
-from ..results import System
+from ..options import ALPHA, DEFAULTS, LEVEL, check_alpha, check_number
+from ..results import System, all_values, answers_drawn
 from .compare import Family, align
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
@@ -29,6 +29,7 @@ CORRELATION = 0.5
 EXPECTED_AUROC = 0.8  # about that of verbalized confidences of language models
 QUANTILES = (np.arange(2000) + 0.5) / 2000  # at which the model's confidences are taken
 MOST = 10**18  # samples, beyond which there is no plan
+_TIMES = (1, 2, 4)  # as many labels as a pilot has
 STEEPEST = 40.0  # a spread of log-odds with which nearly all confidences are 0 or 1
 
 
@@ -96,6 +97,59 @@ def plan_of_systems(
             plan = make_plan(test.key, wanted, spread, planned, power=power, alpha=alpha)
             plans.append(replace(plan, comparable=family.may_rank(test)))
     return plans
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """How far an interval reaches if people label so many answers of which a judge has verdicts."""
+
+    key: Key
+    labels: int
+    half_width: float
+
+
+def plan_labels(system: System, only: Iterable[Key] | None = None) -> list[LabelPlan]:
+    """Return plans of 1, 2 and 4 times as many labels as people gave, for means (in `only`, or all that there are).
+
+    InputError if there is no judge whose verdicts they correct, or people saw too few mistakes.
+    """
+    audit = system.audit
+    if audit is None:
+        raise InputError("a plan of labels", "needs a judge's verdicts on all answers")
+    if audit.fewer < FEWEST:
+        rule = "needs {few} wrong and {few} right answers that people labelled"
+        raise InputError("a plan of labels", rule, got=str(audit.fewer), few=FEWEST)
+    answers = answers_drawn(system)
+    values = all_values(system, None if only is None else list(only))
+    return [
+        plan
+        for key, number in known_numbers(system, answers, values).items()
+        if key.entry.cost is not None and isinstance(number, AuditedNumber)
+        for plan in _plans_of_mean(key, number, system)
+    ]
+
+
+def _plans_of_mean(key: Key, number: AuditedNumber, system: System) -> Iterator[LabelPlan]:
+    """Yield plans of a mean: labels buy the variance of corrections and degrees of freedom, not that of answers."""
+    from scipy.special import stdtrit
+
+    whole = infer_audits([[number]], number.design)[0]
+    corrections = infer([number.residual], number.drawn)
+    if whole is None or corrections is None:
+        return
+    bought = corrections.lower.deviation**2
+    fixed = max(whole.lower.deviation**2 - bought, 0.0)
+    level = system.options.confidence_level or LEVEL
+    low, high = whole.limits(level)
+    pilot = len(number.rows)
+    unit = 0.0
+    for times in _TIMES:
+        labels = min(pilot * times, system.num_samples)
+        freedom = max(min(labels - 4, whole.lower.freedom * labels / pilot), 1.0)
+        quantile = -float(stdtrit(freedom, (1 - level) / 2))
+        reach = quantile * math.sqrt(bought * pilot / labels + fixed)
+        unit = unit or (high - low) / 2 / reach  # of the pilot, whose interval is known
+        yield LabelPlan(key, labels, unit * reach)
 
 
 def _estimate_spread(inference: Inference, samples: int, difference: float) -> Spread:

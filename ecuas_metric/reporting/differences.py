@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..comparison.planning import LabelPlan
 from ..comparison.rows import Comparison, fields_of
 from ..comparison.verdict import Ranking, Verdict, ranking_of, rows_by_key
 from ..inputs import grouped
@@ -284,6 +285,32 @@ def plan_grid(
     return Grid(
         header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans)
     )
+
+
+def label_grid(
+    plans: Mapping[str, Sequence[LabelPlan]],
+    *,
+    level: float,
+    digits: int | None = None,
+    signature: str = "",
+) -> Grid:
+    """Lay out how far intervals reach with so many labels: one row per system and metric."""
+    rows = []
+    labels: list[int] = []
+    for name, of_system in plans.items():
+        for key, of_key in grouped(of_system, lambda plan: plan.key).items():
+            labels = [plan.labels for plan in of_key]
+            reaches = [
+                f"{plan.half_width:.{DIGITS if digits is None else digits}f}" for plan in of_key
+            ]
+            rows.append(list(map(Cell, [name, title(key), *reaches])))
+    header = ["system", "metric", *(f"± with {count:,} labels" for count in labels)]
+    keys = dict.fromkeys(plan.key for of_system in plans.values() for plan in of_system)
+    above = [
+        f"How far {100 * level:.10g}% intervals reach with the labels of people, and about with more:"
+    ]
+    legend = legend_of(keys)
+    return Grid(header, rows, [], signature, labels=2, above=above, grouped=True, legend=legend)
 
 
 def write_differences(

@@ -15,6 +15,7 @@ from ecuas_metric import (
     confidence_system,
     score_confidences,
 )
+from ecuas_metric.comparison.planning import plan_labels
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.plotting.curves import reliability
 from ecuas_metric.rejection import choose_reject_cost
@@ -102,6 +103,28 @@ def test_no_number_depends_on_the_order_of_the_answers(rng):
     found = results_of(labels, confidence, verdict, **options).flat()
     other = results_of(labels[order], confidence[order], verdict[order], **moved).flat()
     assert found == pytest.approx(other, rel=1e-8)
+
+
+def test_a_plan_of_labels_begins_with_the_interval_and_falls_to_that_of_all_labels(rng):
+    confidence, correct, verdict = judged(rng, size=2000)
+    labels = audited(correct, rng.permutation(2000)[:200])
+    system = confidence_system(labels, confidence, judge=verdict, **OPTIONS)
+    plans = plan_labels(system)
+    estimates = compute_results(system).estimates
+    assert {plan.key.metric for plan in plans} >= {"error_rate", "ecuas", "confidence_brier_score"}
+    assert "aurc" not in {plan.key.metric for plan in plans}
+    for first, second, last in zip(plans[::3], plans[1::3], plans[2::3], strict=True):
+        assert [first.labels, second.labels, last.labels] == [200, 400, 800]
+        assert first.half_width == pytest.approx(width(estimates[first.key]) / 2)
+        assert first.half_width > second.half_width > last.half_width
+        more = audited(correct, rng.permutation(2000)[:800])
+        found = results_of(more, confidence, verdict).estimates[last.key]
+        assert last.half_width == pytest.approx(width(found) / 2, rel=0.25)
+    with pytest.raises(InputError, match="needs a judge's verdicts"):
+        plan_labels(confidence_system(correct, confidence, **OPTIONS))
+    few = audited(correct, np.flatnonzero(correct)[:60])
+    with pytest.raises(InputError, match="needs 5 wrong and 5 right"):
+        plan_labels(confidence_system(few, confidence, judge=verdict, **OPTIONS))
 
 
 def test_groups_of_one_answer_are_none_and_copies_of_answers_widen(rng):

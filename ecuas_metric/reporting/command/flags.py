@@ -289,6 +289,8 @@ what to do
          ecuas plan gpt.csv llama.csv
   3. How many samples detect a difference that matters, here 0.02?
          ecuas plan gpt.csv llama.csv --difference 0.02 --metrics ecuas_0,error_rate
+  4. How far do intervals reach if people label more answers of a judge?
+         ecuas plan run.csv --audit to_label.csv
   Decide which difference matters before you look at the data: the N of an observed one is as uncertain as it is.
 """
 

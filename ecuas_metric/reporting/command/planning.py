@@ -14,6 +14,7 @@ from ...comparison.planning import (
     EXPECTED_AUROC,
     POWER,
     Plan,
+    plan_labels,
     plan_of_rates,
     plan_of_systems,
 )
@@ -24,10 +25,10 @@ from ...files.recipe import Recipe, lines_of
 from ...files.write import write_whole
 from ...metric import Key
 from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
-from ..differences import plan_grid
-from ..report import Notes, prepare_submissions
+from ..differences import label_grid, plan_grid
+from ..report import Notes, Systems, prepare_submissions
 from ..tables import neutral
-from .flags import Flag
+from .flags import Flag, flag_of
 from .parameters import (
     Files,
     MetricOptions,
@@ -71,22 +72,46 @@ def plan_of_files(
     target: Target,
     output: MetricOutput,
 ) -> Notes:
-    """Print how many samples a comparison like that of two systems needs."""
-    if rows.audit is not None:
-        raise InputError(
-            "--audit", "is of no use in a plan, which takes the labels of files for the truth"
-        )
+    """Print how many samples a comparison like that of two systems needs, or how many labels beside a judge."""
     # which no number of a plan depends on
     options = metric.options() | {"confidence_level": LEVEL}
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
     require_one_task(submissions)
-    require_pairs(submissions, rows)
+    if rows.audit is None:
+        require_pairs(submissions, rows)
     systems = prepare_submissions(submissions, **options)
     keys = metrics_of(output, systems, options_set(options))
+    if rows.audit is not None:
+        _show_label_plans(systems, keys, target, output, recipes_of(submissions))
+        return notes_of(systems)
     plans = plan_of_systems(systems, only=keys, by_position=rows.by_position, **asdict(target))
     bases = {name: basis_of_pairs(system) for name, system in systems.items()}
     _show_plans(plans, target, output, recipes_of(submissions), bases)
     return notes_of(systems)
+
+
+def _show_label_plans(
+    systems: Systems,
+    keys: Sequence[Key] | None,
+    target: Target,
+    output: MetricOutput,
+    recipes: Sequence[Recipe],
+) -> None:
+    for name, value in asdict(target).items():
+        if value != getattr(Target(), name):
+            raise InputError(flag_of(name), "is of comparisons, not of labels for --audit")
+    plans = {name: plan_labels(system, keys) for name, system in systems.items()}
+    if not any(plans.values()):
+        raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
+    records = [
+        {"system": name, **fields_of(plan)}
+        for name, of_system in plans.items()
+        for plan in of_system
+    ]
+    bases = {name: system.basis for name, system in systems.items()}
+    line = str(next(iter(bases.values())))
+    grid = label_grid(plans, level=LEVEL, digits=output.digits, signature=line)
+    output.show(grid, records, recipes=recipes, bases=bases)
 
 
 def plan_of_error_rates(

@@ -1,5 +1,8 @@
 """`ecuas audit` draws what people label, and `--audit` takes their labels beside a judge's verdicts."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -120,6 +123,22 @@ def test_verdicts_need_no_other_name_where_people_label_some(truth, capsys):
     assert main(["score", "run.csv", "--audit", "done.csv"]) == 0
     numbers = captured.out.partition("\n")[2]
     assert capsys.readouterr().out.partition("\n")[2] == numbers
+
+
+def test_a_plan_says_how_far_more_labels_reach(truth, capsys):
+    assert main(DRAW) == 0
+    labelled(truth).to_csv("done.csv", index=False)
+    plan = ["plan", "run.csv", "--audit", "done.csv", "--metrics", "ER,ECUAS_1"]
+    capsys.readouterr()
+    assert main([*plan, "--output", "plan.json"]) == 0
+    assert "± with 90 labels  ± with 180 labels  ± with 360 labels" in capsys.readouterr().out
+    assert [row["labels"] for row in json.loads(Path("plan.json").read_text())["rows"][:3]] == [
+        90,
+        180,
+        360,
+    ]
+    assert main([*plan, "--power", "0.9"]) == 2
+    assert "--power is of comparisons" in capsys.readouterr().err
 
 
 def test_two_systems_are_compared_by_their_labels(truth, capsys):
