@@ -251,7 +251,11 @@ class Recipe:
     def said(self) -> str:
         """Return what is read and what is not, without the file's name and size."""
         of_system = f"{self.system}: " if self.system else ""
-        used = [f"{self._title(role)} = {name_of(names)}" for role, names in self.columns.items()]
+        used = [
+            f"{self._title(role)} = {name_of(names)}"
+            for role, names in self.columns.items()
+            if self.format != "run" or not (role == names[0] or names[0].startswith("choice_"))
+        ]
         options = [f"{name} = {_IN_WORDS.get(value, value)}" for name, value in self._options()]
         unused = [f"{name} ({what})" for name, what in self.unused[:COLUMNS_SHOWN]]
         if len(self.unused) > COLUMNS_SHOWN:
@@ -423,16 +427,21 @@ def reading_in(text: str) -> Reading:
 
 
 def lines_of(recipes: Iterable[Recipe]) -> list[str]:
-    """Return a line for each way of reading, with all files that are read so."""
+    """Return a line for each way of reading, with all files and tasks that are read so."""
     sources: dict[str, dict[str, int]] = {}
+    tasks: dict[str, dict[str, None]] = {}
     for recipe in recipes:
-        sources.setdefault(recipe.said(), {})[recipe.source] = recipe.rows
+        said = replace(recipe, tasks="").said()
+        sources.setdefault(said, {})[recipe.source] = recipe.rows
+        tasks.setdefault(said, {})[recipe.tasks] = None
     lines = []
     for said, files in sources.items():
         names = ", ".join(list(files)[:_FILES_SHOWN])
         count = len(files) - _FILES_SHOWN
         others = f" and {count:,} others" if count > 0 else ""
-        lines.append(f"read {names}{others}: {sum(files.values()):,} rows; {said}")
+        of_tasks = ", ".join(filter(None, tasks[said]))
+        parts = [f"{sum(files.values()):,} rows", of_tasks and f"tasks = {of_tasks}", said]
+        lines.append(f"read {names}{others}: {'; '.join(filter(None, parts))}")
     return lines
 
 

@@ -80,7 +80,7 @@ def sentences_by_question(
     for of_system in questions.values():
         for part, system in of_system.items():
             value = all_values(system, [key])[key]
-            values.setdefault(part.split(",")[0], []).append(f"{value:.{DIGITS}f}")
+            values.setdefault(part, []).append(f"{value:.{DIGITS}f}")
     parts = [f"{part} {', '.join(texts)}" for part, texts in values.items()]
     return [f"The mean of {len(parts)} questions. {', '.join(questions)}: {'; '.join(parts)}"]
 

@@ -54,7 +54,17 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
             read += _parts_of_question(run, of_run, options)
     if not read:
         raise _no_labels(runs[0].file, list(chain.from_iterable(answers_of.values())), options)
-    return [replace(one, unused=tuple(unused.items())) for one in read]
+    note = _note_on_questions(read)
+    return [replace(one, unused=tuple(unused.items()), notes=(note, *one.notes)) for one in read]
+
+
+def _note_on_questions(read: Sequence[RunPart]) -> Note:
+    """Return a note on what was recognised: the questions, and how many options these have."""
+    sizes: dict[str, dict[str, None]] = {}
+    for one in read:
+        sizes.setdefault(one.task, {})[str(one.num_classes)] = None
+    questions = [f"{task} of {' and '.join(of)}".lstrip() for task, of in sizes.items()]
+    return Note("Answers of a decision model to {questions} options.", {"questions": questions})
 
 
 def _task_of(answer: Answer) -> tuple[str, str]:
@@ -119,7 +129,12 @@ def _parts_of_question(run: Run, answers: Sequence[Answer], options: RunOptions)
         raise FileError(run.file, "holds refusals only", got=got)
     (largest, _), *_ = sizes.most_common(1)
     by_size = grouped(answers, lambda one: largest if one.kind == REFUSAL else _size_of(one))
-    return [_part(run, same, options) for same in by_size.values()]
+    if len(by_size) == 1:
+        return [_part(run, answers, options)]
+    return [
+        _part(replace(run, task=f"{run.task}, {size} options".lstrip(", ")), same, options)
+        for (_, size), same in by_size.items()
+    ]
 
 
 def _size_of(answer: Answer) -> tuple[str, int]:
@@ -134,11 +149,15 @@ def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
     given = [answer for answer in answers if answer.kind != REFUSAL]
     is_score = given[0].kind == "score"
     columns_of = _opinions if is_score else _verdicts
+    # that of other kinds is an abstention, which has a note of its own
+    refused = len(answers) - len(given) if is_score else 0
+    rule = "{count:,} of {total:,} refused or failed, which is to reject"
+    facts = [Note(rule, {"count": refused, "total": len(answers)})] if refused else []
     part = parts.part_of(
         run,
         np.array([answer.row for answer in answers]),
         {**_identities(run, answers, options), **columns_of(run.file, answers)},
-        _facts(run, answers, given),
+        facts,
         num_classes=len(given[0].probabilities),
         answers=[str(answer.made) for answer in given if answer.made is not None],
     )
@@ -164,27 +183,6 @@ def _identities(run: Run, answers: Sequence[Answer], options: RunOptions) -> dic
         row = answers[items.index(None)].row
         raise FileError(run.file, "has no id, and others have", row=row, advice="fill_ids")
     return {"id": items, **named}
-
-
-def _facts(run: Run, answers: Sequence[Answer], given: Sequence[Answer]) -> list[Note]:
-    question = f", question {run.task!r}" if run.task else ""
-    size = len(given[0].probabilities)
-    facts = [
-        Note(
-            "answers of a decision model{question} of {choices} options, {count:,} items",
-            {"question": question, "choices": size, "count": len(answers)},
-        )
-    ]
-    # that of other kinds is an abstention, which has a note of its own
-    refused = len(answers) - len(given) if given[0].kind == "score" else 0
-    if refused:
-        facts.append(
-            Note(
-                "{count:,} of {total:,} refused or failed, which is to reject",
-                {"count": refused, "total": len(answers)},
-            )
-        )
-    return facts
 
 
 def _opinions(file: Path, answers: Sequence[Answer]) -> dict[str, Column]:

@@ -102,7 +102,7 @@ def part_of(
     if "weight" in columns:
         total = np.sum(columns["weight"])
         facts = [*facts, Note("run_weighted", {"count": len(rows), "sum": total})]
-    notes = [Note("run", {"facts": "; ".join(map(str, facts))})]
+    notes = [Note("run", {"facts": "; ".join(map(str, facts))})] if facts else []
     distinct = set(map(str, answers))
     if len(rows) >= FEW and len(distinct) == 1:
         notes.append(Note("run_of_one_answer", {"count": len(rows), "value": distinct.pop()}))

@@ -105,7 +105,9 @@ def submission_of(
     sheet = Sheet(table, part.rows, format="run")
     (submission,) = submissions_of(sheet, part.file, reading=reading)
     is_of_choices = submission.form == "posteriors"
-    choices = "" if part.num_classes is None else f"{part.num_classes} choices"
+    # the tasks of other parts say it, where there are several numbers
+    has_choices = is_of_choices and part.cost is None
+    choices = f"{part.num_classes} choices" if has_choices else ""
     options = run or RunOptions()
     named = {
         role: (name,)

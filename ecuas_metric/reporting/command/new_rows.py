@@ -9,8 +9,12 @@ from ...errors import FileError, Way
 from ...files.asking import list_columns
 from ...files.read import read_sheet
 from ...files.recipe import Reading
+from ...files.runs import has_name_of_tool
+from ...files.runs.tools import is_of_tool
 from ...files.submissions import Submission, submissions_of
 from ...files.values import Sheet, from_values
+
+_BY_HAND = "Accept an answer if 1 less its largest probability is at most the reject cost."
 
 
 def read_new_rows(
@@ -35,6 +39,8 @@ def read_new_rows(
         except FileError as error:
             if error.rule not in ("one_role_missing", "roles_missing"):
                 errors.append(error)
+    if has_name_of_tool(path) and is_of_tool(Path(path)):
+        raise FileError(path, "is a run of a tool, and no table of new rows", advice=_BY_HAND)
     listed = list_columns(sheet.table)
     ways = [
         Way("how sure each answer is", {"confidence": "NAME"}),
