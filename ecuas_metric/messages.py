@@ -205,6 +205,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "not_recalibrated": "Posteriors are left as they are: {reason}",
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
+    "like_yes": (
+        "{count:,} right answers have less than 0.5 in column {column!r}: is it the probability of yes? A sure no is "
+        "sure as well: write how likely the side that was taken is, 1 less it for no."
+    ),
     "never_wrong": (
         "The likeliest class is the true one in all {total} rows: is column {label!r} computed from the others?"
     ),

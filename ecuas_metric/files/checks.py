@@ -90,6 +90,7 @@ _LONGEST_NO_ID = max(map(len, _NO_IDS))
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 _ANSWERS = {*NAMES["predicted"], "answer", "response", "output"}
 _NAMES_NEAR_SYSTEM = "method provider prompt_id promptidx prompt_idx variant strategy config run"
+_OF_YES = {"probability", "noul", "p_yes"}
 _MAY_BE_SYSTEMS = _NAMES_NEAR_SYSTEM.split()
 
 
@@ -567,6 +568,15 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     wrong = confidence[correct == 0]
     is_above = bool(right.size and wrong.size and right.min() > wrong.max())
     return note_perfect(len(wrong), len(right)) if is_above else ()
+
+
+def note_of_yes(confidence: Floats, correct: Ints, recipe: Recipe) -> tuple[Note, ...]:
+    """Return a note if answers are right whose confidence (N,) is low and called as the probability of yes is."""
+    called = recipe.predictions[0].rpartition(".")[2].lower()
+    count = int(np.count_nonzero((confidence < 0.5) & (correct == 1)))
+    if called not in _OF_YES or not count:
+        return ()
+    return (Note("like_yes", {"count": count, "column": recipe.predictions[0]}),)
 
 
 def note_other_class(

@@ -36,6 +36,7 @@ from .checks import (
     check_confidences,
     check_grades,
     check_rows,
+    note_of_yes,
     note_other_class,
     note_separated,
     refuse_two_scales,
@@ -386,6 +387,7 @@ def _notes_on(
     total = len(references)
     if predictions.ndim == 1:
         notes = note_separated(predictions, references)
+        notes += note_of_yes(predictions, references, recipe)
         if num_classes is None:
             return notes
         wrong = int(total - references.sum())

@@ -32,6 +32,8 @@ from .parts import Column, Reader, Run, RunPart
 _SHOWN = 6  # names in an error
 _TOLERANCE = 2e-3  # of stated confidences, whose probabilities were rounded
 _WORDS_OF_YES = {"true": 1, "yes": 1, "1": 1, "false": 0, "no": 0, "0": 0}
+_TRUTHS = ("true", "false")
+_NO_OPTION = "Is something true that was no option? Give correct: 0 instead of the label."
 
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
@@ -42,6 +44,8 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
         for task, same in grouped(answers, _task_of).items():
             answers_of[file, *task] = same
     runs = parts.once([Run(*key) for key in answers_of], options)
+    if "confidence" in options.fields:
+        raise FileError(runs[0].file, "run_has_other_roles", role="confidence")
     _require_labels_by_question(runs, options)
     read: list[RunPart] = []
     unused: dict[str, str] = {}
@@ -225,7 +229,8 @@ def _verdict(answer: Answer) -> tuple[object, float]:
     true = _true_option(answer)
     correct = answer.correct if true is None else int(decision == true)
     if answer.correct in (0, 1) and answer.correct != correct:
-        raise InputError("correct", "is not what the label says", value=answer.correct)
+        rule = "has a verdict on {question} that is not what the label says"
+        raise InputError("correct", rule, value=answer.correct, question=_name_of(answer))
     return correct, list(answer.probabilities.values())[decision]
 
 
@@ -239,8 +244,9 @@ def _decision(answer: Answer) -> int:
     if answer.probabilities.get(made) != answer.probabilities[likeliest]:
         raise InputError(
             "choice",
-            "is less likely than {likeliest!r} by the probabilities beside it",
+            "has a choice of {question} that is less likely than {likeliest!r} beside it",
             value=answer.made,
+            question=_name_of(answer),
             likeliest=likeliest,
         )
     return options.index(made)
@@ -248,23 +254,31 @@ def _decision(answer: Answer) -> int:
 
 def _true_option(answer: Answer) -> int | None:
     """Return the place of the true option, None where it is not known; InputError if it is none, or might be two."""
-    label = answer.label
-    if label is None:
+    if answer.label is None:
         return None
+    text = text_of(answer.label)
     options = list(answer.probabilities)
-    text = text_of(label)
-    if answer.kind == YES_OR_NO and text.lower() in _WORDS_OF_YES:
-        return _WORDS_OF_YES[text.lower()]
-    if answer.kind == "score":
-        return _true_level(answer, text)
-    if text not in options and text.lower() in _WORDS_OF_YES:
+    if text not in options and text.lower() in _TRUTHS:
         text = text.lower()  # as CSV has true and false
-    if text not in options:
-        raise InputError("label", "is none of the options {options}", value=label, options=options)
-    return options.index(text)
+    if answer.kind == YES_OR_NO:
+        place = _WORDS_OF_YES.get(text.lower())
+    elif answer.kind == "score":
+        place = _true_level(answer, text)
+    else:
+        place = options.index(text) if text in options else None
+    if place is None:
+        raise InputError(
+            "label",
+            "has a label of {question} that is none of the options {options}",
+            value=answer.label,
+            advice=_NO_OPTION,
+            question=_name_of(answer),
+            options=list(answer.levels) or options,
+        )
+    return place
 
 
-def _true_level(answer: Answer, text: str) -> int:
+def _true_level(answer: Answer, text: str) -> int | None:
     """Return the level of a number from 0, or of a name; InputError if levels are called by other numbers."""
     names = list(answer.levels)
     options = list(answer.probabilities)
@@ -273,19 +287,16 @@ def _true_level(answer: Answer, text: str) -> int:
     if by_name is not None and by_number not in (None, by_name):
         raise InputError(
             "label",
-            "may be the level from 0, called {name!r}, or the one of this name",
+            "has a label of {question} that may be the level from 0, called {name!r}, or the one of this name",
             value=answer.label,
+            question=_name_of(answer),
             name=names[by_number],
         )
-    level = by_number if by_name is None else by_name
-    if level is None:
-        raise InputError(
-            "label",
-            "is none of the options {options}",
-            value=answer.label,
-            options=names or options,
-        )
-    return level
+    return by_number if by_name is None else by_name
+
+
+def _name_of(answer: Answer) -> str:
+    return answer.question or "its question"
 
 
 # ---- what is called confidence ---------------------------------------------------------------------------------------

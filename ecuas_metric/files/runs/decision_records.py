@@ -53,7 +53,10 @@ class Answer:
 
 
 def read_answers(file: Path, options: RunOptions) -> list[Answer]:
-    """Return the answers of a file in its order; a call that failed refuses each question that its model was asked."""
+    """Return the answers of a file in its order.
+
+    A call that failed refuses each question that its model was asked, unless that was answered when asked again.
+    """
     answers: list[Answer] = []
     failed = []
     for number, record in parts.records_in(file):
@@ -153,7 +156,7 @@ def _require_names(questions: Sequence[tuple[str, Fields]]) -> None:
     """Raise InputError if two questions of a response have the same name."""
     names = [name for name, _ in questions]
     if len(set(names)) < len(names):
-        raise InputError("answers", "must be to questions of different names", got=", ".join(names))
+        raise InputError("answers", "has answers to questions of one name", got=", ".join(names))
 
 
 def _is_of_jev_eval(record: Fields) -> bool:
@@ -210,13 +213,16 @@ def _refusals(
         raise InputError("record", "holds neither an answer of a decision model nor an error")
     model = first_field(record, _MODELS)
     models = {one.model for one in answers} if model is None else {str(model)}
-    asked = dict.fromkeys(one.question for one in answers if one.model in models)
+    of_model = [one for one in answers if one.model in models]
     question = _question_in(record)
-    asked = {question: None} if question else asked
+    asked = {question} if question else {one.question for one in of_model}
     if len(models) != 1 or not asked:
         raise InputError("record", "is of a call that failed, and does not name its model")
     (name,) = models
-    return [_answer(number, record, name, one, REFUSAL, {}, options) for one in asked]
+    item = _item_in(record, options)
+    answered = {one.question for one in of_model if item and one.item == item}
+    left = sorted(asked - answered)
+    return [_answer(number, record, name, one, REFUSAL, {}, options) for one in left]
 
 
 def _has_failed(record: Fields) -> bool:
@@ -326,11 +332,13 @@ def _probabilities_in(fields: Fields, kind: str) -> dict[str, float]:
     options = {text_of(option): _probability(value) for option, value in pairs}
     if len(options) < max(len(given), 2):
         raise InputError(
-            "probabilities", "must be of two options or more, each once", got=", ".join(options)
+            "probabilities",
+            "must have probabilities of two options or more, each once",
+            got=", ".join(options),
         )
     total = math.fsum(options.values())
     if not abs(total - 1) <= _SUM_TOLERANCE:
-        raise InputError("probabilities", "must sum to 1", value=total)
+        raise InputError("probabilities", "must have probabilities that sum to 1", value=total)
     if kind == "score":
         return _by_level(options)
     return options
@@ -343,15 +351,17 @@ def _pair(option: Fields) -> tuple[object, object]:
 def _by_level(options: Mapping[str, float]) -> dict[str, float]:
     levels = list(map(str, range(len(options))))
     if options.keys() != set(levels):
-        raise InputError("probabilities", "must be of the levels {levels}", levels=levels)
+        raise InputError(
+            "probabilities", "must have probabilities of the levels {levels}", levels=levels
+        )
     return {level: options[level] for level in levels}
 
 
 def _probability(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InputError("probabilities", "not_numbers", value=value)
+        raise InputError("probabilities", "must have numbers as probabilities", value=value)
     if not 0 <= value <= 1:
-        raise InputError("probabilities", "must lie in [0, 1]", value=value)
+        raise InputError("probabilities", "must have probabilities in [0, 1]", value=value)
     return float(value)
 
 

@@ -361,7 +361,7 @@ def test_scores_are_posteriors_with_the_distance_of_levels_as_cost(tmp_path: Pat
         ({"probabilities": {"a": 1.0}}, "two options"),
         ({"probabilities": {"a": "0.7", "b": 0.3}}, "numbers"),
         ({"label": {"other": "a"}}, "labels of other"),
-        ({"probabilities": {"a": 0.7, "b": 0.7, "c": -0.4}}, "lie in"),
+        ({"probabilities": {"a": 0.7, "b": 0.7, "c": -0.4}}, "in .0, 1.;"),
         ({"probabilities": None}, "has no probabilities"),
         ({"type": "predicate"}, "has no probabilities"),
         ({"correct": 0}, "not what the label says"),
@@ -447,6 +447,45 @@ def test_a_response_that_failed_refuses_all_questions(tmp_path: Path, failure: J
         read_submissions(path)
 
 
+def test_a_call_that_failed_and_was_repeated_is_the_answer_of_the_repetition(
+    tmp_path: Path,
+) -> None:
+    questions = draw_questions(2)
+    rows = [row for item in range(12) for row in openai_responses(questions, item)]
+    expected = ecuas_values(write_lines(tmp_path / "a.jsonl", rows))
+    failed = {"id": 4, "labels": rows[4]["labels"], "error": "timeout"}
+    assert ecuas_values(write_lines(tmp_path / "b.jsonl", [failed, *rows])) == expected
+
+
+def test_a_confidence_of_another_name_is_refused_and_not_left_unread(tmp_path: Path) -> None:
+    path = write_store(tmp_path, "openai", draw_questions(2))
+    with pytest.raises(FileError, match="says itself what has the role 'confidence'"):
+        read_submissions(path, columns={"confidence": "certainty"})
+
+
+def test_a_field_of_labels_is_read_for_each_kind_of_question(tmp_path: Path) -> None:
+    questions = draw_questions(2)
+    rows = [row for item in range(12) for row in openai_responses(questions, item)]
+    expected = ecuas_values(write_lines(tmp_path / "a.jsonl", rows))
+    other = [{**row, "labels": None, "truth": {"by": row["labels"]}} for row in rows]
+    submissions = read_submissions(
+        write_lines(tmp_path / "b.jsonl", other), columns={"label": "truth.by"}
+    )
+    systems = prepare_submissions(submissions, n=1)
+    for one in submissions:
+        values = {str(key): value for key, value in all_values(systems[one.name]).items()}
+        assert values["ecuas_1"] == expected[one.part]
+
+
+def test_the_probability_of_yes_beside_verdicts_is_asked_about(tmp_path: Path) -> None:
+    rows = [{"id": k, "probability": p, "correct": 1} for k, p in enumerate((0.98, 0.02, 0.03))]
+    path = write_lines(tmp_path / "a.jsonl", [*rows, {"id": 9, "probability": 0.6, "correct": 0}])
+    with pytest.raises(FileError, match="no confidence"):
+        read_submissions(path)
+    (submission,) = read_submissions(path, columns={"confidence": "probability"})
+    assert any("2 right answers have less than 0.5" in str(note) for note in submission.notes)
+
+
 @pytest.mark.parametrize("key", ["response", "decision", "text"])
 def test_a_response_is_found_under_any_name_and_as_text(tmp_path: Path, key: str) -> None:
     questions = draw_questions(2)
@@ -461,7 +500,7 @@ def test_a_response_is_found_under_any_name_and_as_text(tmp_path: Path, key: str
 def test_two_answers_to_questions_of_one_name_are_refused(tmp_path: Path) -> None:
     (row,) = openai_responses(draw_questions(2), 0)
     row["response"]["answers"] *= 2
-    with pytest.raises(FileError, match="different names"):
+    with pytest.raises(FileError, match="questions of one name"):
         read_submissions(write_lines(tmp_path / "a.jsonl", [row, row]))
 
 
