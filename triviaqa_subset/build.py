@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import json
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -13,7 +14,7 @@ from datasets.exceptions import DatasetsError
 from huggingface_hub import DatasetCard
 
 from .card import write_card
-from .configurations import make_configurations
+from .configurations import SCORES_LICENSE, make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
 from .labels import CURATION, STRATA, read_labels
@@ -88,6 +89,7 @@ def write(
                 write_page_index=True,
             )
             sums[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        shutil.copyfile(CURATION / SCORES_LICENSE, data / SCORES_LICENSE)
         (data / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
         write_card(FOLDER / "README.md", stage / "README.md", tables, remark)
         license = DatasetCard.load(stage / "README.md").data.license

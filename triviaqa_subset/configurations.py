@@ -1,4 +1,4 @@
-"""Labels, selection and texts -> the six configurations, as typed datasets."""
+"""Labels, selection, texts and scores -> the configurations, as typed datasets."""
 
 from collections.abc import Mapping
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from .labels import CURATION, FORMER, METHODS, REASONS, STRATA, Labels
 from .pool import TriviaRow
 
+SCORES_FILE = "scores.npz"
+SCORES_LICENSE = "scores_LICENSE.txt"  # of these alone
 TEXT_CELL = Value("string")
 FLAG_CELL = Value("bool")
 ID = {"question_id": TEXT_CELL}
@@ -49,6 +51,11 @@ ANSWERS = {
     **dict.fromkeys(("correct", "debatable", "cut"), FLAG_CELL),
 }
 GOLD_FEATURES = {**ID, "source": TEXT_CELL, "gold_sha256": List(TEXT_CELL)}
+SCORES = {
+    "system": TEXT_CELL,
+    "label": Value("int64"),
+    "logits": List(Value("float32")),
+}
 OURS = ("our_error_rate", "our_weighted_error_rate")
 PRINTED = ("error_rate", "error_rate_by_judge", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score",
            "ecuas_0", "ecuas_1", "ecuas_128")  # fmt: skip
@@ -81,7 +88,21 @@ def make_configurations(
         "answers": _dataset(labels.answers, ANSWERS),
         "gold": _dataset(labels.gold, GOLD_FEATURES),
         "published": _dataset(published(labels.systems, questions[selected]), PUBLISHED),
+        "scores": _dataset(read_scores(), SCORES),
     }
+
+
+def read_scores() -> pd.DataFrame:
+    """Return what two classifiers of the paper gave each sentence, and its class."""
+    tables = []
+    with np.load(CURATION / SCORES_FILE) as arrays:
+        for system in arrays["systems"].tolist():
+            columns = {
+                "label": arrays[f"{system}_label"],
+                "logits": arrays[f"{system}_logits"].tolist(),
+            }
+            tables.append(pd.DataFrame(columns).assign(system=system))
+    return pd.concat(tables, ignore_index=True)
 
 
 def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,7 @@ Json = dict[str, object]
 TYPES = {
     "string": "sc:Text",
     "bool": "sc:Boolean",
+    "float32": "sc:Float",
     "float64": "sc:Float",
     "int32": "sc:Integer",
     "int64": "sc:Integer",

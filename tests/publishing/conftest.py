@@ -20,7 +20,7 @@ from tests.publishing.hub import hub as running
 from triviaqa_subset import folders
 from triviaqa_subset.build import write
 
-CONFIGURATIONS = ["curated", "kept", "pool", "systems", "answers", "gold", "published"]
+CONFIGURATIONS = ["curated", "kept", "pool", "systems", "answers", "gold", "published", "scores"]
 TAG = "v9.0.0"
 DATASET = "triviaqa-curated"
 
