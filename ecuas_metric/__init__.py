@@ -20,12 +20,21 @@ if TYPE_CHECKING:
     from .api import score_confidences as score_confidences
     from .api import score_costs as score_costs
     from .api import score_posteriors as score_posteriors
+    from .comparison.compare import Comparisons as Comparisons
     from .comparison.compare import compare_systems as compare_systems
+    from .comparison.gate import Gate as Gate
+    from .comparison.gate import check_gate as check_gate
+    from .comparison.rows import Comparison as Comparison
+    from .comparison.verdict import Ranking as Ranking
+    from .comparison.verdict import Verdict as Verdict
     from .costs import ecuas_cost as ecuas_cost
     from .costs import fixed_reject_cost as fixed_reject_cost
     from .costs import weighted_cost as weighted_cost
     from .errors import InputError as InputError
+    from .files.submissions import Submission as Submission
+    from .files.systems import prepare_submissions as prepare_submissions
     from .files.systems import read_submissions as read_submissions
+    from .metric import Key as Key
     from .metrics import Metric as Metric
     from .metrics import add_metric as add_metric
     from .metrics import remove_metric as remove_metric
@@ -42,9 +51,14 @@ if TYPE_CHECKING:
     from .rejection import choose_reject_cost as choose_reject_cost
     from .rejection import decide as decide
     from .rejection import decide_confidences as decide_confidences
+    from .reporting.report import Report as Report
     from .reporting.report import make_report as make_report
-    from .reporting.report import prepare_submissions as prepare_submissions
+    from .results import Estimate as Estimate
+    from .results import Results as Results
+    from .results import System as System
     from .scale.frames import score_frame as score_frame
+    from .summary import SummaryResults as SummaryResults
+    from .summary import SystemResults as SystemResults
 
     __version__: str
 
@@ -60,11 +74,18 @@ _NAMES = {
         "fit_recalibration Recalibration cross_validated "
         "fit_affine fit_temperature apply_affine fit_isotonic apply_isotonic"
     ),
-    "files.systems": "read_submissions",
-    "reporting.report": "prepare_submissions make_report",
-    "comparison.compare": "compare_systems",
+    "files.systems": "read_submissions prepare_submissions",
+    "files.submissions": "Submission",
+    "results": "System Results Estimate",
+    "reporting.report": "make_report Report",
     "scale.frames": "score_frame",
+    "summary": "SummaryResults SystemResults",
+    "comparison.compare": "compare_systems Comparisons",
+    "comparison.rows": "Comparison",
+    "comparison.verdict": "Verdict Ranking",
+    "comparison.gate": "check_gate Gate",
     "errors": "InputError",
+    "metric": "Key",
     "metrics": "Metric add_metric remove_metric",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

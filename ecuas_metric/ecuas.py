@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from .version import BIBTEX, VERSION
 from .messages import SENTENCES
 from .errors import InputError, Note, issue_warnings
+from .display import Shown
 from .precision import widen
 from .inputs import FORM_CHECKS, Array, confidences, numbers, require_same_order
 from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample, refuse_idle_options

@@ -28,7 +28,13 @@ VARIANTS = tuple(OPTION_OF_VARIANT)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a number is: a metric, its parameter and its variant. `str` gives its key in results: normalized_ecuas_1."""
+    """What a number is: a metric, its parameter and its variant. `str` gives its key in results: normalized_ecuas_1.
+
+    Examples
+    --------
+    >>> str(Key("ecuas", 1.0)), str(Key("ecuas", 1.0, "normalized"))
+    ('ecuas_1', 'normalized_ecuas_1')
+    """
 
     metric: str  # in `METRICS`
     parameter: float | None = None  # e.g. n of ECUAS_n, or a reject cost
@@ -267,17 +273,20 @@ class Metric:
         return self.cost is not None and self.assesses == "posteriors"
 
 
-def checked_keys(keys: Iterable[Key]) -> list[Key]:
-    """Return keys, checked: InputError for an unknown metric, and for a parameter that is missing or not taken."""
-    asked = [_with_widened_parameter(key) for key in keys]
+Keys = str | Iterable["Key | str"]  # numbers that are asked for, by key or by name
+
+
+def checked_keys(keys: Keys) -> list[Key]:
+    """Return keys, or those of names, checked.
+
+    InputError for an unknown metric, and for a parameter that is missing or not taken.
+    """
+    listed = keys.split(",") if isinstance(keys, str) else keys
+    asked = [parse_key(key) if isinstance(key, str) else _widened(key) for key in listed]
     for key in asked:
         if not isinstance(key, Key):
-            raise InputError(
-                "only",
-                "must be keys of numbers",
-                value=key,
-                advice="Take some of report.keys, or Key('ecuas', 1) of ecuas_metric.metric.",
-            )
+            rule = 'must be names or keys of numbers, as "ecuas_1"'
+            raise InputError("only", rule, value=key)
         if key.metric not in METRICS:
             raise InputError(
                 "only",
@@ -295,7 +304,26 @@ def checked_keys(keys: Iterable[Key]) -> list[Key]:
     return asked
 
 
-def _with_widened_parameter(key: Key) -> Key:
+def parse_key(name: str) -> Key:
+    """Return the key that a name is of: as `str` gives it, or by the metric's title, in any case.
+
+    >>> [str(parse_key(name)) for name in ("ecuas_1", "ECUAS_0.5", "ER", "normalized_ecuas_0")]
+    ['ecuas_1', 'ecuas_0.5', 'error_rate', 'normalized_ecuas_0']
+    """
+    plain = name.strip().lower()
+    variant = next((one for one in VARIANTS if one and one in plain), "")
+    plain = plain.removeprefix("normalized_").removesuffix(f"_{variant}")
+    metrics = {one.title.lower(): one.name for one in METRICS.values()}
+    metrics |= {one.name.lower(): one.name for one in METRICS.values()}
+    if plain in metrics:
+        return Key(metrics[plain], None, variant)
+    stem, _, number = plain.rpartition("_")
+    if stem in metrics and _PARAMETER.fullmatch(number):
+        return Key(metrics[stem], float(number), variant)
+    return Key(name.strip())
+
+
+def _widened(key: Key) -> Key:
     """Return a key whose parameter is a float64, as arrays are taken."""
     if isinstance(key, Key) and isinstance(key.parameter, np.floating):
         return Key(key.metric, scalar(key.parameter, "only"), key.variant)
@@ -324,6 +352,7 @@ _CHOICES = {
 METRICS: dict[str, Metric] = {}  # by name, in the order of the keys of results; filled by `metrics`
 _REMOVED: dict[str, Metric] = {}
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_PARAMETER = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?|inf")
 _IN_KEYS = re.compile(  # what follows the name of a metric in keys of results
     r"(_(\d+|inf|recalibrated|calibration_loss|low|high|min|max|standard_error|lower_bound|upper_bound))+"
 )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,17 +28,21 @@ from .classes import (
 )
 from .costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK, accepted
 from .decisions import Decisions
+from .display import Shown
 from .errors import InputError, Note, issue_warnings
 from .inputs import Array, Bools, Floats, confidences, numbers, posteriors
 from .metric import Key
 from .options import LEVEL, Options, check_level, check_number, checked_options
 from .results import Estimate, System, compute_results, named_systems, prepare
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 OF_REJECT_COST = {"reject_costs": "reject_cost"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowDecisions:
+class RowDecisions(Shown):
     """What is decided for each row of `decide` or `decide_confidences`.
 
     Attributes
@@ -58,6 +63,15 @@ class RowDecisions:
     decision: Array | None
     uncertainty: Floats
     accepted: Bools
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with a row for each row that was decided."""
+        import pandas as pd
+
+        columns = {"uncertainty": self.uncertainty, "accepted": self.accepted}
+        return pd.DataFrame(
+            columns if self.decision is None else {"decision": self.decision, **columns}
+        )
 
 
 def decide(
@@ -244,7 +258,7 @@ BETS = np.geomspace(1e-3, 0.99, 40)
 
 
 @dataclass(frozen=True, slots=True)
-class RejectCostChoice:
+class RejectCostChoice(Shown):
     """A reject cost, and what it leads to on the labelled answers that it was chosen by.
 
     Attributes
@@ -271,6 +285,20 @@ class RejectCostChoice:
     risk: Estimate
     expected_cost: Estimate
     num_samples_needed: int | None = None
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of one row: the reject cost, and each estimate with its limits."""
+        import pandas as pd
+
+        row: dict[str, float | None] = {"reject_cost": self.reject_cost}
+        for name in ("coverage", "risk", "expected_cost"):
+            estimate = getattr(self, name)
+            row |= {
+                name: estimate.value,
+                f"{name}_low": estimate.low,
+                f"{name}_high": estimate.high,
+            }
+        return pd.DataFrame([{**row, "num_samples_needed": self.num_samples_needed}])
 
 
 def choose_reject_cost(

@@ -19,6 +19,7 @@ from .decisions import (
     make_decisions,
     select_rows,
 )
+from .display import Drawn, Shown
 from .errors import InputError, Note
 from .groups import Groups, tie_groups
 from .inputs import (
@@ -73,8 +74,15 @@ INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
 
 @dataclass(frozen=True, eq=False)
-class System:
-    """The output of one system, ready to be evaluated."""
+class System(Drawn):
+    """The output of one system, ready to be evaluated: its decisions, and the options of its metrics.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> confidence_system([1, 0, 1], [0.9, 0.8, 0.4])
+    <System: 3 samples with confidences, mean cost 0.3333, largest uncertainty 1>
+    """
 
     decisions: Decisions
     options: Options  # with K
@@ -123,7 +131,13 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number, with the limits of its interval if there is one."""
+    """A number, with the limits of its interval if there is one.
+
+    Examples
+    --------
+    >>> print(Estimate(0.25, 0.2, 0.31))
+    0.25 [0.2, 0.31]
+    """
 
     value: float
     low: float | None = None
@@ -142,8 +156,23 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Results:
-    """All numbers of a system, with notes for the reader and what the numbers depend on."""
+class Results(Shown):
+    """All numbers of a system, with notes for the reader and what the numbers depend on.
+
+    Attributes
+    ----------
+    estimates : dict of Key to Estimate
+    notes : tuple of Note
+    basis : Basis
+        What the numbers depend on; its text is their signature.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system, make_report
+    >>> make_report([confidence_system([1, 0, 1], [0.9, 0.8, 0.4])], only="er,ecuas_1").results["system 1"]
+    error_rate  0.3333
+    ecuas_1     0.67
+    """
 
     estimates: dict[Key, Estimate]
     notes: tuple[Note, ...]
@@ -170,9 +199,6 @@ class Results:
 
         rows = {str(key): asdict(estimate) for key, estimate in self.estimates.items()}
         return pd.DataFrame.from_dict(rows, orient="index", dtype=np.float64)
-
-    def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html())
 
 
 def prepare(

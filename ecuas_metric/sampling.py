@@ -291,7 +291,7 @@ def _collect(
     options: Options,
     progress: bool,
 ) -> dict[Key, Floats]:
-    from tqdm.auto import tqdm
+    from tqdm import tqdm
 
     parts: dict[Key, list[Floats]] = {}
     total = options.n_resamples

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from .abstentions import answered_count, answered_groups, note_abstentions
 from .basis import REJECTIONS, Basis, Digest, Purpose, why_not_comparable
 from .calibration import squares_of_samples
 from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
+from .display import Shown
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
 from .groups import Groups, join_groups, ratio, run_starts, sum_samples
 from .inputs import Floats, Ints, Limits, hard_decisions, inner, note_hard
@@ -43,6 +44,9 @@ from .results import (
     note_undefined,
     value_keys,
 )
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
 MOST_GROUPS = 2**18
@@ -123,9 +127,18 @@ class BoundedEstimate(Estimate):
     upper_bound: float | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SummaryResults(Results):
-    """The numbers of a summary: those of `Results`, with bounds and standard errors."""
+    """The numbers of a summary: those of `Results`, with bounds and standard errors.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ecuas_metric import score_frame
+    >>> results = score_frame(pd.DataFrame({"confidence": [0.9, 0.8, 0.4], "correct": [1, 0, 1]}))
+    >>> round(results.flat()["ecuas_1"], 2), [*results.to_frame()][:4]
+    (0.67, ['value', 'low', 'high', 'standard_error'])
+    """
 
     estimates: dict[Key, BoundedEstimate]  # type: ignore[assignment]
 
@@ -138,6 +151,26 @@ class SummaryResults(Results):
                 if value is not None and not math.isnan(value):
                     values[f"{key}_{name}"] = value
         return values
+
+
+class SystemResults(dict[str, SummaryResults], Shown):
+    """The results of several systems, by their names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ecuas_metric import score_frame
+    >>> frame = pd.DataFrame({"system": ["a", "b"] * 2, "confidence": [0.9, 0.8, 0.4, 0.7], "correct": [1, 0, 1, 1]})
+    >>> [*score_frame(frame)]
+    ['a', 'b']
+    """
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with a row for each number of each system."""
+        import pandas as pd
+
+        frames = {name: results.to_frame() for name, results in self.items()}
+        return pd.concat(frames, names=["system", "metric"])
 
 
 # ---- rows -> summary -----------------------------------------------------------------------------------------------

@@ -13,13 +13,13 @@ from markupsafe import Markup
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.recipe import ColumnNames, Reading, lines_of, pairs_in
 from ecuas_metric.files.submissions import Submission
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.options import LEVEL, checked_options, is_set
 from ecuas_metric.reporting.report import (
     Report,
     make_report,
     not_below,
     prepare_open,
-    prepare_submissions,
     report_grid,
     report_records,
 )

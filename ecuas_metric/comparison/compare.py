@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +22,10 @@ import pyarrow.compute as pc
 from ..audit import AuditedNumber, infer_audits, known_numbers
 from ..basis import FACTS, Basis, Purpose, may_rank, why_not_comparable
 from ..costs import ECUAS_N, ERROR_RATE, EXPECTED_COST, RISK
+from ..display import Drawn
 from ..errors import InputError, Note
 from ..files.submissions import Submission
+from ..files.systems import collect_systems
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inference import Inference, Number, Unseen, all_limits, find_unseen
 from ..inputs import NO_LIMITS, Bools, Floats, Ints, Limits, count_up, grouped
@@ -34,7 +36,7 @@ from ..intervals import (
     notes_unseen,
     why_no_inference,
 )
-from ..metric import Key
+from ..metric import Key, Keys, checked_keys
 from ..options import ALPHA, LEVEL, effective_weights
 from ..results import System, all_values, answers_drawn, named_systems, ranked, reordered
 from .rows import REJECTING, Comparison, fields_of, significance_level, verdict_of_row
@@ -80,7 +82,7 @@ class Family:
     def __init__(
         self,
         systems: Mapping[str, System],
-        only: Iterable[Key] | None = None,
+        only: Keys | None = None,
         *,
         tested: Iterable[Key] | None = None,
         strip: Sequence[Key] = (),
@@ -89,7 +91,7 @@ class Family:
 
         The costs of the `strip` are also compared with those of rejecting everything, and tested.
         """
-        asked = None if only is None else list(only)
+        asked = None if only is None else checked_keys(only)
         # what is not of the strip alone
         self.shown = {name: all_values(system, only=asked) for name, system in systems.items()}
         values: dict[str, dict[Key, float]] = dict(self.shown)
@@ -298,8 +300,17 @@ OUTSIDE = "outside_family"  # the metric is not of the tested ones
 COMMON = "in common"  # the selection of questions that all systems have
 
 
-class Comparisons(list[Comparison]):
-    """Comparisons of pairs of systems, metric by metric, that print as lines and show as a table in notebooks."""
+class Comparisons(list[Comparison], Drawn):
+    """Comparisons of pairs of systems, metric by metric, that print as lines and show as a verdict in notebooks.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> systems = [confidence_system([1, 1, 0], q, confidence_level=0.95) for q in ([0.9, 0.8, 0.2], [0.5, 0.6, 0.5])]
+    >>> rows = compare_systems(systems, only=["er"], by_position=True)
+    >>> rows.verdict.rankings[rows[0].key].state, rows.to_frame().verdict.tolist()
+    ('equal', ['equal'])
+    """
 
     def __init__(
         self,
@@ -309,8 +320,10 @@ class Comparisons(list[Comparison]):
         *,
         asked: Sequence[Key] = (),
         alpha: float = ALPHA,
+        systems: Mapping[str, System] | None = None,
     ) -> None:
         super().__init__(rows)
+        self.systems = dict(systems or {})  # aligned
         self.asked = tuple(asked)  # the metrics or reject costs that were asked for
         self.alpha = alpha  # the level of the family of tests
         self.notes = tuple(notes)  # with the system whose answers each is about, or ""
@@ -320,7 +333,7 @@ class Comparisons(list[Comparison]):
     @property
     def verdict(self) -> Verdict:
         """Who is best by what, how surely, and at which reject costs."""
-        return self.judged()
+        return self.judged(self.systems)
 
     def judged(
         self,
@@ -349,16 +362,13 @@ class Comparisons(list[Comparison]):
 
         return pd.DataFrame([fields_of(row) for row in self])
 
-    def _repr_html_(self) -> str:
-        no_formulas = "tex2jax_ignore mathjax_ignore"  # in the names of systems
-        return str(self.to_frame().to_html(index=False, classes=no_formulas))
-
 
 def compare_systems(
-    systems: Mapping[str, System] | Iterable[System],
+    systems: Any,
     *,
-    only: Iterable[Key] | None = None,
+    only: Keys | None = None,
     by_position: bool = False,
+    **options: object,
 ) -> Comparisons:
     """Compare every pair of systems by every metric that both have, and test them by one family of metrics.
 
@@ -368,15 +378,18 @@ def compare_systems(
 
     Parameters
     ----------
-    systems : mapping of name to System, or iterable of System
-        Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
-        aligned by their ids. The level, the groups and the seed are those of the first.
-    only : iterable of Key, optional
-        The metrics to compare; all of them that may rank two systems are tested. By default all metrics are compared,
-        and the family of tests is the error rate, each ECUAS_n, and the expected cost over reject costs. `p_adjusted`
-        holds for all pairs and the whole family together.
+    systems : mapping of name to System or frame, frame, iterable of System, or list of Submission
+        Systems of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``; or
+        data frames, with columns as files have them, and what `read_submissions` returns. They are aligned by their
+        ids. The level, the groups and the seed are those of the first.
+    only : iterable of str or Key, optional
+        The metrics to compare, as ``["ecuas_1", "er"]``; all of them that may rank two systems are tested. By default
+        all metrics are compared, and the family of tests is the error rate, each ECUAS_n, and the expected cost over
+        reject costs. `p_adjusted` holds for all pairs and the whole family together.
     by_position : bool, default False
         Pair the samples of systems without ids by their position.
+    **options
+        Of frames and submissions: every option of `compute` for their form.
 
     Returns
     -------
@@ -409,16 +422,14 @@ def compare_systems(
     >>> round(row.difference, 4), row.low < row.difference < row.high, row.verdict
     (-0.1867, True, 'close')
     """
-    systems = named_systems(systems)
-    if len(systems) < 2:
-        raise InputError("a comparison", "needs_two_systems", value=len(systems))
-    aligned = align(systems, by_position=by_position)
+    named = collect_systems(systems, **options)
+    if len(named) < 2:
+        raise InputError("a comparison", "needs_two_systems", value=len(named))
+    aligned = align(named, by_position=by_position)
     return compare_aligned(aligned, only=only)
 
 
-def compare_aligned(
-    systems: Mapping[str, System], *, only: Iterable[Key] | None = None
-) -> Comparisons:
+def compare_aligned(systems: Mapping[str, System], *, only: Keys | None = None) -> Comparisons:
     """Compare systems whose samples are in one order; a single one only with rejecting everything."""
     first = next(iter(systems.values()))
     levels = [system.options.confidence_level for system in systems.values()]
@@ -426,7 +437,7 @@ def compare_aligned(
         raise InputError(
             "confidence_level", "is missing: the level of the intervals of differences"
         )
-    shown = None if only is None else list(only)
+    shown = None if only is None else checked_keys(only)
     strip = strip_keys(systems) if shown is None else []
     if len(systems) == 1:
         shown = []
@@ -440,6 +451,7 @@ def compare_aligned(
         of_strip,
         asked=asked,
         alpha=significance_level(first.options),
+        systems=systems,
     )
 
 
@@ -513,7 +525,7 @@ def rejecting_system(system: System) -> System:
 def compare_within(
     systems: Mapping[str, System],
     *,
-    only: Iterable[Key] | None = None,
+    only: Keys | None = None,
     by_position: bool = False,
 ) -> dict[int, Comparisons]:
     """Compare systems within each of their strata, by the number of the stratum; by default by the default family.
@@ -525,7 +537,7 @@ def compare_within(
     options = first.options
     if options.strata is None:
         raise InputError("strata", "are missing: the parts within which systems are compared")
-    asked = default_family(first) if only is None else list(only)
+    asked = default_family(first) if only is None else checked_keys(only)
     weight = options.sample_weight
     counted = options.strata if weight is None else options.strata[weight > 0]
     strata = np.unique(counted).tolist()

@@ -6,21 +6,26 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..display import Shown
 from ..errors import InputError
-from ..metric import Key
+from ..metric import Key, checked_keys
 from ..results import System
 from .compare import align, compare_aligned
 from .planning import POWER, plan_of_systems
 from .rows import significance_level
+from .verdict import HEADLINE
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 NO_TEST = "takes a metric that may rank these two and whose difference has a test"
 LEAST_POWER = 0.2  # of what a gate speaks of
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Shown):
     """Whether a new system passes beside an old one, by one metric.
 
     Attributes
@@ -48,6 +53,17 @@ class Gate:
         What they would show with a probability of 80 %; nan where the systems never differ.
     power_if_equal : float
         The probability with which a system that is equal passes.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> confidences = {"old": [0.9, 0.2, 0.8, 0.4], "new": [0.8, 0.3, 0.9, 0.4]}
+    >>> systems = {
+    ...     name: confidence_system([1, 0, 1, 1], q, confidence_level=0.95) for name, q in confidences.items()
+    ... }
+    >>> gate = check_gate(systems, "ecuas_1", by_position=True)
+    >>> gate.passed, str(gate.key), gate.to_frame().shape
+    (True, 'ecuas_1', (1, 15))
     """
 
     passed: bool
@@ -66,6 +82,12 @@ class Gate:
     detectable: float
     power_if_equal: float
 
+    def to_frame(self) -> DataFrame:
+        """Return a data frame of one row."""
+        import pandas as pd
+
+        return pd.DataFrame([self.to_json()])
+
     def to_json(self) -> dict[str, Any]:
         """Return the gate as what JSON can hold."""
         return asdict(self) | {"key": str(self.key)}
@@ -73,12 +95,46 @@ class Gate:
 
 def check_gate(
     systems: Mapping[str, System],
-    key: Key,
+    metric: Key | str = HEADLINE,
     *,
     margin: float | None = None,
     by_position: bool = False,
 ) -> Gate:
-    """Check the second of two systems against the first, by one metric that may rank them and has a test."""
+    """Check the second of two systems against the first, by one test.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+        The old one and the new one, with a ``confidence_level``.
+    metric : Key or str, default "ecuas_1"
+        One that may rank them and has a test.
+    margin : float, optional
+        By how much the new system may be worse; without one it passes unless it is worse by more than chance.
+    by_position : bool, default False
+        Pair the samples of systems without ids by their position.
+
+    Returns
+    -------
+    Gate
+
+    Raises
+    ------
+    InputError
+        Unless there are two systems of the same samples, and the metric has a test of these.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> correct, options = [1, 1, 0, 1, 0, 1] * 5, {"confidence_level": 0.95}
+    >>> systems = {
+    ...     "old": confidence_system(correct, [0.9, 0.8, 0.2, 0.9, 0.1, 0.7] * 5, **options),
+    ...     "new": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5] * 5, **options),
+    ... }
+    >>> gate = check_gate(systems, by_position=True)
+    >>> gate.passed, round(gate.worsening, 3)
+    (False, 0.187)
+    """
+    (key,) = checked_keys([metric])
     if len(systems) != 2:
         raise InputError("a gate", "is made for two systems", value=len(systems))
     aligned = align(systems, by_position=by_position)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..errors import InputError
-from ..metric import Key
+from ..metric import Keys
 from ..results import System, named_systems
 from .compare import align, compare_aligned
 from .verdict import Verdict
@@ -14,7 +14,7 @@ from .verdict import Verdict
 def judge_systems(
     systems: Mapping[str, System] | Iterable[System],
     *,
-    only: Iterable[Key] | None = None,
+    only: Keys | None = None,
     by_position: bool = False,
 ) -> Verdict:
     """Return the verdict on systems, see `compare_systems`; those of other questions are left out of it.

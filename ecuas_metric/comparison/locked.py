@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..basis import Basis, Purpose, why_not_comparable
 from ..classes import in_words
 from ..costs import EXPECTED_COST, SELECTIVE_RISK, accepted
+from ..display import Shown
 from ..errors import InputError, Note
 from ..files.values import from_values
 from ..inputs import Floats
@@ -21,7 +22,10 @@ from ..options import LEVEL
 from ..results import System, ranked, reordered
 from .compare import compare_aligned, match_ids
 from .planning import Plan, plan_of_systems
-from .rows import Comparison, significance_level
+from .rows import Comparison, fields_of, significance_level
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 TESTED = (SELECTIVE_RISK, EXPECTED_COST)
 LOCK_AGAIN = "Lock the reject cost again, on answers to these questions."
@@ -94,7 +98,7 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionCheck:
+class VersionCheck(Shown):
     """A new version beside the answers of a lock.
 
     Attributes
@@ -123,6 +127,12 @@ class VersionCheck:
     dearer: int
     cheaper: int
     notes: tuple[Note, ...] = ()
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with a row for each test."""
+        import pandas as pd
+
+        return pd.DataFrame([fields_of(row) for row in self.rows])
 
     @property
     def failed(self) -> list[Comparison]:

@@ -8,19 +8,25 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..audit import FEWEST, AuditedNumber, infer_audits, known_numbers, refuse_audit
 from ..decisions import right_and_wrong
+from ..display import Shown
 from ..errors import InputError
 from ..inference import Inference, Moments, infer
 from ..inputs import Floats
-from ..metric import Key
+from ..metric import Key, Keys
 from ..metrics import mean_line, right_and_wrong_at
 from ..options import ALPHA, DEFAULTS, LEVEL, check_alpha, check_number
 from ..results import System, all_values, answers_drawn
 from .compare import Family, align
+from .rows import fields_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
@@ -64,6 +70,24 @@ class Plan:
     comparable: bool = True
 
 
+class Plans(list[Plan], Shown):
+    """Plans of a comparison by each metric, for one power and one level of the test."""
+
+    def __init__(
+        self, plans: Iterable[Plan], *, power: float, alpha: float, planned: bool = False
+    ) -> None:
+        super().__init__(plans)
+        self.power = power
+        self.alpha = alpha
+        self.planned = planned  # whether their difference was asked for
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with a row for each metric."""
+        import pandas as pd
+
+        return pd.DataFrame([fields_of(plan) for plan in self])
+
+
 def plan_of_systems(
     systems: Mapping[str, System],
     *,
@@ -71,9 +95,9 @@ def plan_of_systems(
     difference: float | None = None,
     power: float = POWER,
     alpha: float = ALPHA,
-    only: Iterable[Key] | None = None,
+    only: Keys | None = None,
     by_position: bool = False,
-) -> list[Plan]:
+) -> Plans:
     """Plan a comparison by each metric (in `only`, unbiased ones by default) like that of two systems with a level.
 
     N defaults to that of the systems, the difference to the observed one; `power` lies in (0, 1), `alpha`, of the
@@ -96,7 +120,7 @@ def plan_of_systems(
             spread = _estimate_spread(test.inference, len(family.design.weight), wanted)
             plan = make_plan(test.key, wanted, spread, planned, power=power, alpha=alpha)
             plans.append(replace(plan, comparable=family.may_rank(test)))
-    return plans
+    return Plans(plans, power=power, alpha=alpha, planned=difference is not None)
 
 
 @dataclass(frozen=True, slots=True)

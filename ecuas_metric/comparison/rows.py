@@ -24,7 +24,16 @@ REJECTING = "rejecting everything\u2060"  # a system that does; the mark is in n
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The difference of one metric between two systems, the first minus the second."""
+    """The difference of one metric between two systems, the first minus the second.
+
+    Examples
+    --------
+    >>> row = Comparison("a", "b", Key("error_rate"), -0.1, -0.18, -0.02, 0.012, 0.04, True)
+    >>> print(row)
+    error_rate: a - b = -0.1 [-0.18, -0.02], adjusted p = 0.04
+    >>> print(row.turned())
+    error_rate: b - a = +0.1 [+0.02, +0.18], adjusted p = 0.04
+    """
 
     first: str
     second: str

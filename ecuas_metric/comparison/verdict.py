@@ -6,16 +6,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..costs import ECUAS_N
+from ..display import Drawn
 from ..errors import InputError, Note
 from ..inputs import grouped
 from ..intervals import NO_UNITS
 from ..metric import Key
 from ..options import ALPHA
 from ..results import System
-from .rows import Comparison
+from .rows import Comparison, fields_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 TIED = 1e-12  # numbers as close are equal but for rounding
 HEADLINE = Key(ECUAS_N.name, 1.0)
@@ -38,6 +42,13 @@ class Ranking:
         Who may be the best: those that are not worse than another one by more than chance.
     rows : tuple of Comparison
         Of all pairs.
+
+    Examples
+    --------
+    >>> row = Comparison("a", "b", Key("error_rate"), -0.1, -0.18, -0.02, 0.012, 0.04, True,
+    ...                  first_value=0.2, second_value=0.3, verdict="first")
+    >>> ranking_of([row]).winner, ranking_of([row]).values
+    ('a', {'a': 0.2, 'b': 0.3})
     """
 
     key: Key
@@ -77,7 +88,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Drawn):
     """Who is best by what, and how surely.
 
     Attributes
@@ -102,6 +113,14 @@ class Verdict:
         As of `compare.Comparisons`.
     systems : dict of name to System
         Those that were compared, aligned.
+
+    Examples
+    --------
+    >>> from ecuas_metric import compare_systems, confidence_system
+    >>> systems = [confidence_system([1, 1, 0], q, confidence_level=0.95) for q in ([0.9, 0.8, 0.2], [0.5, 0.6, 0.5])]
+    >>> verdict = compare_systems(systems, by_position=True).verdict
+    >>> str(verdict.headline), verdict.ranking(verdict.headline).leaders
+    ('ecuas_1', ['system 1'])
     """
 
     rankings: dict[Key, Ranking]
@@ -123,6 +142,12 @@ class Verdict:
     def ranking(self, key: Key | None) -> Ranking | None:
         """Return the ranking by a metric; at a reject cost that of the strip, with rejecting everything."""
         return None if key is None else self.strip.get(key) or self.rankings.get(key)
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with a row for each pair of systems by each metric."""
+        import pandas as pd
+
+        return pd.DataFrame([fields_of(row) for row in self.rows])
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as what JSON can hold."""

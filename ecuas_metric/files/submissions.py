@@ -113,7 +113,16 @@ def unlabelled_among(is_open: Bools, weight: Floats, rule: str) -> Unlabelled | 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Submission:
-    """The output of one system, as a file has it."""
+    """The output of one system, as a file or a frame has it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ecuas_metric import read_submissions
+    >>> [submission] = read_submissions(pd.DataFrame({"confidence": [0.9, 0.4], "correct": [1, 0]}))
+    >>> submission.form, submission.references.tolist()
+    ('confidences', [1, 0])
+    """
 
     name: str
     recipe: Recipe  # how the file became these arrays

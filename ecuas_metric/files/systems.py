@@ -1,27 +1,35 @@
-"""A path -> the systems of a table or of a run."""
+"""A path or a frame -> the submissions of a table or of a run -> systems."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import FileError, InputError, Way
+import numpy as np
+import pyarrow as pa
+
+from ..audit import prepare_answers
+from ..errors import FileError, InputError, Note, Way
+from ..inputs import grouped
+from ..options import LEVEL, checked_options
+from ..results import Results, System, named_systems
 from .read import read_sheet
 from .recipe import OF_FILES, ColumnNames, Reading, Recipe
 from .runs import RunOptions
 from .runs.submissions import read_run
-from .submissions import Submission, submissions_of
-from .values import Sheet
+from .submissions import Submission, located, submissions_of
+from .values import TEXT, Sheet, from_values
 
+FRAME = "frame"  # what errors call a frame, and the only system in it
 _TRIED = 1000  # rows that a way to read a file is tried on, before it is printed
 _TO_BE_TRIED = ("roles_missing", "one_role_missing")  # rules of errors with ways by types alone
 _ASKED_NEXT = ("two_codes", "neither_word")  # rules of errors that have ways of their own
 
 
 def read_submissions(
-    path: str | Path,
+    path: Any,
     *,
     columns: ColumnNames | None = None,
     unlabelled: str | None = None,
@@ -34,11 +42,12 @@ def read_submissions(
     predictions_are: str | None = None,
     recipe: Recipe | None = None,
 ) -> list[Submission]:
-    """Read the systems of a file, or of a run of lm-eval, lighteval or Inspect.
+    """Read the systems of a file, of a frame, or of a run of lm-eval, lighteval or Inspect.
 
     Parameters
     ----------
-    path : path
+    path : path or frame
+        A data frame of pandas or Polars, an Arrow table, or the path of a file:
         CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz or Excel;
         also compressed by gzip, zstd or zip, at an address that fsspec knows, or ``-`` for standard input. A run is a
         file or a folder, and recognised by its content.
@@ -91,14 +100,44 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    if not isinstance(path, str | Path):
-        raise InputError("path", "not_one_file", value=path, advice="read_each")
     said = Reading(
         unlabelled, labels, correct_from, scale, predictions_are, right, abstained
     ).with_columns(columns or {})
     reading = said if recipe is None else recipe.reading().changed(said)
+    if is_frame(path):
+        return submissions_of(sheet_of_frame(path), FRAME, reading=reading)
+    if not isinstance(path, str | Path):
+        raise InputError("path", "not_one_file", value=path, advice="read_each")
     of_run = read_run(path, reading, run)
     return read_tables(path, reading) if of_run is None else of_run
+
+
+def is_frame(value: object) -> bool:
+    """Return whether a value is a frame in memory, of a library that passes its columns on as Arrow's."""
+    return hasattr(value, "__arrow_c_stream__")
+
+
+def sheet_of_frame(frame: Any) -> Sheet:
+    """Return the rows of a frame, numbered from 0; what Arrow has no type for becomes text."""
+    if (
+        getattr(getattr(frame, "index", None), "name", None) is not None
+    ):  # of pandas: a column beside others
+        frame = frame.reset_index()
+    names = [str(name) for name in getattr(frame, "column_names", frame.columns)]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise InputError("frame", "must have columns of different names", value=repeated[0])
+    try:
+        table = pa.table(frame)
+    except (pa.ArrowException, TypeError, OverflowError):  # of pandas, a column of mixed types
+        columns = {name: from_values(frame[name].tolist()) for name in frame.columns}
+        table = pa.table({str(name): values for name, values in columns.items()})
+    for i, name in enumerate(table.column_names):
+        if table[name].type == pa.string_view():  # of Polars; Arrow cannot select among these
+            table = table.set_column(i, name, table[name].cast(TEXT))
+    if not table.num_rows:
+        raise InputError("frame", "empty")
+    return Sheet(table, np.arange(table.num_rows), format="data frame")
 
 
 def read_tables(path: str | Path, reading: Reading) -> list[Submission]:
@@ -126,3 +165,143 @@ def _is_read_so(sheet: Sheet, way: Way, reading: Reading) -> bool:
     except InputError:
         return False
     return True
+
+
+def prepare_submissions(
+    submissions: Iterable[Submission],
+    **options: object,
+) -> dict[str, System]:
+    """Prepare every submission with the same options; their columns of weights, groups and strata are used.
+
+    Parameters
+    ----------
+    submissions : iterable of Submission
+        Of `read_submissions`.
+    **options
+        Every option of `compute` for their form.
+
+    Returns
+    -------
+    dict of name to System
+
+    Raises
+    ------
+    FileError
+        In the words of the file, with row and column; also if answers have no label.
+    InputError
+        If two systems have the same name or their forms differ; or if an option is out of its range.
+    TypeError
+        If there is no such option.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from ecuas_metric import read_submissions
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.json")
+    >>> _ = path.write_text('[{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]')
+    >>> prepare_submissions(read_submissions(path), n=1)["model"].decisions.uncertainty.round(2).tolist()
+    [0.1, 0.6]
+    """
+    submissions = list(submissions)
+    for of_part in grouped(submissions, lambda one: one.part).values():
+        _require_one_form(of_part)
+    systems: dict[str, System] = {}
+    for submission in submissions:
+        name = submission.name
+        if name in systems:
+            raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
+        systems[name] = prepare_submission(submission, options)
+    return systems
+
+
+def _require_one_form(submissions: Iterable[Submission]) -> None:
+    """Raise InputError if some submissions are of confidences, and others of posteriors."""
+    forms = {submission.form: submission.file for submission in submissions}
+    if len(forms) > 1:
+        listed = [f"{file} holds {form}" for form, file in forms.items()]
+        raise InputError("systems of one table", "forms_differ", forms=listed, advice="score_apart")
+
+
+def prepare_submission(submission: Submission, options: Mapping[str, object]) -> System:
+    """Prepare one submission, see `prepare_submissions`."""
+    if submission.unlabelled and submission.unlabelled.rule == "bounds":
+        raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
+    options = dict(options)
+    notes = _notes_on_classes(submission) if options.get("num_classes") is None else ()
+    for name in ("predictions_are", "num_classes", "cost"):
+        if options.get(name) is None:
+            options[name] = getattr(submission, name)
+    checked = checked_options(**options)
+    try:
+        checked = checked_options(**options, **submission.per_sample)
+        system = prepare_answers(
+            submission.form,
+            submission.predictions,
+            submission.references,
+            checked,
+            ids=submission.ids,
+        )
+    except InputError as error:
+        raise located(error, submission.recipe, submission.file, submission.rows) from None
+    notes += submission.notes + system.notes
+    origin = replace(
+        system.origin,
+        recipe=submission.recipe.digest(),
+        reading=submission.recipe.rules(),
+        unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
+        part=submission.part or None,
+        population=submission.population or None,
+    )
+    return replace(system, notes=notes, truth=submission.truth, origin=origin)
+
+
+def _notes_on_classes(submission: Submission) -> tuple[Note, ...]:
+    """Return the note that K is the number of the classes that occur, if it is that of predicted ones."""
+    recipe = submission.recipe
+    if recipe.form != "predicted" or submission.num_classes is None:
+        return ()
+    fields = {
+        "count": submission.num_classes,
+        "label": recipe.truth,
+        "predicted": recipe.of("predicted")[0],
+    }
+    return (Note("classes", fields, "set_infinite_classes"),)
+
+
+def collect_systems(given: Any, **options: object) -> dict[str, System]:
+    """Return systems by name, however they are given: as systems, submissions, or frames whose names tell all.
+
+    Options are those of `prepare_submissions`, for what is not prepared; there is a confidence level unless they say
+    another. InputError if options are given and all systems are prepared.
+    """
+    if isinstance(given, Mapping) and any(isinstance(one, Results) for one in given.values()):
+        rule = "must have rows to be paired, and results have none"
+        raise InputError("systems", rule, advice="Pass the systems or the frame itself.")
+    named = _submissions_by_name(given)
+    if named is None:
+        if options:
+            rule = "have no effect on systems, which were prepared with theirs"
+            raise InputError(", ".join(options), rule)
+        return named_systems(given)
+    return prepare_submissions(named, **{"confidence_level": LEVEL, **options})
+
+
+def _submissions_by_name(given: Any) -> list[Submission] | None:
+    """Return the submissions of frames or of submissions; None if it is neither."""
+    if is_frame(given):
+        return read_submissions(given)
+    if isinstance(given, Mapping):
+        submissions: list[Submission] = []
+        for name, one in given.items():
+            if not is_frame(one):
+                return None
+            read = read_submissions(one)
+            submissions += [replace(each, name=_joined(name, each, len(read))) for each in read]
+        return submissions or None
+    listed = list(given) if isinstance(given, Sequence) else []
+    return listed if listed and all(isinstance(one, Submission) for one in listed) else None
+
+
+def _joined(name: str, submission: Submission, count: int) -> str:
+    """Return the name of a system in a frame that has a name."""
+    return name if count == 1 else f"{name} {submission.name}"

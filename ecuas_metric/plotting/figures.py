@@ -10,14 +10,14 @@ import functools
 import io
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..errors import missing_package
+from ..errors import InputError, missing_package
 from ..files.write import write_whole
 from ..inputs import Bools, Floats
 from ..options import LEVEL
@@ -58,6 +58,7 @@ _SHADE: Style = {"alpha": 0.18, "linewidth": 0}
 FEW_SAMPLES = 5  # samples of a bin, below which its accuracy is hardly informative
 MAX_COUNTS = 20  # bins above which there is no room for numbers
 BAND_POINTS = 41
+SCREEN_DPI = 100  # at which a notebook shows a figure, whose file has more
 CONTEXT_POINTS = 60
 _ORDERS = (0, 0.1, 1, 10, 100, 1000)  # ticks of n
 MARK: Style = {"marker": "o", "markersize": 4, "clip_on": False}
@@ -81,28 +82,28 @@ class _Line:
         return float(np.nanmax(np.append(self.y, high)))
 
 
-def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
+def risk_coverage_figure(systems: Mapping[str, System], *, ax: Axes | None = None) -> Figure:
     """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
     lines = {name: _risk_line(system) for name, system in systems.items()}
     are_answers = all(system.decisions.confidence is not None for system in systems.values())
     quantity = "error rate" if are_answers else "mean cost"
     figure, grid = _draw_lines(
-        lines, "coverage", f"{quantity} of accepted answers\n(selective risk)"
+        lines, "coverage", f"{quantity} of accepted answers\n(selective risk)", ax
     )
     # first steps are wild
     settled = [line.y[line.x > 0.05] for line in lines.values()]
     top = 1.1 * max(float(y.max(initial=0.0)) for y in settled)
     for axes in grid:
         axes.set(xlim=(0, 1), ylim=(0, top or 1))
-    _legend(figure, grid, systems)
+    _legend(figure, grid, systems, is_ours=ax is None)
     return figure
 
 
-def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
+def reject_cost_figure(systems: Mapping[str, System], *, ax: Axes | None = None) -> Figure:
     """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all."""
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
     lines = {name: _cost_line(systems[name], curve) for name, curve in curves.items()}
-    figure, grid = _draw_lines(lines, "reject cost", "expected cost")
+    figure, grid = _draw_lines(lines, "reject cost", "expected cost", ax)
     styled = zip(curves.values(), _styles(len(curves)), strict=True)
     for i, (curve, style) in enumerate(styled):
         dotted = style | {"linestyle": ":", "linewidth": 1}
@@ -115,14 +116,14 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
         axes.plot(widest, widest, linestyle="--", label="reject all", **REFERENCE)
         axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
         axes.set(xlim=(0, widest[-1]), ylim=(0, 1.04 * top))
-    _legend(figure, grid, systems)
+    _legend(figure, grid, systems, is_ours=ax is None)
     return figure
 
 
-def order_figure(systems: Mapping[str, System]) -> Figure:
+def order_figure(systems: Mapping[str, System], *, ax: Axes | None = None) -> Figure:
     """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
     lines = {name: _order_line(system) for name, system in systems.items()}
-    figure, grid = _draw_lines(lines, "n", "ECUAS$_n$")
+    figure, grid = _draw_lines(lines, "n", "ECUAS$_n$", ax)
     top = 1.1 * max(line.top for line in lines.values())
     last = next(iter(lines.values())).x[-1]
     for axes in grid:
@@ -130,15 +131,18 @@ def order_figure(systems: Mapping[str, System]) -> Figure:
         axes.set(xlim=(0, last), ylim=(0, top))
         axes.set_xticks(_ORDERS, [f"{order:g}" for order in _ORDERS])
         axes.xaxis.minorticks_off()
-    _legend(figure, grid, systems)
+    _legend(figure, grid, systems, is_ours=ax is None)
     return figure
 
 
-def reliability_figure(systems: Mapping[str, System]) -> Figure:
+def reliability_figure(systems: Mapping[str, System], *, ax: Axes | None = None) -> Figure:
     """Draw accuracy against confidence in bins, above their numbers of samples, one column per system.
 
-    Bins of fewer than five samples have hollow marks, and the line skips them.
+    Bins of fewer than five samples have hollow marks, and the line skips them. In axes of the caller's, all systems are
+    together, without the numbers of samples.
     """
+    if ax is not None:
+        return _draw_reliability_together(systems, ax)
     columns = columns_for(len(systems))
     rows = -(-len(systems) // columns)
     width = 3.2 if len(systems) == columns else 2.6
@@ -169,6 +173,19 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
     if marks:
         legend_below(figure, marks)
     return figure
+
+
+def _draw_reliability_together(systems: Mapping[str, System], ax: Axes) -> Figure:
+    """Draw the accuracies of several systems into the same axes."""
+    _require_few(systems)
+    binned = [reliability(system) for system in systems.values()]
+    for system, bins, color in zip(systems.values(), binned, COLORS, strict=False):
+        _draw_accuracy(ax, bins, _limits(accuracy_band, system), color)
+    for name, color in zip(short_names(systems).values(), COLORS, strict=False):
+        ax.plot([], [], color=color, label=label(name), **MARK)
+    ax.set(xlabel="confidence", ylabel="accuracy", xticks=ax.get_yticks(), xlim=(0, 1))
+    _legend(figure_of(ax), [ax], systems, is_ours=False)
+    return figure_of(ax)
 
 
 def confidence_cost_figure(
@@ -228,12 +245,15 @@ def _draw_lines(
     lines: Mapping[str, _Line],
     xlabel: str,
     ylabel: str,
+    ax: Axes | None,
 ) -> Panels:
     """Draw lines into one panel; or where they are many, each into one of its own, with the others in grey."""
     names = list(short_names(lines).values())
     curves = list(lines.values())
+    if ax is not None:
+        _require_few(lines)
     if len(curves) <= MAX_TOGETHER:
-        figure, grid = panels(1)
+        figure, grid = panels(1) if ax is None else (figure_of(ax), [ax])
         for name, line, style in zip(names, curves, _styles(len(curves)), strict=True):
             _draw(grid[0], line, style | {"label": label(name)})
         grid[0].set(xlabel=xlabel, ylabel=ylabel)
@@ -245,6 +265,20 @@ def _draw_lines(
         _draw(axes, curves[i], _ALONE)
     grid[0].plot([], [], label="the other systems", **CONTEXT)
     return figure, grid
+
+
+def _require_few(systems: Collection[str]) -> None:
+    """Raise InputError for more systems than share axes."""
+    if len(systems) > MAX_TOGETHER:
+        rule = "takes at most {most} systems"
+        advice = "Leave ax out: each system then has axes of its own."
+        raise InputError("ax", rule, value=len(systems), advice=advice, most=MAX_TOGETHER)
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the whole figure that axes are in."""
+    figure: Figure = ax.get_figure(root=True)  # type: ignore[assignment]
+    return figure
 
 
 def _thin(line: _Line) -> _Line:
@@ -269,13 +303,15 @@ def _styles(count: int) -> list[Style]:
     return [{"color": color} for color in COLORS[:count]]
 
 
-def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System]) -> None:
-    """Label the lines of one panel, or once what is in all panels, and the bands."""
+def _legend(
+    figure: Figure, grid: list[Axes], systems: Mapping[str, System], *, is_ours: bool = True
+) -> None:
+    """Label the lines of one panel, or once what is in all panels, and the bands; a figure of ours may grow."""
     _band_handle(grid[0], systems)
     handles, names = grid[0].get_legend_handles_labels()
     if len(grid) > 1:
         legend_below(figure, handles)
-    elif len(names) <= len(COLORS):
+    elif len(names) <= len(COLORS) or not is_ours:
         grid[0].legend(**_LEGEND)
     else:  # beside a panel that it would fill
         figure.set_figwidth(figure.get_figwidth() + 2.4)
@@ -362,14 +398,10 @@ def panels(
     ratios: Sequence[float] = (),
 ) -> Panels:
     """Return an empty figure and its panels, in one row or row by row: inches of each, and of the height beside all."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise missing_package("Figures need", "matplotlib") from None
     columns = columns or count
     rows = -(-count // columns)
     size = (width * columns + 0.4, height * rows + margin)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = _notebook_figure()(figsize=size, layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, height_ratios=ratios or [1] * rows)
     used, unused = np.split(grid.ravel(), [count])
     for axes in unused:
@@ -378,6 +410,24 @@ def panels(
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.25)
     return figure, used.tolist()
+
+
+@functools.cache
+def _notebook_figure() -> type[Figure]:
+    """Return the class of figures that notebooks show, with and without one of matplotlib's backends."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_package("Figures need", "matplotlib") from None
+
+    class NotebookFigure(Figure):
+        def _repr_png_(self) -> tuple[bytes, dict[str, float]]:
+            content = drawn(self, ".png", salt="")
+            inches = self.get_size_inches()
+            width, height = (round(SCREEN_DPI * length) for length in inches.tolist())
+            return content, {"width": width, "height": height}
+
+    return NotebookFigure
 
 
 def columns_for(count: int) -> int:

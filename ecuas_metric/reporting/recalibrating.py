@@ -12,6 +12,7 @@ from ..audit import refuse_audit
 from ..decisions import log_softmax
 from ..errors import InputError, Note
 from ..files.submissions import Submission, located
+from ..files.systems import prepare_submission
 from ..files.values import are_unique
 from ..inputs import Array, Floats
 from ..options import Options
@@ -29,7 +30,7 @@ from ..recalibration.maps import (
     stratified_folds,
 )
 from ..results import System
-from .report import Systems, prepare_submission
+from .report import Systems
 
 
 def add_recalibrated(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -11,28 +12,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..audit import prepare_answers
-from ..basis import Origin, differing, may_rank, signature_of
+from ..basis import differing, may_rank, signature_of
 from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
+from ..display import Drawn
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
-from ..files.submissions import MEANING, Submission, Unlabelled, located
+from ..files.submissions import MEANING, Submission, Unlabelled
+from ..files.systems import collect_systems, prepare_submissions
 from ..files.write import write_whole
 from ..inputs import grouped
-from ..metric import Key
+from ..metric import Key, Keys, checked_keys
 from ..metrics import place
-from ..options import LEVEL, Options, checked_options
+from ..options import LEVEL, Options
 from ..results import (
     Estimate,
     Results,
     System,
     compute_results,
-    named_systems,
     require_same_keys,
     value_keys,
 )
 from .tables import BEST_OF_PART, BEST_VALUE, Cell, Grid, Record, to_text
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from ..comparison.rows import Comparison
     from ..comparison.unlabelled import ValueBounds
 
@@ -64,17 +67,41 @@ Notes = list[tuple[str, Note]]  # each of a system, or of none: ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """The metrics of several systems."""
+class Report(Drawn):
+    """The metrics of several systems.
+
+    Attributes
+    ----------
+    results : dict of name to Results
+    keys : list of Key
+        In the order of the columns.
+    not_comparable : list of Key
+        Must not rank these systems, see `basis.may_rank`.
+    signature : str
+        Of all systems, or of each where they differ.
+    differing : list of str
+        What forbids to rank them by any metric, see `basis.differing`.
+    unlabelled, bounds : mapping of name to Unlabelled, and to mapping of Key to ValueBounds
+        What is unknown of systems, and their bounds; where the rule is to bound, results are nan.
+    systems : mapping of name to System
+        None where only their numbers are known.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> report = make_report({"a": confidence_system([1, 0, 1], [0.9, 0.8, 0.4])}, only=["er", "ecuas_1"])
+    >>> report.to_frame().round(2).to_dict("index")
+    {'a': {'N': 3, 'error_rate': 0.33, 'ecuas_1': 0.67, 'must_not_rank': ''}}
+    """
 
     results: dict[str, Results]
-    keys: list[Key]  # in the order of the columns
-    not_comparable: list[Key]  # must not rank these systems, see `basis.may_rank`
-    signature: str  # of all systems, or of each where they differ
-    differing: list[str]  # what forbids to rank them by any metric, see `basis.differing`
-    # What is unknown of systems, and their bounds; where the rule is to bound, results are nan.
+    keys: list[Key]
+    not_comparable: list[Key]
+    signature: str
+    differing: list[str]
     unlabelled: Mapping[str, Unlabelled] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[Key, ValueBounds]] = field(default_factory=dict)
+    systems: Systems = field(default_factory=dict)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -97,6 +124,12 @@ class Report:
         shares = {name: note.fields["share"] for name, note in noted.items()}
         return dict.fromkeys(self.results, 0.0) | shares if noted else {}
 
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with a row for each system, and a column for each number and each limit."""
+        import pandas as pd
+
+        return pd.DataFrame(report_records(self)).set_index("system")
+
     def __repr__(self) -> str:
         """Return the table of the main metrics as text."""
         return to_text(report_grid(self, keys=main_keys(self.keys)))
@@ -117,61 +150,6 @@ def without_bounds(note: Note) -> Note:
     if note.advice != MEANING["wrong"]:
         return note
     return replace(note, advice="unlabelled_without_bounds")
-
-
-def prepare_submissions(
-    submissions: Iterable[Submission],
-    **options: object,
-) -> dict[str, System]:
-    """Prepare every submission with the same options; their columns of weights, groups and strata are used.
-
-    Parameters
-    ----------
-    submissions : iterable of Submission
-        Of `read_submissions`.
-    **options
-        Every option of `compute` for their form.
-
-    Returns
-    -------
-    dict of name to System
-
-    Raises
-    ------
-    FileError
-        In the words of the file, with row and column; also if answers have no label.
-    InputError
-        If two systems have the same name or their forms differ; or if an option is out of its range.
-    TypeError
-        If there is no such option.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from ecuas_metric import read_submissions
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.json")
-    >>> _ = path.write_text('[{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]')
-    >>> prepare_submissions(read_submissions(path), n=1)["model"].decisions.uncertainty.round(2).tolist()
-    [0.1, 0.6]
-    """
-    submissions = list(submissions)
-    for of_part in grouped(submissions, lambda one: one.part).values():
-        _require_one_form(of_part)
-    systems: dict[str, System] = {}
-    for submission in submissions:
-        name = submission.name
-        if name in systems:
-            raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
-        systems[name] = prepare_submission(submission, options)
-    return systems
-
-
-def _require_one_form(submissions: Iterable[Submission]) -> None:
-    """Raise InputError if some submissions are of confidences, and others of posteriors."""
-    forms = {submission.form: submission.file for submission in submissions}
-    if len(forms) > 1:
-        listed = [f"{file} holds {form}" for form, file in forms.items()]
-        raise InputError("systems of one table", "forms_differ", forms=listed, advice="score_apart")
 
 
 def prepare_open(
@@ -221,24 +199,30 @@ def _with_unknown_confidences(submission: Submission) -> Submission:
 
 
 def make_report(
-    systems: Systems | Iterable[System],
+    systems: Any,
     *,
-    progress: bool = False,
-    only: Iterable[Key] | None = None,
+    progress: bool | None = None,
+    only: Keys | None = None,
     unlabelled: Mapping[str, Unlabelled] | None = None,
+    **options: object,
 ) -> Report:
     """Compute every metric of every system.
 
     Parameters
     ----------
-    systems : mapping of name to System, or iterable of System
-        Of `confidence_system`, `posterior_system` or `prepare_submissions`; without names they are numbered.
-    progress : bool
-        Show a bar on long work.
-    only : iterable of Key, optional
-        The metrics to compute; by default all.
+    systems : mapping of name to System, frame or results, frame, iterable of System, or list of Submission
+        Systems of `confidence_system`, `posterior_system` or `prepare_submissions`, which are numbered without names;
+        data frames, with columns as files have them; what `read_submissions` returns; or results of `score_frame`,
+        which have their numbers.
+    progress : bool, optional
+        Show a bar on work of more than a second; by default, as the command does, where a person sees it: on a
+        terminal, and in a notebook.
+    only : iterable of str or Key, optional
+        The metrics to compute, as ``["ecuas_1", "er"]``; by default all.
     unlabelled : mapping of name to Unlabelled, optional
         Of `reporting.report.prepare_open`: the answers without a label, for the bounds of what depends on them.
+    **options
+        Of frames and submissions: every option of `compute` for their form.
 
     Returns
     -------
@@ -256,10 +240,14 @@ def make_report(
     >>> str(report.keys[-1]), round(report.results["a"].estimates[report.keys[-1]].value, 4)
     ('ecuas_1', 0.67)
     """
-    systems = named_systems(systems)
+    asked = None if only is None else checked_keys(only)
+    computed = _results_of_frames(systems, asked)
+    if computed:
+        return report_of(computed)
+    systems = collect_systems(systems, **options)
     if not systems:
         raise InputError("a report", "needs_a_system")
-    asked = None if only is None else list(only)
+    is_watched = _is_watched() if progress is None else progress
     unlabelled = unlabelled or {}
     results = {}
     bounds = {}
@@ -273,8 +261,34 @@ def make_report(
         if answers is not None and answers.rule == "bounds":
             results[name] = _undefined_results(system, asked)
         else:
-            results[name] = compute_results(system, progress=progress, only=asked)
-    return report_of(results, unlabelled, bounds)
+            results[name] = compute_results(system, progress=is_watched, only=asked)
+    return replace(report_of(results, unlabelled, bounds), systems=systems)
+
+
+def _is_watched() -> bool:
+    """Return whether a person sees what is written beside results: on a terminal, or in a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+def _results_of_frames(given: Any, asked: Sequence[Key] | None) -> dict[str, Results]:
+    """Return results by name where they were computed, those of the keys that are asked for; else nothing."""
+    named = {"system 1": given} if isinstance(given, Results) else given
+    if not isinstance(named, Mapping) or not named:
+        return {}
+    if not all(isinstance(one, Results) for one in named.values()):
+        return {}
+    if asked is None:
+        return dict(named)
+    for name, results in named.items():
+        missing = [str(key) for key in asked if key not in results.estimates]
+        if missing:
+            raise InputError(
+                "only", "must be among the results of {name}", value=missing[0], name=name
+            )
+    return {
+        name: replace(one, estimates={key: one.estimates[key] for key in asked})
+        for name, one in named.items()
+    }
 
 
 def report_of(
@@ -663,57 +677,6 @@ def draw_figures(systems: Systems, suffixes: Sequence[str]) -> dict[str, bytes]:
         for suffix in suffixes:
             contents[f"{name}{suffix}"] = figures.drawn(figure, suffix, salt=name)
     return contents
-
-
-def prepare_submission(submission: Submission, options: Mapping[str, object]) -> System:
-    """Prepare one submission, see `prepare_submissions`."""
-    if submission.unlabelled and submission.unlabelled.rule == "bounds":
-        raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
-    options = dict(options)
-    notes = _notes_on_classes(submission) if options.get("num_classes") is None else ()
-    for name in ("predictions_are", "num_classes", "cost"):
-        if options.get(name) is None:
-            options[name] = getattr(submission, name)
-    checked = checked_options(**options)
-    try:
-        checked = checked_options(**options, **submission.per_sample)
-        system = prepare_answers(
-            submission.form,
-            submission.predictions,
-            submission.references,
-            checked,
-            ids=submission.ids,
-        )
-    except InputError as error:
-        raise located(error, submission.recipe, submission.file, submission.rows) from None
-    notes += submission.notes + system.notes
-    origin = _with_reading(system.origin, submission)
-    return replace(system, notes=notes, truth=submission.truth, origin=origin)
-
-
-def _with_reading(origin: Origin, submission: Submission) -> Origin:
-    """Return where numbers come from, with how their file was read."""
-    return replace(
-        origin,
-        recipe=submission.recipe.digest(),
-        reading=submission.recipe.rules(),
-        unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
-        part=submission.part or None,
-        population=submission.population or None,
-    )
-
-
-def _notes_on_classes(submission: Submission) -> tuple[Note, ...]:
-    """Return the note that K is the number of the classes that occur, if it is that of predicted ones."""
-    recipe = submission.recipe
-    if recipe.form != "predicted" or submission.num_classes is None:
-        return ()
-    fields = {
-        "count": submission.num_classes,
-        "label": recipe.truth,
-        "predicted": recipe.of("predicted")[0],
-    }
-    return (Note("classes", fields, "set_infinite_classes"),)
 
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:

@@ -28,7 +28,7 @@ from ..files.recipe import (
 from ..files.values import from_values
 from ..inputs import scalar
 from ..options import Options, checked_options
-from ..summary import LINEAR, ROOT, Summary, SummaryResults, results_of
+from ..summary import LINEAR, ROOT, Summary, SummaryResults, SystemResults, results_of
 from .batches import (
     AS_SAID,
     GROUP,
@@ -58,7 +58,7 @@ def score_frame(
     decompose: bool = False,
     confidence_level: float | None = None,
     **options: object,
-) -> SummaryResults | dict[str, SummaryResults]:
+) -> SummaryResults | SystemResults:
     """Return every metric of the rows of a frame of pandas, Polars, PyArrow, DuckDB, Ibis or Spark.
 
     The frame may be lazy, and larger than memory: its own engine adds up the rows.
@@ -87,9 +87,9 @@ def score_frame(
 
     Returns
     -------
-    SummaryResults or dict of str to SummaryResults
+    SummaryResults or SystemResults
         The numbers, with standard errors, bounds and notes; ``.flat()`` gives plain floats by key. Where columns name
-        systems or parts, those of each by its name.
+        systems or parts, a mapping of each by its name.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def score_frame(
             of_state = results_of(state, **asked)
         notes = (*of_state.notes, *recipe.notes, *note_on_class(state, recipe))
         results[name] = replace(of_state, notes=notes)
-    return results[""] if results.keys() == {""} else results
+    return results[""] if results.keys() == {""} else SystemResults(results)
 
 
 def _plain(value: Any, name: str) -> Any:

@@ -9,7 +9,7 @@ from functools import partial
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from ..errors import FileError, missing_package
 from ..files.read import unchanged

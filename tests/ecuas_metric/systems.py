@@ -4,6 +4,7 @@ import sys
 from contextlib import contextmanager
 
 import numpy as np
+import pandas as pd
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -123,3 +124,13 @@ def counted_sorts(num_samples):
         yield sorts
     finally:
         sys.setprofile(before)
+
+
+def frame_of(system):
+    """Return a system of confidences as the frame that it could have been read from."""
+    columns = {
+        "confidence": system.decisions.confidence,
+        "correct": 1 - system.decisions.candidate_cost,
+    }
+    ids = {} if system.ids is None else {"id": list(system.ids)}
+    return pd.DataFrame({**ids, **columns})

@@ -18,11 +18,11 @@ from ecuas_metric import (
     score_frame,
 )
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.curves import reject_cost_curve, reliability
 from ecuas_metric.reporting.recalibrating import add_recalibrated
-from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import compute_results
 from ecuas_metric.summary import merge, results_of, summary_of
 from tests.ecuas_metric.systems import UNIT, confidence_systems

@@ -9,6 +9,7 @@ import pytest
 
 from ecuas_metric import __version__, read_submissions, score_confidences
 from ecuas_metric.basis import basis_of_options
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import (
     DEFAULTS,
@@ -18,7 +19,6 @@ from ecuas_metric.options import (
     checked_options,
     is_set,
 )
-from ecuas_metric.reporting.report import prepare_submissions
 from tests.ecuas_metric.systems import EVERY_OPTION, compute
 
 

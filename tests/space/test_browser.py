@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from ecuas_metric import read_submissions
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
-from ecuas_metric.reporting.report import prepare_submissions
 from space.figures import NUM_SLOTS
 from space.uploads import LIMITS
 from space.verdict import REJECTING

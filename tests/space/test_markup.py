@@ -6,8 +6,9 @@ from html import unescape
 import pytest
 
 from ecuas_metric.errors import InputError
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.messages import ADVICE, NOTES, SENTENCES
-from ecuas_metric.reporting.report import make_report, prepare_submissions, report_grid
+from ecuas_metric.reporting.report import make_report, report_grid
 from publishing.staging import PARTS
 from space import markup
 from space.figures import slots

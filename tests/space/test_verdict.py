@@ -13,7 +13,7 @@ from markupsafe import Markup
 from ecuas_metric import confidence_system, fixed_reject_cost, read_submissions
 from ecuas_metric.comparison import compare
 from ecuas_metric.comparison.judge import judge_systems
-from ecuas_metric.reporting.report import prepare_submissions
+from ecuas_metric.files.systems import prepare_submissions
 from space import verdict
 from space.figures import slots
 from tests.conftest import ROOT

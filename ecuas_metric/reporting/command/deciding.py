@@ -12,13 +12,14 @@ from ...errors import InputError
 from ...files.recipe import lines_of
 from ...files.roles import class_in
 from ...files.submissions import Submission
+from ...files.systems import prepare_submission, prepare_submissions
 from ...options import LEVEL
 from ...recalibration import METHODS
 from ...recalibration.maps import fit_to_logs
 from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
 from ...results import System
 from ..recalibrating import log_posteriors_of, with_log_posteriors
-from ..report import Notes, prepare_submission, prepare_submissions
+from ..report import Notes
 from ..tables import Grid, Record, check_suffix, screen_width, to_csv, to_text, write
 from ..thresholds import (
     DECIMALS,

@@ -86,7 +86,7 @@ def score_in_memory(
         _require_labels({"explain": explain, "calibrate": made.calibrate})
     systems, submissions = made.with_recalibrated(systems, submissions, options)
     asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
-    report = make_report(systems, progress=sys.stderr.isatty(), only=asked, unlabelled=unlabelled)
+    report = make_report(systems, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     said = Said(files, [rows, metric, made])
     hints = [] if is_bounded(unlabelled) else _hints(report, systems, said, by)

@@ -22,11 +22,12 @@ from ...comparison.rows import fields_of
 from ...costs import ECUAS_N, ERROR_RATE
 from ...errors import InputError, Note
 from ...files.recipe import Recipe, lines_of
+from ...files.systems import prepare_submissions
 from ...files.write import write_whole
 from ...metric import Key
 from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
 from ..differences import label_grid, plan_grid
-from ..report import Notes, Systems, prepare_submissions
+from ..report import Notes, Systems
 from ..tables import neutral
 from .flags import Flag, flag_of
 from .parameters import (

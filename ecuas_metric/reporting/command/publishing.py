@@ -5,12 +5,13 @@ from typing import Annotated
 
 from ...costs import ECUAS_N
 from ...errors import InputError
+from ...files.systems import prepare_submissions
 from ...files.write import write_whole
 from ...hub.eval_results import eval_result_entries, files_of_entries, open_pull_request
 from ...hub.every_eval_ever import files_of_evaluation
 from ...metric import Key
 from ...options import LEVEL
-from ..report import Notes, make_report, prepare_submissions
+from ..report import Notes, make_report
 from .flags import Flag
 from .parameters import Files, MetricOptions, RowFlags, chosen_keys, options_set
 from .reading import notes_of, read_files

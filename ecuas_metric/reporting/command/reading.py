@@ -29,12 +29,12 @@ from ...files.runs import RunOptions
 from ...files.runs.submissions import read_run
 from ...files.runs.true_labels import read_labels
 from ...files.submissions import Submission
-from ...files.systems import read_tables
+from ...files.systems import prepare_submissions, read_tables
 from ...inputs import Floats, grouped
 from ...options import LEVEL_COSTS
 from ...recalibration import FOLDS, METHODS
 from ...results import System
-from ..report import Notes, Systems, prepare_submissions, without_bounds
+from ..report import Notes, Systems, without_bounds
 from .flags import COMMANDS, Flag, flag_of
 from .new_rows import read_new_rows
 from .parameters import (

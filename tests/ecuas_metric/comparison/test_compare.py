@@ -16,10 +16,10 @@ from ecuas_metric.comparison.compare import (
     match_ids,
 )
 from ecuas_metric.errors import InputError
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, Options, checked_options
-from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import all_values, prepare, resampled_values, value_keys
 from ecuas_metric.sampling import bootstrap_weights, make_design
 from tests.ecuas_metric.files.submitted import submission

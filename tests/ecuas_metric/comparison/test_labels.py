@@ -10,8 +10,8 @@ import pytest
 from ecuas_metric import confidence_system, read_submissions
 from ecuas_metric.comparison.labels import with_labels
 from ecuas_metric.errors import FileError
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.reporting.cli import main
-from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import compute_results
 
 SIZE = 600

@@ -7,8 +7,8 @@ import pytest
 from ecuas_metric import read_submissions
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.submissions import MEANING, Unlabelled
+from ecuas_metric.files.systems import prepare_submission
 from ecuas_metric.messages import ADVICE
-from ecuas_metric.reporting.report import prepare_submission
 from tests.ecuas_metric.files.tables import BASE, content_of
 
 
@@ -230,7 +230,7 @@ def test_logits_of_a_class_that_is_never_true_are_named_or_refused(tmp_path):
     path = tmp_path / "a.csv"
     logits = {"cat": [1.5, -0.5], "dog": [-0.25, 2.5], "emu": [0.5, 3.5]}
     pd.DataFrame({"label": ["cat", "dog"], **logits}).to_csv(path, index=False)
-    with pytest.raises(FileError, match=r"do not sum to 1, and emu, which may be of classes"):
+    with pytest.raises(FileError, match=r"do not sum to 1, and emu"):
         read_submissions(path, predictions_are="logits")
     beside = pd.read_csv(path).assign(sure=[0.75, 0.5], right=[1, 0])
     beside.to_csv(tmp_path / "b.csv", index=False)

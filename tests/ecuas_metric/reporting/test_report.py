@@ -9,6 +9,7 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Unlabelled
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.messages import ADVICE
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.metrics import place
@@ -21,7 +22,6 @@ from ecuas_metric.reporting.report import (
     main_keys,
     make_report,
     prepare_open,
-    prepare_submissions,
     report_grid,
     report_records,
     title,

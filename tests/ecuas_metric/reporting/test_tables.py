@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.reporting import cli, tables
-from ecuas_metric.reporting.report import make_report, prepare_submissions, report_records
+from ecuas_metric.reporting.report import make_report, report_records
 from ecuas_metric.reporting.tables import (
     BEST,
     Cell,

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system, read_submissions
+from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.metric import Key
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting import text
-from ecuas_metric.reporting.report import p_text, prepare_submissions, texts_apart
+from ecuas_metric.reporting.report import p_text, texts_apart
 from ecuas_metric.results import compute_results
 
 

@@ -1,0 +1,48 @@
+"""What a result does in a notebook. The folder `notebook` does the work, which stands above all that it shows."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class Shown:
+    """A result that a notebook shows as a table in HTML."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(_module("html").result_html(self))
+
+
+class Drawn(Shown):
+    """A result that also has curves."""
+
+    __slots__ = ()
+
+    def plot(self, kind: str = "reject_cost", *, ax: Axes | None = None) -> Figure | Axes:
+        """Draw curves of the systems.
+
+        Parameters
+        ----------
+        kind : {"reject_cost", "order", "risk_coverage", "reliability"}, default "reject_cost"
+            Expected cost against reject cost, ECUAS_n against n, risk against coverage, or accuracy against confidence.
+        ax : matplotlib Axes, optional
+            Where to draw the curves, of at most six systems.
+
+        Returns
+        -------
+        Figure or Axes
+            A figure, which a notebook shows where it ends a cell; or `ax`.
+        """
+        drawn: Figure | Axes = _module("plots").plot_result(self, kind, ax)
+        return drawn
+
+
+def _module(name: str) -> Any:
+    """Return a module of the folder that shows results, imported when one is shown."""
+    return import_module(f"{__package__}.notebook.{name}")

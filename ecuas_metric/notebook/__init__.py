@@ -1,0 +1,1 @@
+"""Results -> what a notebook shows of them: HTML without script, and figures."""

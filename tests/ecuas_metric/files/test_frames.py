@@ -1,0 +1,115 @@
+"""Frames in memory: what a file of the same cells gives, by the same names."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from ecuas_metric import (
+    InputError,
+    Key,
+    compare_systems,
+    make_report,
+    prepare_submissions,
+    read_submissions,
+    score_frame,
+)
+
+LIBRARIES = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "arrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+}
+ECUAS_1 = Key("ecuas", 1.0)
+
+
+def made(rng, size=60):
+    """Return two systems' answers, in one frame."""
+    parts = []
+    for name in "ab":
+        confidence = rng.random(size).round(3)
+        correct = (rng.random(size) < confidence).astype(int)
+        columns = {"system": name, "id": range(size), "confidence": confidence, "correct": correct}
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_frame_is_read_as_a_file_of_its_cells(rng, tmp_path, library):
+    frame = made(rng)
+    frame.to_csv(tmp_path / "both.csv", index=False)
+    of_file = prepare_submissions(read_submissions(tmp_path / "both.csv"), confidence_level=0.95)
+    native = LIBRARIES[library](frame)
+    expected = make_report(of_file).to_frame()
+    pd.testing.assert_frame_equal(make_report(native).to_frame(), expected)
+    assert compare_systems(native, only="ecuas_1") == compare_systems(of_file, only=[ECUAS_1])
+
+
+def test_frames_by_name_and_submissions_are_systems_too(rng):
+    frame = made(rng)
+    by_name = {name: rows.drop(columns="system") for name, rows in frame.groupby("system")}
+    expected = compare_systems(frame, only=["er", "ECUAS_1"])
+    for given in (by_name, read_submissions(frame)):
+        assert compare_systems(given, only=["error_rate", ECUAS_1]) == expected
+    shuffled = {name: one.sample(frac=1, random_state=0) for name, one in by_name.items()}
+    rows = compare_systems(shuffled, only="ecuas_1")
+    assert rows[0].difference == pytest.approx(expected[-1].difference)
+
+
+def test_a_named_index_has_the_ids(rng):
+    frame = made(rng)
+    by_name = {name: rows.set_index("id") for name, rows in frame.groupby("system")}
+    assert compare_systems(by_name, only="er") == compare_systems(frame, only="er")
+
+
+def test_options_are_those_of_what_is_prepared_here(rng):
+    frame = made(rng)
+    rows = compare_systems(frame, reject_costs=[0.1], confidence_level=0.9)
+    assert str(rows.verdict.headline) == "expected_cost_0.1"
+    assert rows.alpha == pytest.approx(0.1)
+    systems = prepare_submissions(read_submissions(frame), confidence_level=0.95)
+    for function in (compare_systems, make_report):
+        with pytest.raises(InputError, match=r"^reject_costs have no effect on systems"):
+            function(systems, reject_costs=[0.1])
+
+
+def test_results_of_score_frame_make_a_report(rng):
+    frame = made(rng)
+    scored = score_frame(frame)
+    report = make_report(scored, only=["ecuas_1"])
+    assert report.to_frame()["ecuas_1"].to_dict() == {
+        name: results.estimates[ECUAS_1].value for name, results in scored.items()
+    }
+    assert make_report(scored["a"]).results["system 1"] is scored["a"]
+    with pytest.raises(InputError, match=r"^only must be among the results of a; got 'ecuas_7'"):
+        make_report(scored, only=["ecuas_7"])
+    with pytest.raises(InputError, match=r"^systems must have rows to be paired"):
+        compare_systems(scored)
+
+
+@pytest.mark.parametrize(
+    "columns, rule",
+    [
+        ({"confidence": [0.9, 87.0], "correct": [1, 0]}, "frame"),
+        ({"confidence": [0.9, "high"], "correct": [1, 0]}, "frame"),
+        ({"text": ["x", "y"]}, "frame"),
+        ({"confidence": [], "correct": []}, "frame"),
+    ],
+)
+def test_what_a_frame_lacks_is_told_of_the_frame(columns, rule):
+    with pytest.raises(InputError, match=f"^{rule}") as raised:
+        make_report(pd.DataFrame(columns))
+    assert "file" not in str(raised.value).split(".")[0]
+
+
+def test_columns_of_one_name_are_refused():
+    frame = pd.DataFrame(np.ones((2, 2)), columns=["correct", "correct"])
+    with pytest.raises(InputError, match="^frame must have columns of different names"):
+        read_submissions(frame)
+
+
+@pytest.mark.parametrize("only", ["ecuas", "no_such", "auroc_3", ["ecuas_1", 3]])
+def test_a_name_that_no_number_has_is_refused(rng, only):
+    with pytest.raises(InputError, match="^only "):
+        make_report(made(rng), only=only)
