@@ -343,6 +343,14 @@ def ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
     return quotient
 
 
+def heavy_weight(square: Floats, fourth: Floats) -> Floats:
+    """Return the weight of the answers on which a variance rests, from sums of w^2 and w^4; 0 if there are none.
+
+    It is the root of the mean of w^2, each answer counted by w^2, as a variance counts it.
+    """
+    return np.sqrt(ratio(fourth, square))
+
+
 def subtract_mean(values: Floats, mean: Floats, size: Floats) -> Floats:
     """Return values less the mean of terms of this mean size; 0 where that is no more than their rounding.
 

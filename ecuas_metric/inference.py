@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from .groups import Groups, Line, Rows, or_1, ratio, sum_samples, totals
+from .groups import Groups, Line, Rows, heavy_weight, or_1, ratio, sum_samples, totals
 from .inputs import (
     NUMBERS_PER_SAMPLE,
     Bools,
@@ -99,8 +99,8 @@ class Moments:
     cubes: Floats  # of (w d)^3
     mass: Floats  # of m, which is spread over many answers, each as a part of one
     added: Floats  # of m e
-    added_squares: Floats  # of unit m e^2
-    added_cubes: Floats  # of unit^2 m e^3
+    added_squares: Floats  # of v m e^2, v the weight of the added answer
+    added_cubes: Floats  # of v^2 m e^3
     clusters: Clusters = INDEPENDENT
     is_difference: bool = False
 
@@ -270,6 +270,7 @@ def _moments(
     influence = _influences(rows, lines)
     mass = np.zeros(influence.shape)
     moved = np.zeros(influence.shape)
+    heavy: Floats = np.zeros(1)
     if seen is None:
         clusters = _clusters(tests, lines, rows, influence, design)
     else:
@@ -278,7 +279,9 @@ def _moments(
             matters = _of_answers(rows, place, [test[place].matters for test in tests])
             extreme = _of_answers(rows, place, [of_test[place] for of_test in extremes])
             relevant = one.weight * matters
-            share = ratio(ADDED * unit * clusters.factor, total(relevant))
+            its_weight = heavy_weight(total(one.square * matters), total(one.fourth * matters))
+            heavy = np.maximum(heavy, its_weight)
+            share = ratio(ADDED * its_weight * clusters.factor, total(relevant))
             added = relevant * design.of_samples(share)
             moved += added * extreme
             # sums of weighted costs can make a kind less than nothing
@@ -302,8 +305,8 @@ def _moments(
         cubes=total(one.cube * squares * deviation),
         mass=total(mass),
         added=total(first),
-        added_squares=unit * total(second),
-        added_cubes=np.square(unit) * total(second * extreme),
+        added_squares=heavy * total(second),
+        added_cubes=np.square(heavy) * total(second * extreme),
         clusters=clusters,
         is_difference=len(rows[0]) > 1,
     )
@@ -438,8 +441,11 @@ def _reaches(pushes: Sequence[_Push]) -> list[Reach]:
     sign = np.array([[push.sign] for push in pushes])
     added = np.array([[push.added] for push in pushes])
     cost = np.stack([push.number.worst(push.sign) for push in pushes])
-    mass = np.where([number.matters for number in numbers], groups.weight, 0.0)
-    mass *= ADDED * groups.unit * added / or_1(mass.sum(axis=-1, keepdims=True))  # 0 if on none
+    matters = np.stack([number.matters for number in numbers])
+    sums = [(matters * one).sum(axis=-1, keepdims=True) for one in (groups.weight2, groups.weight4)]
+    mass = matters * groups.weight
+    # 0 if on none
+    mass *= ADDED * heavy_weight(*sums) * added / or_1(mass.sum(axis=-1, keepdims=True))
     weight = groups.weight + mass
     whole_cost = groups.cost + mass * cost
     points = []

@@ -152,9 +152,10 @@ class Design:
         weight, home = self.units
         share = weight / totals(home, weight)[home]
         deviations = self.weight * self.centred(influence)
-        # k / (k - 1) for k equal groups (Bell and McCaffrey 2002)
-        squares = np.square(totals(self.group, deviations))
-        squares /= np.maximum(1 - share, _ROUNDING)
+        # the jackknife: k / (k - 1) for k equal groups, and more where one has much of the weight
+        count = np.bincount(home)[home]
+        squares = np.square(totals(self.group, deviations) / np.maximum(1 - share, _ROUNDING))
+        squares *= (count - 1) / count
         relevant = self.weight * matters
         apart = totals(self.group, np.square(relevant))
         independent = totals(home, apart)
