@@ -17,7 +17,6 @@ from .inputs import (
     Floats,
     Ints,
     blocks,
-    inner,
     is_one_repeated,
 )
 
@@ -197,7 +196,9 @@ class Groups:
         )
 
     def first(self, count: int) -> Groups:
-        """Return the first of them."""
+        """Return the first of them; themselves, with what is known of them, if these are all."""
+        if count == len(self.rank):
+            return self
         arrays = {one.name: getattr(self, one.name) for one in fields(self)}
         parts = {name: array[:count] for name, array in arrays.items() if array is not None}
         return replace(self, **parts)
@@ -411,28 +412,44 @@ def _areas_of_samples(groups: Groups) -> Areas:
 
 
 def _areas(groups: Groups) -> Areas:
-    weight = groups.weight
-    cost = groups.cost
-    until = groups.weight_until
-    right = groups.right
-    # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
-    whole = np.append(0.0, np.floor(until))
-    inverse_sums = np.diff(harmonic_numbers(whole))
-    inside = np.diff(whole) - (until - weight) * inverse_sums
-    risks = inner(groups.cost_until - cost, inverse_sums)
-    risks += float((inside * cost / or_1(weight)).sum())
-    total = float(until[-1])
+    """Return the areas of groups of any weights, in blocks that stay in the cache."""
+    lost = accepted = risks = correct = weight_before = cost_before = 0.0
+    for rows in blocks(len(groups.cost), row_size=NUMBERS_PER_SAMPLE):
+        weight = groups.weight[rows]
+        cost = groups.cost[rows]
+        right = weight - cost if groups.correct is None else groups.correct[rows]
+        until = _continued(weight, weight_before)
+        cost_until = _continued(cost, cost_before)
+        # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
+        whole = np.floor(np.append(weight_before, until))
+        inverse_sums = _harmonic_sums(whole)
+        inside = np.diff(whole) - (until - weight) * inverse_sums
+        risks += np.vecdot(cost_until - cost, inverse_sums) + np.vecdot(inside, cost / or_1(weight))
+        middle = cost_until - cost / 2
+        lost += np.vecdot(right, middle)
+        accepted += np.vecdot(weight, middle)
+        correct += right.sum()
+        weight_before = float(until[-1])
+        cost_before = float(cost_until[-1])
+    total = weight_before
     beyond = max(total - max(math.floor(total), 1), 0.0)
     return Areas(
         weight=total,
-        cost=float(groups.cost_until[-1]),
-        correct=float(right.sum()),
-        lost_pairs=inner(right, groups.cost_middle),
-        accepted_cost=inner(weight, groups.cost_middle),
-        risks=risks,
-        first_cost=_cost_of_first(weight, cost, min(total, 1.0)),
-        last_cost=_cost_of_first(weight[::-1], cost[::-1], beyond),
+        cost=cost_before,
+        correct=float(correct),
+        lost_pairs=float(lost),
+        accepted_cost=float(accepted),
+        risks=float(risks),
+        first_cost=_cost_of_first(groups.weight, groups.cost, min(total, 1.0)),
+        last_cost=_cost_of_first(groups.weight[::-1], groups.cost[::-1], beyond),
     )
+
+
+def _continued(values: Floats, before: float) -> Floats:
+    """Return the cumulative sums of values that follow others of this sum, as if all were added in a row."""
+    sums = values.copy()
+    sums[0] += before
+    return np.cumsum(sums, out=sums)
 
 
 def _cost_of_first(weight: Floats, cost: Floats, amount: float) -> float:
@@ -452,12 +469,18 @@ def or_1(values: Floats) -> Floats:
     return values if values.min() > 0 else np.where(values > 0, values, 1.0)
 
 
+def _harmonic_sums(whole: Floats) -> Floats:
+    """Return 1/(a + 1) + .. + 1/b (G,) for neighbours a and b of increasing whole numbers (G + 1,)."""
+    first = whole[0]
+    if whole[-1] - first > 2 * len(whole):
+        return np.diff(harmonic_numbers(whole))
+    terms = 1 / np.arange(first + 1, whole[-1] + 1)
+    sums = np.append(0.0, np.cumsum(terms))
+    return np.diff(sums[(whole - first).astype(np.int64)])
+
+
 def harmonic_numbers(count: Floats) -> Floats:
     """Return 1 + 1/2 + .. + 1/k for each whole number k >= 0 in `count`."""
-    largest = int(count.max())
-    if largest <= 2 * len(count):
-        terms = 1 / np.arange(1.0, largest + 1)
-        return np.append(0.0, np.cumsum(terms))[count.astype(np.int64)]
     y = count + 20.0  # where four terms of the asymptotic series are exact to float64
     z = 1 / np.square(y)
     series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
