@@ -41,6 +41,7 @@ WITH_CODE = [
             "decision_models.md",
             "scale.md",
             "peer_metrics.md",
+            "paper.md",
         )
     ),
     *EXAMPLES,
