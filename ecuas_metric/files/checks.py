@@ -358,6 +358,8 @@ def _check_systems(rows: _Rows) -> Iterator[Note]:
 
     FileError if rows are copies of others, or of several systems.
     """
+    if rows.recipe.is_of_mappings and not rows.values.size:
+        return  # which name other classes in other rows: refused where they are read
     if rows.recipe.of("id"):
         yield from _check_ids(rows)
     if rows.recipe.systems:
@@ -441,8 +443,6 @@ def _refuse_pooled(rows: _Rows, ids: dict[str, pa.Array]) -> None:
     Without ids, those whose values stand once beside each value of another column, as questions of systems do; numbers
     may count rows within another thing, unless these have one truth each.
     """
-    if rows.recipe.is_of_mappings and not rows.values.size:
-        return  # which name other classes in other rows
     sheet = with_leaves(rows.whole)
     free = [*rows.unused(), *sheet.names[len(rows.whole.names) :]]
     texts = {name: texts_in(sheet.column(name)) for name in free}

@@ -254,7 +254,7 @@ class Recipe:
         used = [
             f"{self._title(role)} = {name_of(names)}"
             for role, names in self.columns.items()
-            if self.format != "run" or not (role == names[0] or names[0].startswith("choice_"))
+            if not self._is_of_reader(role)
         ]
         options = [f"{name} = {_IN_WORDS.get(value, value)}" for name, value in self._options()]
         unused = [f"{name} ({what})" for name, what in self.unused[:COLUMNS_SHOWN]]
@@ -277,6 +277,11 @@ class Recipe:
         numbers = [NUMBERED.fullmatch(name.strip().lower()) for name in self.predictions]
         places = [match and int(match[2]) for match in numbers]
         return self.classes is None and len(places) > 1 and places != list(range(len(places)))
+
+    def _is_of_reader(self, role: str) -> bool:
+        """Return whether the columns of a role are those that the reader of a run makes."""
+        first = self.columns[role][0]
+        return self.format == "run" and (first == role or first.startswith("choice_"))
 
     def _title(self, role: str) -> str:
         """Return what a line calls the columns of a role, with the classes that probabilities are of."""

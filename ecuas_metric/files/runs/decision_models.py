@@ -153,15 +153,11 @@ def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
     given = [answer for answer in answers if answer.kind != REFUSAL]
     is_score = given[0].kind == "score"
     columns_of = _opinions if is_score else _verdicts
-    # that of other kinds is an abstention, which has a note of its own
-    refused = len(answers) - len(given) if is_score else 0
-    rule = "{count:,} of {total:,} refused or failed, which is to reject"
-    facts = [Note(rule, {"count": refused, "total": len(answers)})] if refused else []
     part = parts.part_of(
         run,
         np.array([answer.row for answer in answers]),
         {**_identities(run, answers, options), **columns_of(run.file, answers)},
-        facts,
+        _facts_on_refusals(answers) if is_score else [],
         num_classes=len(given[0].probabilities),
         answers=[str(answer.made) for answer in given if answer.made is not None],
     )
@@ -172,6 +168,13 @@ def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
         cost="absolute" if is_score else None,
         fields_read=("label",) if is_score else ("label", "correct"),
     )
+
+
+def _facts_on_refusals(answers: Sequence[Answer]) -> list[Note]:
+    """Return a fact on refusals of scores; those of other kinds are abstentions, which have a note of their own."""
+    refused = sum(answer.kind == REFUSAL for answer in answers)
+    rule = "{count:,} of {total:,} refused or failed, which is to reject"
+    return [Note(rule, {"count": refused, "total": len(answers)})] if refused else []
 
 
 def _identities(run: Run, answers: Sequence[Answer], options: RunOptions) -> dict[str, Column]:

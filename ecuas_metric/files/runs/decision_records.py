@@ -107,7 +107,7 @@ def _is_answered(record: Fields) -> bool:
 
 
 def _answers_in(number: int, record: Fields, name: str, options: RunOptions) -> list[Answer]:
-    """Return the answers of a record: to all questions of a response, or to one."""
+    """Return the answers of a record, to all questions of a response or to one; none of a call that failed."""
     answers = []
     for response, questions in _responses_in(record):
         _require_names(questions)
@@ -122,6 +122,8 @@ def _answers_in(number: int, record: Fields, name: str, options: RunOptions) -> 
             _answer(number, record, str(model), question, kind, fields, options)
             for question, kind, fields in of_questions
         ]
+    if not answers and not _has_failed(record):
+        raise InputError("record", "holds neither an answer of a decision model nor an error")
     return answers
 
 
@@ -208,21 +210,20 @@ def _answer(
 def _refusals(
     number: int, record: Fields, answers: Sequence[Answer], options: RunOptions
 ) -> list[Answer]:
-    """Return the refusals of a record without answers; InputError unless it says that a call failed, and whose."""
-    if not _has_failed(record):
-        raise InputError("record", "holds neither an answer of a decision model nor an error")
-    model = first_field(record, _MODELS)
-    models = {one.model for one in answers} if model is None else {str(model)}
+    """Return the refusals of a record of a call that failed; InputError if it does not say whose."""
+    models = {str(first_field(record, _MODELS) or one.model) for one in answers}
     of_model = [one for one in answers if one.model in models]
-    question = _question_in(record)
-    asked = {question} if question else {one.question for one in of_model}
-    if len(models) != 1 or not asked:
+    if len(models) != 1 or not of_model:
         raise InputError("record", "is of a call that failed, and does not name its model")
+    asked = {_question_in(record)} - {""} or {one.question for one in of_model}
+    left = sorted(asked - _answered(of_model, _item_in(record, options)))
     (name,) = models
-    item = _item_in(record, options)
-    answered = {one.question for one in of_model if item and one.item == item}
-    left = sorted(asked - answered)
     return [_answer(number, record, name, one, REFUSAL, {}, options) for one in left]
+
+
+def _answered(answers: Sequence[Answer], item: str) -> set[str]:
+    """Return the questions about an item to which there are answers; none if it has no id."""
+    return {one.question for one in answers if item and one.item == item}
 
 
 def _has_failed(record: Fields) -> bool:

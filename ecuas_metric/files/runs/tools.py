@@ -12,7 +12,7 @@ from .every_eval_ever import EVERY_EVAL_EVER
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
 from .lm_eval import LM_EVAL
-from .parts import RunPart, differing_settings, files_in, starts_with
+from .parts import Reader, RunPart, differing_settings, files_in, starts_with
 
 _READERS = {
     "lm_eval": LM_EVAL,
@@ -42,13 +42,18 @@ def read_parts(
     for name, reader in _READERS.items():
         files = [file for file in files_in(place, FILE_NAMES[name]) if reader.recognises(file)]
         if files:
-            if run_options.truth is not None and not reader.lacks_truth:
-                rule = "is for decision models; {file} says itself what is true"
-                raise InputError("truth", rule, file=files[0].name)
+            _require_truth(reader, files, run_options)
             with unchanged(map(str, files)):
                 return _note_settings(reader.parts(files, run_options))
     _refuse_totals(place)
     return None
+
+
+def _require_truth(reader: Reader, files: Sequence[Path], options: RunOptions) -> None:
+    """Raise InputError if labels of another file are given for files that say themselves what is true."""
+    if options.truth is not None and not reader.lacks_truth:
+        rule = "is for decision models; {file} says itself what is true"
+        raise InputError("truth", rule, file=files[0].name)
 
 
 def _refuse_totals(place: Path) -> None:
