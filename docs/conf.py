@@ -1,5 +1,6 @@
 """The site: `make docs` builds the pages of the whole repository, whose links are those that work in a clone."""
 
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -10,8 +11,18 @@ from sphinx.writers.html5 import HTML5Translator
 
 from ecuas_metric import __version__
 
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+from docs.notebooks import write_notebooks  # noqa: E402
+
 project, author, release = "ecuas", "The ecuas authors", __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+]
 include_patterns = [
     "docs/*.md",
     "docs/examples/*.md",
@@ -37,9 +48,13 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_show_sourcelink = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # what is typed is copied, without what it gives
+copybutton_prompt_is_regexp = True
 suppress_warnings = ["myst.header", "myst.strikethrough", "misc.highlighting_failure"]
 
 
+EXAMPLES = ROOT / "docs/examples"
+NOTEBOOKS = ROOT / "docs/generated/notebooks"
 HUB = "https://huggingface.co/"
 PAGES_OF_ADDRESSES = {  # of the Hub, where a clone has no namespace; the longest first
     "spaces/<namespace>/ecuas-demo/blob/main/docs/dataset.md": "docs/dataset.md",
@@ -52,10 +67,25 @@ PAGES_OF_ADDRESSES = {  # of the Hub, where a clone has no namespace; the longes
 
 def setup(app: Sphinx) -> None:
     """Add the renderer of formulas, which Sphinx calls by its name, and mend links and the list of pages."""
+    app.connect("builder-inited", _write_notebooks)
     app.connect("source-read", _link_to_pages)
+    app.connect("source-read", _link_to_notebook)
     displayed = partial(_write_formula, as_block=True)
     app.add_html_math_renderer("mathml", (_write_formula, None), (displayed, None))
     app.connect("html-page-context", _name_level_of_captions, priority=1000)  # after the theme
+
+
+def _write_notebooks(_app: Sphinx) -> None:
+    write_notebooks(sorted(EXAMPLES.glob("*.md")), NOTEBOOKS)
+
+
+def _link_to_notebook(_app: Sphinx, page: str, text: list[str]) -> None:
+    """Offer each example as a notebook, below its title."""
+    folder, _, stem = page.rpartition("/")
+    if folder == "docs/examples":
+        title, _, rest = text[0].partition("\n")
+        link = f"{{download}}`Download as a notebook </{NOTEBOOKS.relative_to(ROOT)}/{stem}.ipynb>`"
+        text[0] = f"{title}\n\n{link}\n{rest}"
 
 
 def _link_to_pages(_app: Sphinx, _page: str, text: list[str]) -> None:
