@@ -54,8 +54,10 @@ WRONG = Key(ERROR_RATE.name)  # shown in percent
 MOST_ROWS = 30  # systems that are shown
 MOST_COLUMNS = 5  # of metrics in a report
 MOST_METRICS = 4  # columns of metrics that were asked for
+COST_CURVE = "cost by reject cost"
 POINTS = 61  # of a curve
 FIRST_ROWS = 10  # of decisions
+NO_MARK = '<b class="m"></b>'  # the room of one
 REJECTING_COLOR = "#888888"
 ALL_NUMBERS = "<code>.to_frame()</code> all numbers"
 ALL_CURVES = "<code>.plot()</code> the curves in full"
@@ -98,7 +100,7 @@ def _view_of_verdict(verdict: Verdict) -> View:
     header = list(columns)
     last: Sequence[str] = ()
     if len(verdict.strip) > 1:
-        header.append(f"cost by reject cost, 0 to {max(_costs(verdict)):.2g}")
+        header.append(f"{COST_CURVE}, 0 to {max(_costs(verdict)):.2g}")
         for row, cell in zip(rows, _curves(_lines(verdict, shown), of_system), strict=True):
             row.append(cell)
         last = ("clearly cheapest (grey: too close to call)", _strip(verdict, of_system))
@@ -150,13 +152,12 @@ def _samples(verdict: Verdict) -> str:
 def _columns_of_headline(
     verdict: Verdict, ranking: Ranking, shown: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return the columns of the metric of the sentence: value, interval, and the difference from the best."""
+    """Return the columns of the metric of the sentence: the values, and the differences from the best."""
     digits = digits_for(ranking.rows)
-    columns = {_header(ranking.key): _values(verdict, ranking, shown)}
+    values = _values(verdict, ranking, shown)
     intervals = _intervals(verdict, ranking.key, shown, digits)
-    level = f"{100 * (1 - verdict.alpha):.10g}%"
-    if any(intervals):
-        columns[level] = intervals
+    pairs = zip(values, intervals, strict=True)
+    columns = {_header(ranking.key): [value + interval for value, interval in pairs]}
     if ranking.key.entry.higher_is_better is not None and ranking.state != "undefined":
         best = next(iter(ranking.values))
         is_less = ranking.key.entry.higher_is_better
@@ -187,14 +188,18 @@ def _values(verdict: Verdict, ranking: Ranking, shown: Sequence[str]) -> list[st
 
 
 def _intervals(verdict: Verdict, key: Key, shown: Sequence[str], digits: int) -> list[str]:
-    """Return the interval of each system, or nothing where it is not known."""
-    texts = []
+    """Return the interval of each system, for a second line, or nothing where it is not known."""
+    lines = []
     for one in shown:
         system = verdict.systems.get(one)
         low, high = (math.nan, math.nan) if system is None else _limits(system, key)
-        known = "" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}"
-        texts.append(f'<span class="s">{known}</span>' if known else "")
-    return texts
+        limits = interval_text(low, high, f".{digits}f")
+        lines.append("" if math.isnan(low) else _second_line(limits + NO_MARK))
+    return lines
+
+
+def _second_line(limits: str) -> str:
+    return f'<br><span class="s">{limits}</span>'
 
 
 def _limits(system: System, key: Key) -> tuple[float, float]:
@@ -211,7 +216,7 @@ def _from_best(ranking: Ranking, one: str, best: str, digits: int) -> str:
     form = f"+.{digits}f"
     if math.isnan(row.difference):
         return ""
-    limits = "" if math.isnan(row.low) else f" {interval_text(row.low, row.high, form)}"
+    limits = "" if math.isnan(row.low) else _second_line(interval_text(row.low, row.high, form))
     return f"{row.difference:{form}}{limits}"
 
 
@@ -275,20 +280,24 @@ def _view_of_report(report: Report) -> View:
     view = view_of_grid(report_grid(report, keys=keys))
     header = [*view.header]
     rows = [[row[0], *map(_in_two_lines, row[1:])] for row in view.rows]
+    sizes = {*report.sizes.values()}
+    if len(sizes) == 1:  # then once, for all
+        header = [f"{sizes.pop():,} samples", *header[2:]]
+        rows = [[row[0], *row[2:]] for row in rows]
     if report.systems and len(rows) <= MOST_ROWS:
         of_system = colors(report.systems)
         lines = {one: _line(system) for one, system in report.systems.items()}
         for row, one, cell in zip(rows, lines, _curves(lines, of_system), strict=True):
             row[0] = name(one, of_system[one])
             row.append(cell)
-        header.append("cost by reject cost")
+        header.append(COST_CURVE)
     also = ", ".join(text(short_title(key)) for key in others)
     numbers = f"{ALL_NUMBERS}, also {also}" if also else ALL_NUMBERS
     return replace(
         view,
         header=header,
         rows=rows[:MOST_ROWS],
-        left=[len(view.header)],
+        left=[len(header) - 1] if header[-1] == COST_CURVE else [],
         below=[*view.below, numbers, *([ALL_CURVES] if report.systems else [])],
         folded={**view.folded, **_folded_notes(not_below(report.notes()))},
     )
@@ -305,7 +314,7 @@ def _columns_of_report(report: Report) -> tuple[list[Key], list[Key]]:
 def _in_two_lines(cell: str) -> str:
     """Return a number with its interval below it."""
     number, bracket, limits = cell.partition(" [")
-    return f'{number}<br><span class="s">[{limits}</span>' if bracket else cell
+    return number + _second_line(f"[{limits}") if bracket else cell
 
 
 def _line(system: System) -> tuple[Floats, Floats]:

@@ -25,6 +25,7 @@ STYLE = """
 .ecuas-c.ecuas-c tr:nth-child(n) { background: none }
 .ecuas-c.ecuas-c td, .ecuas-c.ecuas-c th { padding: 3px 14px 3px 0; text-align: right; font-weight: 400;
   vertical-align: middle; white-space: nowrap; border: 0; background: none; color: inherit }
+.ecuas-c.ecuas-c td:last-child, .ecuas-c.ecuas-c th:last-child { padding-right: 0 }
 .ecuas-c.ecuas-c td.l, .ecuas-c.ecuas-c th.l { text-align: left }
 .ecuas-c.ecuas-c .w { white-space: normal; overflow-wrap: anywhere; min-width: 30ch; max-width: 34ch }
 .ecuas-c.ecuas-c .w:not(:first-child) { max-width: 62ch }

@@ -128,7 +128,7 @@ def test_a_verdict_is_the_sentence_of_the_command_and_a_row_for_each_system(rng,
     assert [row[0] for row in rows[:count]] == list(ranking.values)
     for row, value in zip(rows, ranking.values.values(), strict=False):
         assert float(re.match(r"[\d.]+", row[1])[0]) == pytest.approx(value, abs=5e-4)
-    marked = {row[0] for row in rows[:count] if row[1][-1] in "*~"}
+    marked = {row[0] for row in rows[:count] if re.match(r"[\d.]+[*~]", row[1])}
     assert marked == set(ranking.best)
 
 
