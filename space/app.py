@@ -31,27 +31,20 @@ from triviaqa_subset import tables
 from . import api, links, markup, subset, tasks, uploads
 from .serving import memory, requests, storage
 from .uploads import LIMITS
-from .words import CONTROLS, LABELS_OF_TARGETS, Control, Numbers
+from .words import CONTROLS, Control, Numbers
 
 HERE = Path(__file__).resolve().parent
-QUESTIONS = "three question-answering systems"
-EXAMPLES = {
-    QUESTIONS: [
-        str(HERE / f"examples/{name}_model.csv")
-        for name in ("calibrated", "overconfident", "verbal")
-    ],
-    "a classifier's posteriors": [str(HERE / "examples/classifier.csv")],
-}
-TITLE = "ECUAS: which system should you deploy?"
-PURPOSE = (
-    "What does a model that answers *and says how sure it is* cost its users, who act on some answers and reject "
-    "others? First at your reject cost, where a wrong answer costs 1; then averaged over all reject costs and scaled, "
-    "as **ECUAS_n**, the Expected Cost of an Uncertainty-Augmented System: 0 is perfect, 1 what rejecting everything "
-    "costs."
-)
+QUESTIONS = "three question-answering models"
+EXAMPLES = [
+    str(HERE / f"examples/{name}_model.csv") for name in ("calibrated", "overconfident", "verbal")
+]
+CLASSIFIER = [str(HERE / "examples/classifier.csv")]
+QUESTION = "which model costs your users least?"
+TITLE = f"ECUAS: {QUESTION}"
+PURPOSE = "For models that answer and say how sure they are: people use the sure answers and reject the others."
 DESCRIPTION = "Score systems that say how sure they are: which one costs its users least, and is that more than chance?"
 RESTORED = f"From a link: {links.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
-FILES = "Files, one per system"
+FILES = "One file for each model"
 NO_UPLOAD = "There is no file yet, so this is the example: upload one, or load an example."
 NO_ANSWERS = "There is no file yet: upload the answers of your model."
 TRIVIAQA = "triviaqa"  # the tab that a link opens
@@ -67,32 +60,21 @@ ANSWERS = (
     "by those of TriviaQA and by labels of earlier ones. What these leave open you can grade yourself: download the "
     "graded answers, write 1 or 0 into the column `correct`, and upload them."
 )
-TARGETS = {  # what a reject cost is chosen by -> largest value, first one, and what that means
-    "budget": (
-        0.99,
-        0.2,
-        "Answers the least reject cost at which people get no more of the answers than this",
-    ),
-    "max_risk": (
-        0.5,
-        0.05,
-        "Answers the largest reject cost at which, with 95% confidence, no more of the accepted answers are wrong",
-    ),
-}
-LEAST_SHARE = 0.01  # and the step of both sliders
-OF_EXAMPLE = "of the example, since there is no file"
 OUTDATED = "The options have changed, and the result is still that of the old ones: press Score."
 # all that the page puts into its address
-ADDRESSED = ("tab", "by", "reject_cost", "files", "result", *TARGETS, *CONTROLS)
+ADDRESSED = ("tab", "by", "wrong", "rejected", "files", "result", *CONTROLS)
 # a part of the address that is gone with what it led to
 NO_FILES = dict.fromkeys(("files", *CONTROLS), "")
 NO_RESULT = {"result": ""}
+HEADER = markup.html("header", title=QUESTION, purpose=PURPOSE)
 KNOWN = subset.board_html("kept", subset.known_rows("kept"))
 # programs have functions of their own, see `api`; not in the queue: Gradio's page may miss an event that it queues as
 # the one before ends, and wait for ever
 direct = partial(gr.on, api_visibility="private", queue=False)
-# of Gradio's head: what it is configured by, and its style, without which nothing would be painted
-LATE = r"<script>window\.gradio_config.*?</script>|<link rel=\"stylesheet\"[^>]*>"
+# of Gradio's head: what it is configured by, which holds all of the page
+CONFIGURATION = r"<script>window\.gradio_config.*?</script>"
+# its style, in its place, but so that nothing waits for it to be painted
+STYLE = ('rel="stylesheet"', """rel="stylesheet" media="print" onload="this.media='all'\"""")
 # of the functions for programs, the first of which has none
 DEFAULTS = {
     tool.__name__: [one.default for one in signature(tool).parameters.values()]
@@ -100,10 +82,6 @@ DEFAULTS = {
 }
 Outputs = tuple[Any, ...]  # one value per component
 Shower = Callable[..., Outputs]
-
-
-# anything can be typed beside a slider: Gradio answers with a server error, `show_choice` in words
-gr.Slider.preprocess = lambda _, payload: payload  # type: ignore[method-assign,assignment]
 
 
 THEME = gr.themes.Default(
@@ -129,7 +107,7 @@ class Page(gr.Blocks):
         return await super().preprocess_data(block_fn, whole, *others, **named)
 
 
-def use_own_head(opening: Markup) -> None:
+def use_own_head(opening: Markup, averages: Markup) -> None:
     """Put this page's previews in the place of Gradio's, and show the opening result while Gradio is loaded.
 
     What Gradio needs comes after it: hundreds of kilobytes, which a slow connection takes seconds for.
@@ -139,13 +117,14 @@ def use_own_head(opening: Markup) -> None:
     assert env.loader is not None
     source, *_ = env.loader.get_source(env, name)
     page = re.sub(r'<meta\s+(property|name)="(og|twitter):[^>]*>', "", source)
-    late = re.findall(LATE, page)
-    page = re.sub(LATE, "", page)
+    late = re.findall(CONFIGURATION, page)
+    page = re.sub(CONFIGURATION, "", page).replace(*STYLE)
     page = page.replace("</head>", f"{markup.previews(TITLE, DESCRIPTION)}</head>", 1)
     early = markup.html(
         "early",
-        title=TITLE,
+        header=HEADER,
         opening=opening,
+        averages=averages,
         style=Markup((HERE / "style.css").read_text(encoding="utf-8")),
     )
     shown = f"{{% raw %}}{early}{{% endraw %}}{''.join(late)}<gradio-app"
@@ -193,11 +172,11 @@ def compute(task: Callable[..., tuple[object, ...]], *arguments: object) -> Outp
 def show_example(remark: str = "") -> Outputs:
     """Show the result of the example."""
     changes = NO_FILES if remark else {}
-    title = f"Example: {QUESTIONS}"
-    return compute(tasks.score_html, EXAMPLES[QUESTIONS], {}, title, changes, remark)
+    title = f"Example: {QUESTIONS}. Change the two prices to yours."
+    return compute(tasks.score_html, EXAMPLES, {}, title, changes, remark)
 
 
-@show_errors("", address=NO_FILES)
+@show_errors("", "", address=NO_FILES)
 def show_score(
     files: list[str] | None,
     *values: Numbers | None,
@@ -211,54 +190,26 @@ def show_score(
         for name, value in given.items()
     }
     address["files"] = "|".join("/".join(Path(path).parts[-2:]) for path in files)
-    return compute(tasks.score_html, plain(files), given, "Your systems", address, "")
+    return compute(tasks.score_html, plain(files), given, "Your models", address, "")
 
 
-@show_errors(gr.skip())
-def show_choice(
-    target: str,
+@show_errors()
+def show_curves(
     files: list[str] | None,
     *values: Numbers | None,
 ) -> Outputs:
-    """Say which reject cost to take, of uploaded systems or those of the example, by what was set last."""
-    if target not in TARGETS:  # and an answer that came meanwhile stays
-        return gr.skip(), gr.skip()
-    names = (*TARGETS, *CONTROLS)
-    given: dict[str, Any] = dict(zip(names, values, strict=True))
-    wanted = given[target]
-    address = dict.fromkeys(TARGETS, "") | {target: str(wanted)}
-    label = f"{LABELS_OF_TARGETS[target]}: {wanted:g}"
-    page = bounded(
-        tasks.choice_html,
-        plain(files or EXAMPLES[QUESTIONS]),
-        given,
-        {target: wanted},
-        label if files else f"{label}, {OF_EXAMPLE}",
-        address,
-    )
-    return page, target
+    """Draw further curves of the systems in files, or those of the example."""
+    given = dict(zip(CONTROLS, values, strict=True)) if files else {}
+    return compute(tasks.curves_html, plain(files or EXAMPLES), given)
 
 
-def show_choice_of_result(
-    target: str,
-    files: list[str] | None,
-    *shares_and_options: Any,
-) -> Outputs:
-    """Say which reject cost to take by the options of the result, which are the last argument."""
-    *shares, options = shares_and_options
-    return show_choice(target, files, *shares, *options)
-
-
-@show_errors(*[gr.skip()] * (2 + len(TARGETS) + len(CONTROLS)))
+@show_errors(*[gr.skip()] * (1 + len(CONTROLS)))
 def restore_files(request: gr.Request) -> Outputs:
-    """Return the uploads, the options and the slider of the address of a result; nothing else changes."""
+    """Return the uploads and the options of the address of a result; nothing else changes."""
     given = dict(request.query_params)
-    target = next((name for name in TARGETS if name in given), "")
     return (
         gr.skip(),
         _uploads_of(given),
-        target,
-        *(_share_in(given.get(name, ""), most) for name, (most, *_) in TARGETS.items()),
         *(given.get(name, gr.skip()) for name in CONTROLS),
     )
 
@@ -279,30 +230,21 @@ def _uploads_of(given: Mapping[str, str]) -> object:
         ) from None
 
 
-def _share_in(text: str, most: float) -> object:
-    """Return the share that an address asks for, if a slider has it."""
-    try:
-        share = float(text)
-    except ValueError:
-        return gr.skip()
-    return share if LEAST_SHARE <= share <= most else gr.skip()
-
-
-@show_errors(KNOWN, "", "", address=NO_RESULT)
+@show_errors(KNOWN, "", "", "", address=NO_RESULT)
 def show_graded(file: str | None, asked: str) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
         notice = markup.html("message", text=NO_ANSWERS, changes=NO_RESULT)
-        return notice, KNOWN, "", ""
+        return notice, KNOWN, "", "", ""
     return "", *compute(tasks.graded_html, *plain([file]), asked, {"tab": TRIVIAQA})
 
 
-@show_errors(*[gr.skip()] * 3)
+@show_errors(*[gr.skip()] * 4)
 def restore(request: gr.Request) -> Outputs:
     """Show the result that the address holds, if it does."""
     token = dict(request.query_params).get("result")
     if not token:
-        return gr.skip(), *[gr.skip()] * 3
+        return gr.skip(), *[gr.skip()] * 4
     address = {"result": token, "tab": TRIVIAQA}
     notice = markup.html("message", text=RESTORED, kind="warning")
     return notice, *compute(tasks.link_html, token, address)
@@ -320,23 +262,20 @@ def lay_out_control(control: Control) -> Component:
     return gr.Dropdown([(uploads.TREATMENTS.get(one, one), one) for one in choices], **shown)
 
 
-def options_controls(
-    again: Sequence[Callable[..., object]],
-    controls: list[Component],
-) -> gr.JSON:
-    """Say where options differ from those of the result, which are kept when it is computed `again`."""
-    # in the browser: `gr.State` would keep it here
+def options_controls(files: gr.File) -> tuple[list[Component], gr.Button]:
+    """Lay out the options, and say where they are not those of the result."""
+    controls = list(map(lay_out_control, CONTROLS.values()))
+    button = gr.Button("Score with these options", variant="primary")
+    # those of the result; in the browser: `gr.State` would keep them here
     kept = gr.JSON([control.default for control in CONTROLS.values()], visible=False)
     notice = gr.HTML("")
     direct(
-        again,
+        [files.change, button.click],
         lambda *values: (list(values), ""),
         controls,
         [kept, notice],
         trigger_mode="always_last",
     )
-    # every control has this event, but Component has not
-    changes = [getattr(control, "change") for control in controls]  # noqa: B009
 
     def compare(kept: list[object], *values: object) -> str:
         pairs = zip(kept, values, strict=True)
@@ -344,87 +283,47 @@ def options_controls(
         is_same = all((one or "") == (other or "") for one, other in pairs)
         return "" if is_same else markup.html("message", text=OUTDATED, kind="warning")
 
+    # every control has this event, but Component has not
+    changes = [getattr(control, "change") for control in controls]  # noqa: B009
     direct(changes, compare, [kept, *controls], notice, trigger_mode="always_last")
-    return kept
+    return controls, button
 
 
-def choice_sliders(
-    files: gr.File,
-    controls: list[Component],
-    kept: gr.JSON,
-    again: Sequence[Callable[..., object]],
-) -> list[Component]:
-    """Lay out two ways to ask for a reject cost; the last one that was set is answered, `again` for new files.
-
-    Options are those of the result, which are kept, even if controls have other values by now.
-
-    Returned are what was set last, and the sliders.
-    """
-    gr.Markdown("## What reject cost should I take?")
-    sliders = [
-        gr.Slider(
-            LEAST_SHARE,
-            most,
-            value=start,
-            step=LEAST_SHARE,
-            label=LABELS_OF_TARGETS[target],
-            info=info,
-        )
-        for target, (most, start, info) in TARGETS.items()
-    ]
-    answer = gr.HTML("")
-    last = gr.Textbox("", visible=False)
-    inputs = [files, *sliders, *controls]
-    outputs = [answer, last]
-    direct(again, show_choice, [last, *inputs], outputs, trigger_mode="always_last")
-    inputs = [files, *sliders, kept]
-    for target, slider in zip(TARGETS, sliders, strict=True):
-        show = partial(show_choice_of_result, target)
-        # a value that is set again is released, and no change
-        events = [slider.change, slider.release]
-        direct(events, show, inputs, outputs, trigger_mode="always_last")
-    return [last, *sliders]
-
-
-def score_tab() -> Markup:
-    """Files -> table, verdict and plots, at first of an example, which is returned; above the files, as on a phone."""
+def compare_tab() -> tuple[Markup, Markup]:
+    """Files -> who is cheapest, averages and all scores; at first of an example, whose first two are returned."""
     opening: Markup
-    opening, curves = show_example()
+    averages: Markup
+    opening, averages, details = show_example()
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
             result = gr.HTML(opening, elem_classes="result")
-        with gr.Column(scale=3, min_width=320, elem_id="yours"):
-            gr.Markdown("## Score your own")
+        with gr.Column(scale=2, min_width=300, elem_id="yours"):
+            gr.HTML("<h2>Compare your own</h2>")
             # of all types: Gradio's own refusal would take the name of a file for HTML
-            files = gr.File(
-                label=FILES,
-                file_count="multiple",
-                height=150,
-            )
-            with gr.Row():
-                for name, paths in EXAMPLES.items():
-                    load = gr.Button(f"Load {name}", size="sm")
-                    direct(load.click, partial(list, paths), None, files)
-            gr.Markdown(uploads.HELP)
-            with gr.Accordion("Options", open=False), gr.Row():
-                controls = list(map(lay_out_control, CONTROLS.values()))
-            button = gr.Button("Score", variant="primary")
-            again = [files.change, button.click]
-            kept = options_controls(again, controls)
-            choice = choice_sliders(files, controls, kept, again)
-    restored = [result, files, *choice, *controls]
-    direct(demo.load, restore_files, None, restored, show_progress="hidden")
+            files = gr.File(label=FILES, file_count="multiple", height=150)
+            gr.HTML(markup.html("example_file", help=uploads.HELP))
+            load = gr.Button("Show a classifier instead", size="sm", elem_classes="link")
+            with gr.Accordion("Options", open=False):
+                controls, button = options_controls(files)
+            mean = gr.HTML(averages, elem_classes="averages")
+    more = gr.HTML(details, elem_classes="more")
+    draw = gr.Button("Draw further curves", size="sm", elem_classes="link")
+    curves = gr.HTML("")
+    direct(load.click, lambda: CLASSIFIER, None, files)
+    direct(demo.load, restore_files, None, [result, files, *controls], show_progress="hidden")
     inputs = [files, *controls]
-    outputs = [result, gr.HTML(curves)]
     direct(
-        again,
+        [files.change, button.click],
         show_score,
         inputs,
-        outputs,
+        [result, mean, more],
         show_progress_on=result,
         trigger_mode="always_last",
     )
-    return opening
+    # those of a result before are gone
+    direct([files.change, button.click], lambda: "", None, curves)
+    direct(draw.click, show_curves, inputs, curves, show_progress_on=draw)
+    return opening, averages
 
 
 def forms() -> dict[str, str]:
@@ -438,7 +337,7 @@ def forms() -> dict[str, str]:
 
 
 def leaderboard_tab() -> None:
-    """Lay out the leaderboard; answers of a visitor's model -> his row there, and what `score_tab` shows."""
+    """Lay out the leaderboard; answers of a visitor's model -> his row there, and what `compare_tab` shows."""
     notice = gr.HTML("")
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
@@ -453,7 +352,8 @@ def leaderboard_tab() -> None:
             sets = [(subset.POPULATIONS[asked], asked) for asked in tables.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             button = gr.Button("Grade and score", variant="primary")
-    outputs = [notice, board, gr.HTML("", elem_classes="result"), gr.HTML("")]
+    shown = [gr.HTML("", elem_classes=style) for style in ("result", "averages", "more")]
+    outputs = [notice, board, *shown]
     inputs = [file, asked]
     direct(button.click, show_graded, inputs, outputs, show_progress_on=board)
     direct(demo.load, restore, None, outputs, show_progress="hidden")
@@ -466,10 +366,10 @@ with Page(
 ) as demo:
     for tool in api.TOOLS:
         gr.events.api(tool, api_name=tool.__name__, concurrency_limit=None)
-    gr.Markdown(f"# {TITLE}\n{PURPOSE}")
+    gr.HTML(HEADER)
     with gr.Tabs():
-        with gr.Tab("Score"):
-            opening = score_tab()
+        with gr.Tab("Compare"):
+            opening, averages = compare_tab()
         with gr.Tab("TriviaQA"):
             leaderboard_tab()
         with gr.Tab("Code"):
@@ -482,7 +382,7 @@ demo.upload_file_set.clear()
 storage.sweep_always()
 demo.queue(max_size=2 * LIMITS.waiting)
 memory.bound(demo)
-use_own_head(opening)
+use_own_head(opening, averages)
 launch = partial(
     demo.launch,
     theme=THEME,

@@ -1,223 +1,278 @@
-"""Curves of systems as SVG: what is drawn are the arrays of `plotting`, placed in a box."""
+"""What each choice costs, as sentence, bars, curve, strip and mark in the visitor's money; and further curves."""
 
-import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
 
 from ecuas_metric.comparison.rows import REJECTING
-from ecuas_metric.inputs import Floats, Ints
-from ecuas_metric.plotting.curves import (
-    Band,
-    accuracy_band,
-    order_band,
-    order_curve,
-    reject_cost_band,
-    reject_cost_curve,
-    reliability,
-    risk_band,
-    risk_coverage,
+from ecuas_metric.inputs import Floats
+from ecuas_metric.plotting.curves import RejectCostCurve
+from ecuas_metric.plotting.figures import (
+    order_figure,
+    reject_cost_figure,
+    reliability_figure,
+    risk_coverage_figure,
+    save,
 )
+from ecuas_metric.plotting.names import short_names
+from ecuas_metric.reporting.report import texts_apart
 from ecuas_metric.results import System
 
 from .markup import html
+from .verdict import (
+    SUB,
+    Decision,
+    fill,
+    hundredths,
+    remarks,
+    standing_of,
+    template_on_costs,
+    templates,
+    unclear,
+)
 
 NUM_SLOTS = 6  # colours that are told apart, see style.css
-NUM_POINTS = 200  # of a line
-NUM_LIMITS = 25  # points of a line that have an interval
-LEFT = 56  # of the box of the curves, in the units of the drawing
-TOP = 26
-WIDTH = 412
-HEIGHT = 220
-SIZE = (480, 290)  # of the drawing
-DECADES = [10.0**power for power in range(-12, 3)]
-STEPS = [step * decade for decade in DECADES for step in (1.0, 2.0, 2.5, 5.0)]  # of ticks
-NUM_TICKS = 6
 REST = "rest"  # the class of the systems after the sixth
-REFERENCE = "reference"  # the class of lines to compare with
-DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
-HEADROOM = 1.1
-WILD = 0.05  # of the coverage: the risks of the first few answers are 0 or 1
-CALIBRATED = "(calibrated)\u2060"
+REFERENCE = "reference"  # the class of rejecting everything
+WRONG = 10.0  # what a mistake costs where a result opens, and
+SHOWN_FIRST = 0.1  # of this what a rejected answer does
+SHOWN_DIGITS = 2  # of an amount there
+SCALE = 1_000_000  # units of both axes of the drawing
+CUT = 1.35  # times the dearest system: where the bar of rejecting everything is cut
+STEPS = [step * 10.0**power for power in range(-9, 3) for step in (1, 2, 5)]
+MOST_TICKS = 5
+LABEL = 24  # characters of a name at its curve
+LABEL_HEIGHT = 0.1  # of the height of the plot
+HEADROOM = 1.12  # for a label
+
+FIGURES = {
+    "cost": ("Cost against the cost of a rejected answer, with intervals", reject_cost_figure),
+    "ecuas": ("ECUAS_n for every n", order_figure),
+    "risk": ("How often the accepted answers are wrong", risk_coverage_figure),
+    "reliability": ("Are the confidences true?", reliability_figure),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
-    """What an axis measures, its limits, and its ticks."""
+class Bar:
+    """A choice: its place among the curves, its class, what a question costs, how many of 100 it answers."""
 
-    title: str
-    low: float
-    high: float
-    ticks: Mapping[float, str]
-
-    def share(self, value: float) -> float:
-        """Return where a value is, from 0 at the low end to 1 at the high one."""
-        return (value - self.low) / (self.high - self.low)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A curve: its points (M,), where its band is (L,), intervals as x, low, high (L, 3), and its class."""
-
-    x: Floats
-    y: Floats
-    at: Floats = field(default_factory=lambda: np.zeros(0))
-    has_marks: bool = False
-    limits: Floats = field(default_factory=lambda: np.zeros((0, 3)))
-    style: str = REFERENCE
-
-    def points(self) -> Iterable[tuple[float, float]]:
-        """Return x and y of each point."""
-        return zip(self.x.tolist(), self.y.tolist(), strict=True)
+    place: int
+    name: str
+    style: str
+    cost: str
+    answers: int
+    width: float  # of the longest bar, in percent
+    is_best: bool
 
 
-Systems = Mapping[str, System]
-Lines = dict[str, Line]
-
-
-def slots(names: Iterable[str]) -> dict[str, str]:
+def slots(names: Mapping[str, object] | list[str]) -> dict[str, str]:
     """Return a class for each name: the first six have their own, the others share `rest`.
 
-    >>> slots("abcdefg")["g"]
+    >>> slots(list("abcdefg"))["g"]
     'rest'
     """
     numbered = enumerate(dict.fromkeys(names), 1)
     return {name: f"slot-{i}" if i <= NUM_SLOTS else REST for i, name in numbered}
 
 
-def figures(systems: Systems) -> Markup:
-    """Draw cost against reject cost, ECUAS_n against n, risk against coverage, and reliability."""
-    drawn = [_reject_costs(systems), _orders(systems), _risks(systems)]
-    if all(system.decisions.confidence is not None for system in systems.values()):
-        drawn.append(_reliability(systems))
-    return html("plots", drawn=drawn)
-
-
-def figure(
-    title: str,
-    lines: Lines,
-    x: Axis,
-    y: Axis,
-) -> Markup:
-    """Draw lines by name as HTML of one figure; the values of those with a class of their own are shown on demand."""
+def opening_html(decision: Decision | str, styles: Mapping[str, str]) -> Markup:
+    """Lay out the two prices, and what they decide: the sentence, bars, curves, strip and mark, in the same money."""
+    if isinstance(decision, str):
+        return html("undecided", remark=decision)
+    styles = {**styles, REJECTING: REFERENCE}
+    screen = _Opening(decision, SHOWN_FIRST)
+    largest = decision.largest
+    top = HEADROOM * max(peak(decision.curves[name], largest) for name in decision.systems) or 1.0
+    on_costs, ends = template_on_costs(decision)
+    names = list(decision.curves)
+    data = {
+        "at": decision.tested.round(9).tolist(),
+        "best": [[names.index(name) for name in one.best] for one in decision.rankings],
+        "equal": [int(one.state == "equal") for one in decision.rankings],
+        "last": min(decision.last, largest),
+        "templates": templates(decision),
+        "sub": SUB,
+        "costs": on_costs,
+        "ends": ends,
+        "names": names,
+        "largest": largest,
+        "top": top,
+        "cut": CUT,
+        "shown": NUM_SLOTS,
+    }
     return html(
-        "figure",
-        title=title,
-        x=x,
-        y=y,
-        named={name: line.style for name, line in lines.items() if line.style != REST},
-        lines=lines,
-        rest=REST,
-        box=(LEFT, TOP, WIDTH, HEIGHT),
-        size=SIZE,
+        "decision",
+        data=data,
+        said=screen.said(),
+        sub=screen.sub(),
+        on_costs=fill(
+            on_costs, lambda kind, i: f"{WRONG * ends[i]:g}" if kind == "at" else names[i]
+        ),
+        wrong=f"{WRONG:g}",
+        rejected=f"{WRONG * SHOWN_FIRST:g}",
+        mark=100 * SHOWN_FIRST / largest,
+        bars=screen.bars(styles),
+        curves=[
+            (name, styles[name], draw_line(curve, largest, top), _shares(curve))
+            for name, curve in decision.curves.items()
+        ],
+        labels=_labels(decision, styles, top),
+        strip=[
+            (winner, styles.get(winner or "", ""), 100 * low / largest, 100 * high / largest)
+            for winner, low, high in stretches(decision)
+        ],
+        ticks=[(f"{WRONG * tick:g}", tick, 100 * tick / largest) for tick in ticks(largest)],
+        heights=[(f"{WRONG * tick:g}", tick, 100 * tick / top) for tick in ticks(top)],
+        remarks=remarks(decision),
+        samples=next(iter(decision.verdict.systems.values())).num_samples,
+        alpha=f"{decision.verdict.alpha:.0%}",
+        tested=len(decision.rankings),
+        shown=NUM_SLOTS,
+        nobody=unclear(decision),
     )
 
 
-def axis(title: str, high: float = 1.0) -> Axis:
-    """Return an axis from 0 with about six round ticks, up to `high`."""
-    high = high if high > 0 else 1.0
-    step = next(step for step in STEPS if high / step <= NUM_TICKS * (1 + 1e-9))
-    count = math.floor(high / step + 1e-9) + 1
-    ticks = [round(i * step, 12) for i in range(count)]
-    return Axis(title, 0.0, high, {tick: f"{tick:g}" for tick in ticks})
+def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
+    """Return who is clearly cheapest (None: nobody) from which to which reject cost, by the test of all together."""
+    strip: list[tuple[str | None, float, float]] = []
+    end = 0.0
+    for region in decision.verdict.regions:
+        high = decision.largest if region.high >= decision.last else region.high
+        strip += [(None, end, region.low), (region.winner, region.low, high)]
+        end = high
+    return [*strip, (None, end, decision.largest)]
 
 
-def order_name(order: float) -> str:
-    """Return an n as people write it, e.g. 1/8, 4 or ∞."""
-    if 0 < order < 1:
-        return f"1/{1 / order:g}"
-    return "∞" if order == math.inf else f"{order:g}"
+def draw_line(curve: RejectCostCurve, largest: float, top: float) -> str:
+    """Return a curve as the path of an SVG, in units of its axes: a line to each step, and up or down it.
+
+    page.js takes every cost from it: what is said is what is drawn.
+    """
+    x = (SCALE * curve.reject_cost / largest).round().astype(int)
+    below = (SCALE * _before_steps(curve) / top).round().astype(int)
+    y = (SCALE * curve.expected_cost / top).round().astype(int)
+    steps = zip(x.tolist(), below.tolist(), y.tolist(), strict=True)
+    end = round(SCALE * _at_end(curve, largest) / top)
+    return "M0,0" + "".join(f"L{a},{b}V{c}" for a, b, c in steps) + f"L{SCALE},{end}"
 
 
-def _reject_costs(systems: Systems) -> Markup:
-    def line(system: System) -> Line:
-        curve = reject_cost_curve(system, num_points=NUM_POINTS + 1)
-        at = curve.reject_cost[:: NUM_POINTS // NUM_LIMITS]
-        return Line(curve.reject_cost, curve.expected_cost, at)
-
-    lines = _lines(systems, line, reject_cost_band)
-    end = max(curve.x[-1] for curve in lines.values())
-    ends = np.array([0.0, end])
-    y = axis("cost per question", 1.25 * _highest(lines))
-    lines[REJECTING] = Line(ends, ends)
-    return figure("What does it cost its users?", lines, axis("reject cost", ends[-1]), y)
+def peak(curve: RejectCostCurve, largest: float) -> float:
+    """Return the largest expected cost of a curve."""
+    costs = [*_before_steps(curve), *curve.expected_cost, _at_end(curve, largest)]
+    return float(max(costs))
 
 
-def _orders(systems: Systems) -> Markup:
-    orders = np.array(DRAWN_ORDERS)
-    places = np.arange(len(orders), dtype=float)
-
-    def line(system: System) -> Line:
-        values = order_curve(system, n=orders).ecuas
-        return Line(places, values, places, has_marks=True)
-
-    lines = _lines(systems, line, lambda system, _: order_band(system, orders))
-    highest = max(curve.limits[:, 2].max(initial=0.0) for curve in lines.values())
-    names = map(order_name, DRAWN_ORDERS)
-    ticks = dict(zip(places.tolist(), names, strict=True))
-    x = Axis("n", -0.5, len(orders) - 0.5, ticks)
-    return figure(
-        "ECUAS_n for every n",
-        lines,
-        x,
-        axis("ECUAS_n", 1.05 * max(_highest(lines), highest)),
-    )
+def ticks(high: float) -> list[float]:
+    """Return a few round numbers from 0 to `high`."""
+    step = next(step for step in STEPS if high / step <= MOST_TICKS * (1 + 1e-9))
+    return [round(i * step, 12) for i in range(int(high / step + 1e-9) + 1)]
 
 
-def _risks(systems: Systems) -> Markup:
-    def line(system: System) -> Line:
-        curve = risk_coverage(system)
-        rows = _thin(curve.coverage, NUM_POINTS)
-        at = curve.coverage[_thin(curve.coverage, NUM_LIMITS)]
-        return Line(curve.coverage[rows], curve.risk[rows], at)
-
-    lines = _lines(systems, line, risk_band)
-    top = max(curve.y[curve.x > WILD].max(initial=0.0) for curve in lines.values())
-    return figure("Risk of the answers used", lines, axis("coverage"), axis("risk", HEADROOM * top))
+def _before_steps(curve: RejectCostCurve) -> Floats:
+    """Return the expected cost just before each step (G,)."""
+    rise = np.diff(curve.reject_cost) * (1 - curve.coverage[:-1])
+    return np.append(0.0, curve.expected_cost[:-1] + rise)
 
 
-def _reliability(systems: Systems) -> Markup:
-    """Draw accuracy against mean confidence in the bins of ECE."""
-
-    def line(system: System) -> Line:
-        bins = reliability(system)
-        filled = bins.counts > 0
-        at = bins.confidence
-        return Line(at[filled], bins.accuracy[filled], at, has_marks=True)
-
-    lines = _lines(systems, line, lambda system, _: accuracy_band(system))
-    ends = np.array([0.0, 1.0])
-    lines[CALIBRATED] = Line(ends, ends)
-    return figure("Are the confidences true?", lines, axis("confidence"), axis("accuracy"))
+def _at_end(curve: RejectCostCurve, largest: float) -> float:
+    rejected = 1 - float(curve.coverage[-1])
+    return float(curve.expected_cost[-1]) + (largest - float(curve.reject_cost[-1])) * rejected
 
 
-def _lines(
-    systems: Systems,
-    line: Callable[[System], Line],
-    band: Callable[[System, Floats], Band],
-) -> Lines:
-    """Return the line of each system in its class, with intervals if this is one of its own and they have a level."""
-    lines = {}
-    for name, style in slots(systems).items():
-        system = systems[name]
-        drawn = line(system)
-        if style != REST and system.options.confidence_level is not None:
-            ends = band(system, drawn.at)
-            limits = np.column_stack([drawn.at, ends.low, ends.high])
-            drawn = replace(drawn, limits=limits[np.isfinite(limits).all(axis=1)])
-        lines[name] = replace(drawn, style=style)
-    return lines
+def _shares(curve: RejectCostCurve) -> str:
+    """Return the coverage from each step on, in units of the drawing."""
+    return " ".join(map(str, (SCALE * curve.coverage).round().astype(int).tolist()))
 
 
-def _highest(lines: Lines) -> float:
-    return max(float(line.y.max()) for line in lines.values())
+class _Opening:
+    """What stands on the first screen where it opens, at the prices `WRONG` and a part of it."""
+
+    def __init__(self, decision: Decision, cost: float) -> None:
+        found = decision.at(cost)
+        ranking = min(
+            decision.rankings, key=lambda one: abs((one.key.parameter or 0.0) - cost), default=None
+        )
+        cheapest = sorted(found, key=lambda name: found[name][0])
+        best = ranking.best if ranking else ()
+        self.order = [*best, *(name for name in cheapest if name not in best)]
+        self.cheapest = cheapest
+        self.winner = ranking.winner if ranking else None
+        self.template = templates(decision)[standing_of(ranking)]
+        self.decision = decision
+        self.cost = cost
+        self.found = found
+
+    def said(self) -> list[tuple[str, str]]:
+        """Return who is cheapest."""
+        first, second = (self.found[name][0] for name in self.order[:2])
+        amounts = {
+            part: WRONG
+            * (abs(first - second) if part[0] == "gap" else self.found[self.order[part[1]]][0])
+            for part in self.template
+            if not isinstance(part, str) and part[0] != "name"
+        }
+        texts = dict(zip(amounts, texts_apart(list(amounts.values()), SHOWN_DIGITS), strict=True))
+        return fill(
+            self.template, lambda *part: self.order[part[1]] if part[0] == "name" else texts[part]
+        )
+
+    def sub(self) -> list[tuple[str, str]]:
+        """Return how many answers the cheapest choice gives, and how many of them are right."""
+        name = self.order[0]
+        cost, share = self.found[name]
+        if not share:
+            return []
+        right = 1 - (cost - self.cost * (1 - share)) / share
+        values = {"name": name, "share": f"{hundredths(share)}", "right": f"{hundredths(right)}"}
+        return fill(SUB, lambda kind, _: values[kind])
+
+    def bars(self, styles: Mapping[str, str]) -> list[Bar]:
+        """Return the choices, the cheapest first."""
+        dearest = max(self.found[name][0] for name in self.decision.systems)
+        full = max(dearest, min(self.cost, CUT * dearest)) or 1.0
+        names = list(self.decision.curves)
+        return [
+            Bar(
+                names.index(name),
+                name,
+                styles[name],
+                f"{WRONG * self.found[name][0]:.{SHOWN_DIGITS}f}",
+                hundredths(self.found[name][1]),
+                width=100 * min(self.found[name][0] / full, 1.0),
+                is_best=name == self.winner,
+            )
+            for name in self.cheapest
+        ]
 
 
-def _thin(along: Floats, number: int) -> Ints:
-    """Return the rows whose values of `along`, increasing, are nearest above evenly spaced ones, and first and last."""
-    if len(along) <= number:
-        return np.arange(len(along))
-    even = np.linspace(along[0], along[-1], number)
-    return np.unique(np.searchsorted(along, even))
+def _labels(
+    decision: Decision, styles: Mapping[str, str], top: float
+) -> list[tuple[str, str, float]]:
+    """Return short names, classes, and how far below the top of the plot a name stands beside the end of its curve.
+
+    Those for which there is no room are left out: the bars have all names and colours.
+    """
+    coloured = [name for name in decision.systems if styles[name] != REST]
+    ends = {name: 1 - _at_end(decision.curves[name], decision.largest) / top for name in coloured}
+    short = short_names(coloured, longest=LABEL)
+    labels = []
+    free = 0.0
+    for name in sorted(coloured, key=ends.__getitem__):
+        place = ends[name] - LABEL_HEIGHT
+        if place >= free:
+            labels.append((short[name], styles[name], 100 * place))
+            free = ends[name]
+    return labels
+
+
+def draw(systems: Mapping[str, System], folder: Path) -> dict[str, str]:
+    """Write the figures of systems into a folder; return the path of each by its title."""
+    paths = {}
+    for name, (title, figure) in FIGURES.items():
+        (path,) = save(figure(systems), folder / name, suffixes=(".png",))
+        paths[title] = str(path)
+    return paths

@@ -97,17 +97,14 @@ def report_tables(
     grid: Grid,
     styles: Mapping[str, str],
 ) -> Markup:
-    """Return ECUAS_n of each system with N and signature, and folded below it all metrics."""
+    """Return all metrics of each system, with what they measure and may be compared with."""
     first = len(grid.header) - len(report.keys)
-    columns = [first + i for i, key in enumerate(report.keys) if key.metric == "ecuas"]
     tips = [METRICS[key.metric].description for key in report.keys]
     return html(
         "tables",
         grid=grid,
-        columns=columns,
         tips=[""] * first + tips,
         slots=styles,
-        sizes=sorted(set(report.sizes.values())),
         beat=numbers_to_beat(report.results, report.keys) if are_few(report) else "",
         best=BEST,
     )

@@ -9,56 +9,107 @@ const put = (changes, push = false) => {
   if (`${now}` !== `${query()}`) history[push ? "pushState" : "replaceState"](null, "", `${location.pathname}?${now}`);
 };
 
-// ---- the reject cost: two prices, or a slider
+// ---- two prices, and all that follows from them
 
+const UNITS = 1e6; // of both axes of the drawing, as in figures.py
 const dataOf = (box) => JSON.parse(box.dataset.all); // not kept: Gradio may put another result into the same element
+// a curve: where it steps, its cost just before and from there on, and the share of answers that are accepted
+const curveOf = (line) => ({
+  steps: [...line.getAttribute("d").matchAll(/L(\d+),(\d+)(?:V(\d+))?/g)].map(([, ...step]) => step.map(Number)),
+  shares: line.dataset.shares.split(" ").map(Number),
+});
+// what users pay, of a mistake that costs 1, and how many answers they accept, where a rejected answer costs `at`
+const costAt = ({ steps, shares }, at, { largest, top }) => {
+  const x = (UNITS * Math.min(at, largest)) / largest;
+  let i = 0;
+  while (i + 2 < steps.length && steps[i + 1][0] <= x + 0.5) i++;
+  const [from, , low] = steps[i], [to, high] = steps[i + 1], part = to > from ? (x - from) / (to - from) : 0;
+  return { cost: ((low + (high - low) * part) * top) / UNITS, share: shares[i] / UNITS };
+};
+const costsAt = (box, data, at) => {
+  const found = [...box.querySelectorAll("path[data-shares]")].map((line) => costAt(curveOf(line), at, data));
+  found[found.length - 1] = { cost: at, share: 0 }; // which rejects everything, at any price
+  return found;
+};
+// who may be the cheapest: between two tested costs, who may be at both; below the first, nobody is ruled out
+const standing = ({ at, best, equal, last, names }, cost) => {
+  const after = at.findIndex((one) => one >= Math.min(cost, last) - 1e-9), row = after < 0 ? at.length : after;
+  const rows = Math.abs(at[row] - Math.min(cost, last)) < 1e-9 ? [row] : [row - 1, row];
+  const may = new Set(rows.flatMap((one) => best[one] ?? [...names.keys()]));
+  return { may, isEqual: rows.every((one) => equal[one] ?? 1) };
+};
+// numbers with so many digits, or as many more as tell all apart that differ
+const digitsFor = (numbers, digits) => {
+  const differing = (one) => new Set(numbers.map((number) => number.toFixed(one))).size;
+  let enough = digits;
+  while (enough < digits + 3 && differing(enough) < differing(digits + 3)) enough++;
+  return enough;
+};
+const digitsOf = (wrong) => Math.max(0, 3 - Math.round(Math.log10(wrong)));
+const bold = (text) => {
+  const strong = document.createElement("b"), name = document.createElement("bdi");
+  name.append(text);
+  strong.append(name);
+  return strong;
+};
+const fill = (element, template, value) => element.replaceChildren(...template.map((part) => (typeof part === "string" ? part : bold(value(...part)))));
+const hundredths = (share) => (share === 0 || share === 1 ? 100 * share : Math.min(Math.max(Math.round(100 * share), 1), 99));
+const round = (number) => `${+number.toPrecision(3)}`;
+const pricesOf = (box) => [".wrong", ".rejected"].map((one) => {
+  const field = box.querySelector(one), price = parseFloat(field.value.replace(",", "."));
+  field.ariaInvalid = !(price > 0);
+  return price;
+});
+const NO_PRICES = "Enter two numbers above 0. What follows is still of the last ones.";
 const show = (box) => {
-  const at = box.querySelector("input[type=range]"), data = dataOf(box), row = +at.value, cost = data.at[row].toFixed(2);
-  at.setAttribute("aria-valuetext", cost);
-  box.querySelector("output").textContent = cost;
-  box.querySelector(".said").replaceChildren(...box.querySelector(".sayings").children[row].cloneNode(true).children);
-  // the cheapest here have a bar, and the last, which rejects everything
-  const costs = data.costs.map((one) => one[row]), last = costs.length - 1;
-  const cheapest = [...costs.keys()].slice(0, -1).sort((i, j) => costs[i] - costs[j]).slice(0, data.most);
-  box.querySelectorAll(".costs li").forEach((bar, i) => {
-    const best = data.best[row].includes(i), clear = best && data.best[row].length === 1;
-    bar.hidden = i !== last && !cheapest.includes(i);
-    bar.classList.toggle("best", clear);
-    bar.classList.toggle("open", best && !clear);
-    bar.querySelector("i").style.width = `${(100 * costs[i]) / (data.highest || 1)}%`;
-    bar.querySelector("b").textContent = costs[i].toFixed(3) + (clear ? " ★" : "");
-    bar.querySelector("small").textContent = `answers ${data.shares[i][row]}%`;
+  const data = dataOf(box), [wrong, rejected] = pricesOf(box), isPriced = wrong > 0 && rejected > 0, note = box.querySelector(".asked");
+  note.hidden = isPriced;
+  note.textContent = isPriced ? "" : NO_PRICES;
+  if (!isPriced) return;
+  const at = rejected / wrong, costs = costsAt(box, data, at), last = costs.length - 1;
+  const cheapest = [...costs.keys()].sort((i, j) => costs[i].cost - costs[j].cost), { may, isEqual } = standing(data, Math.min(at, data.largest));
+  if (!may.has(cheapest[0])) may.add(cheapest[0]);
+  const order = [...cheapest.filter((i) => may.has(i)), ...cheapest.filter((i) => !may.has(i))], isClear = may.size === 1 && data.at.length > 0;
+  const gap = Math.abs(costs[order[1]].cost - costs[order[0]].cost), isTied = may.size === 2 && gap < 1e-9;
+  const template = data.templates.untested ?? data.templates[isEqual && may.size === costs.length ? "equal" : isTied ? "tied" : may.size];
+  const said = template.filter((part) => part[0] === "cost").map(([, i]) => wrong * costs[order[i]].cost);
+  const digits = digitsFor(said, digitsOf(wrong)), money = (cost) => (wrong * cost).toFixed(digits);
+  const amounts = { name: (i) => data.names[order[i]], cost: (i) => money(costs[order[i]].cost), gap: () => money(gap) };
+  fill(box.querySelector(".verdict"), template, (kind, i) => amounts[kind](i));
+  const { cost, share } = costs[order[0]], right = share && 1 - (cost - Math.min(at, data.largest) * (1 - share)) / share;
+  const counts = { name: () => data.names[order[0]], share: () => hundredths(share), right: () => hundredths(Math.abs(right - 1) < 1e-5 ? 1 : right) };
+  fill(box.querySelector(".sub"), share ? data.sub : [], (kind) => counts[kind]());
+  // bars: up to the dearest system; the cheapest, and what rejects everything, are in sight
+  const dearest = Math.max(...costs.slice(0, -1).map((one) => one.cost)), full = Math.max(dearest, Math.min(at, data.cut * dearest)) || 1;
+  const bars = new Map([...box.querySelectorAll(".bar")].map((bar) => [+bar.dataset.place, bar])), [shown, others] = box.querySelectorAll(".bars");
+  const systems = cheapest.filter((i) => i !== last), seen = new Set([...systems.slice(0, data.shown), last]);
+  for (const i of cheapest) {
+    const bar = bars.get(i), { cost, share } = costs[i];
+    bar.classList.toggle("best", isClear && may.has(i));
+    bar.classList.toggle("cut", cost > full * (1 + 1e-9));
+    bar.querySelector("i").style.width = `${Math.min(100, (100 * cost) / full)}%`;
+    bar.querySelector("b").textContent = money(cost);
+    bar.querySelector("small").textContent = cost > full * (1 + 1e-9) ? "the bar is cut" : `answers ${hundredths(share)}%`;
+    (seen.has(i) ? shown : others).append(bar);
+  }
+  // the axes are in the same money
+  box.querySelectorAll("[data-at]").forEach((tick) => (tick.textContent = round(wrong * tick.dataset.at)));
+  box.querySelector(".price").textContent = round(wrong);
+  fill(box.querySelector(".on-costs"), data.costs, (kind, i) => (kind === "at" ? round(wrong * data.ends[i]) : data.names[i]));
+  const mark = box.querySelector(".mark"), along = 100 * Math.min(1, at / data.largest);
+  mark.style.left = `${along}%`;
+  mark.classList.toggle("flip", along > 94);
+  mark.firstChild.textContent = `you: ${round(rejected)}${at > data.largest ? " →" : ""}`;
+  // a name in the strip stands beside the mark
+  box.querySelectorAll(".strip i").forEach(({ dataset: { low, high }, style }) => {
+    const before = along - low, after = high - along, isMarked = before > 0 && after > 0;
+    style.setProperty("--left", `${isMarked && before < after ? before : 0}%`);
+    style.setProperty("--right", `${isMarked && before >= after ? after : 0}%`);
   });
-};
-const remark = (box, text) => {
-  const note = box.querySelector(".asked");
-  note.hidden = !text;
-  note.textContent = text;
-};
-// moves the slider to the nearest reject cost that is tested, and says so where that is another one
-const nearest = (box, cost) => {
-  const at = dataOf(box).at, distances = at.map((one) => Math.abs(one - cost)), row = distances.indexOf(Math.min(...distances));
-  const asked = +cost.toPrecision(3), most = at[at.length - 1];
-  box.querySelector("input[type=range]").value = row;
-  if (Math.abs(cost - at[row]) <= 5e-4) remark(box, "");
-  else if (cost > most) remark(box, `Your reject cost is ${asked}. From ${most} on it pays to use every answer: the verdict is that at ${most}.`);
-  else remark(box, `Your reject cost is ${asked}. The nearest that is tested here is ${at[row]}.`);
-};
-const NO_COSTS = "Enter both costs: more than 0 for a wrong answer, 0 or more for a rejected one. The verdict is still that at the last reject cost.";
-const priced = (box) => {
-  const [wrong, rejected] = [".wrong", ".rejected"].map((one) => box.querySelector(one).valueAsNumber);
-  wrong > 0 && rejected >= 0 ? nearest(box, rejected / wrong) : remark(box, NO_COSTS);
-};
-const price = (box) => {
-  const wrong = box.querySelector(".wrong"), rejected = box.querySelector(".rejected");
-  const cost = dataOf(box).at[+box.querySelector("input[type=range]").value];
-  if (!(wrong.valueAsNumber > 0)) wrong.value = 10;
-  if (!(Math.abs(rejected.valueAsNumber / wrong.value - cost) <= 5e-4)) rejected.value = +(wrong.value * cost).toPrecision(3);
 };
 const ready = () => document.querySelectorAll(".decision:not(.ready)").forEach((box) => {
   box.classList.add("ready");
-  const wanted = parseFloat(query().get("reject_cost"));
-  if (wanted > 0) nearest(box, wanted), price(box);
+  for (const price of ["wrong", "rejected"]) if (query().get(price)) box.querySelector(`.${price}`).value = query().get(price);
   show(box);
 });
 const filter = (field) => {
@@ -70,52 +121,23 @@ document.addEventListener("input", ({ target }) => {
   if (target.matches?.(".filter input")) filter(target);
   const box = target.closest?.(".decision");
   if (!box) return;
-  if (target.type === "range") price(box), remark(box, "");
-  else priced(box);
   show(box);
-  put({ reject_cost: dataOf(box).at[+box.querySelector("input[type=range]").value].toFixed(2) });
+  const [wrong, rejected] = pricesOf(box);
+  if (wrong > 0 && rejected > 0) put({ wrong: `${wrong}`, rejected: `${rejected}` });
 });
-const verdictOf = (box) => {
-  const of = (element) => element.innerText.replaceAll("\u2060", "").trim(); // the mark of what is no system
-  const bars = [...box.querySelectorAll(".costs li:not([hidden])")].map((bar) => ({
-    name: of(bar.querySelector(".who")), cost: of(bar.querySelector("b")), share: bar.querySelector("small").textContent.replace("answers ", ""),
-  }));
-  return { said: [...box.querySelectorAll(".said p")].map(of), bars };
-};
-const FORMS = {
-  text: ({ said, bars }) => [...said, ...bars.map(({ name, cost, share }) => `${name}  ${cost}  answers ${share}`), address()].join("\n"),
-  Markdown: ({ said, bars }) => {
-    // as `_markdown` in ecuas_metric/reporting/tables.py
-    const plain = (text) => text.replace(/<(?=[A-Za-z/!?])|&(?=[#\w])|:(?=\/\/)|(?<=www)\./g, (mark) => `&#${mark.charCodeAt()};`)
-      .replace(/[\\|*`$~]|\](?=[([:])|(?<!\w)_|_(?!\w)/g, "\\$&");
-    const rows = [["system", "cost", "answers"], ["---", "---", "---"], ...bars.map(({ name, cost, share }) => [plain(name), cost, share])];
-    const table = rows.map((row) => `| ${row.join(" | ")} |`);
-    return [`**${plain(said[0])}**`, "", ...said.slice(1).map(plain), "", ...table, "", `[Computed here](${address()})`].join("\n");
-  },
-};
-const pictureOf = ({ said, bars }) => {
-  const canvas = document.createElement("canvas"), pen = canvas.getContext("2d"), high = 34;
-  canvas.width = 1000, canvas.height = high * (said.length + bars.length + 1.5);
-  pen.fillStyle = "#fff", pen.fillRect(0, 0, canvas.width, canvas.height), pen.fillStyle = "#111";
-  const most = Math.max(...bars.map((bar) => parseFloat(bar.cost)));
-  said.forEach((line, row) => {
-    pen.font = `${row ? "" : "bold "}20px system-ui, sans-serif`;
-    pen.fillText(line, 20, high * (row + 1), canvas.width - 40);
-  });
-  bars.forEach(({ name, cost, share }, place) => {
-    const y = high * (said.length + place + 1.25);
-    pen.font = "18px system-ui, sans-serif", pen.fillStyle = "#111";
-    pen.fillText(name, 20, y, 300), pen.fillText(`${cost}  answers ${share}`, 760, y, 220);
-    pen.fillStyle = cost.includes("★") ? "#1d6fb8" : "#9aa3ad", pen.fillRect(340, y - 16, (400 * parseFloat(cost)) / (most || 1), 20);
-  });
-  return new Promise((done) => canvas.toBlob(done, "image/png"));
-};
 const copy = async (button) => {
-  const box = button.closest(".decision"), form = button.dataset.form, verdict = verdictOf(box), said = box.querySelector(".copied");
-  if (form in FORMS) await navigator.clipboard.writeText(FORMS[form](verdict));
-  else await navigator.clipboard.write([new ClipboardItem({ "image/png": pictureOf(verdict) })]);
-  said.textContent = `Copied as ${form}.`;
-  setTimeout(() => (said.textContent = ""), 4000);
+  const box = button.closest(".decision"), copied = box.querySelector(".copied");
+  const of = (element) => element.textContent.replaceAll("\u2060", "").trim(); // the mark of what is no system
+  // as `_markdown` in ecuas_metric/reporting/tables.py
+  const plain = (text) => text.replace(/<(?=[A-Za-z/!?])|&(?=[#\w])|:(?=\/\/)|(?<=www)\./g, (mark) => `&#${mark.charCodeAt()};`)
+    .replace(/[\\|*`$~]|\](?=[([:])|(?<!\w)_|_(?!\w)/g, "\\$&");
+  const [wrong, rejected] = pricesOf(box).map(round);
+  const rows = [...box.querySelectorAll(".bar")].map((bar) => [".who", "b", "small"].map((one) => plain(of(bar.querySelector(one)))));
+  const table = [["model", `cost, if a wrong answer costs ${wrong} and a rejected one ${rejected}`, ""], ["---", "---", "---"], ...rows];
+  const lines = [plain(of(box.querySelector(".verdict"))), "", ...table.map((row) => `| ${row.join(" | ")} |`), "", `[Computed here](${address()})`];
+  await navigator.clipboard.writeText(lines.join("\n"));
+  copied.textContent = "Copied, as Markdown.";
+  setTimeout(() => (copied.textContent = ""), 4000);
 };
 
 // ---- tabs: in the address, by arrow keys, and back
@@ -124,7 +146,7 @@ const slug = (tab) => tab.textContent.trim().toLowerCase();
 const tabs = () => [...document.querySelectorAll("[role=tablist] [role=tab]")].filter((tab) => tab.checkVisibility());
 let isOpening = false;
 const openTab = () => {
-  const wanted = query().get("tab") || "score", tab = tabs().find((one) => slug(one) === wanted);
+  const wanted = query().get("tab") || "compare", tab = tabs().find((one) => slug(one) === wanted);
   if (!tab) return false;
   isOpening = true;
   if (tab.ariaSelected !== "true") tab.click();
@@ -156,7 +178,7 @@ const order = () => document.querySelectorAll("table.sorted:not(.ready)").forEac
 });
 document.addEventListener("click", ({ target }) => {
   const tab = target.closest?.("[role=tab]"), header = target.closest?.("th[data-key]"), button = target.closest?.(".copy");
-  if (tab && !isOpening) put({ tab: slug(tab) === "score" ? "" : slug(tab) }, true);
+  if (tab && !isOpening) put({ tab: slug(tab) === "compare" ? "" : slug(tab) }, true);
   if (header) sortBy(header), put({ by: header.dataset.key });
   if (button) copy(button);
 });
@@ -178,29 +200,30 @@ new MutationObserver(() => {
   hasOpened ||= openTab();
 }).observe(document, { childList: true, subtree: true });
 
-// ---- the values of curves
+// ---- what the curves cost under the pointer
 
 const tip = (event) => {
-  document.querySelectorAll(".tip").forEach((old) => old.remove());
-  const figure = event.target.closest?.(".plot"), curves = figure?.querySelector(".curves");
-  if (!curves) return;
-  const [xTitle, xLow, xHigh, yTitle, yLow, yHigh, names] = JSON.parse(curves.dataset.axes);
-  const box = curves.getScreenCTM(), wide = curves.width.baseVal.value, high = curves.height.baseVal.value;
-  const x = (event.clientX - box.e) / box.a;
-  if (x < 0 || x > wide) return;
-  const round = (value) => +value.toPrecision(3), said = (at) => names[Math.round(at)] ?? names[`${Math.round(at)}.0`] ?? round(at);
-  const lines = [...curves.querySelectorAll("g[data-name]:not(.rest)")].reverse().map((line) => {
-    const points = line.querySelector("path").getAttribute("d").slice(1).split(" ").map((pair) => pair.split(",").map(Number));
-    const near = points.reduce((best, point) => (Math.abs(point[0] - x) < Math.abs(best[0] - x) ? point : best));
-    const at = xLow + (near[0] / wide) * (xHigh - xLow), value = yHigh - (near[1] / high) * (yHigh - yLow);
-    return `${line.dataset.name}: ${round(value)} at ${said(at)}`;
-  });
-  const note = document.createElement("div");
-  note.className = "tip";
-  note.append(`${yTitle} by ${xTitle}`, ...lines.flatMap((text) => [document.createElement("br"), text]));
-  figure.append(note);
-  const place = figure.getBoundingClientRect(), left = event.clientX - place.left;
-  note.style.top = `${event.clientY - place.top + 14}px`;
-  note.style[x > wide / 2 ? "right" : "left"] = `${x > wide / 2 ? place.width - left + 10 : left + 10}px`;
+  document.querySelectorAll(".tip, .hair").forEach((old) => old.remove());
+  const plot = event.target.closest?.(".plot"), box = plot?.closest(".decision");
+  if (!box) return;
+  const { left, width, top } = plot.getBoundingClientRect(), part = (event.clientX - left) / width, [wrong] = pricesOf(box);
+  if (part < 0 || part > 1 || !(wrong > 0)) return;
+  const data = dataOf(box), at = part * data.largest, costs = costsAt(box, data, at), lines = box.querySelectorAll("path[data-shares]:not(.rest)");
+  const [note, hair] = ["tip", "hair"].map((name) => Object.assign(document.createElement("div"), { className: name }));
+  const all = [...box.querySelectorAll("path[data-shares]")];
+  const rows = [...lines].map((line) => [all.indexOf(line), line.getAttribute("class")]).sort(([i], [j]) => costs[i].cost - costs[j].cost);
+  const digits = digitsOf(wrong);
+  note.append(`if a rejected answer costs ${round(wrong * at)}`, ...rows.map(([i, style]) => {
+    const row = document.createElement("p"), name = document.createElement("bdi"), cost = document.createElement("b");
+    row.className = style;
+    name.append(data.names[i]);
+    cost.append((wrong * costs[i].cost).toFixed(digits));
+    row.append(name, " ", cost);
+    return row;
+  }));
+  hair.style.left = `${100 * part}%`;
+  note.style.top = `${event.clientY - top + 14}px`;
+  note.style[part > 0.5 ? "right" : "left"] = `${part > 0.5 ? width * (1 - part) + 10 : width * part + 10}px`;
+  plot.append(hair, note);
 };
 for (const kind of ["pointermove", "pointerdown"]) document.addEventListener(kind, tip);

@@ -10,10 +10,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ecuas_metric.comparison.verdict import HEADLINE
+from ecuas_metric.costs import ECUAS_N
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.recipe import ColumnNames, Reading, lines_of, pairs_in
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.files.systems import prepare_submissions
+from ecuas_metric.metric import Key
 from ecuas_metric.options import LEVEL, checked_options, is_set
 from ecuas_metric.reporting.report import (
     Report,
@@ -22,16 +25,18 @@ from ecuas_metric.reporting.report import (
     prepare_open,
     report_grid,
     report_records,
+    short_title,
 )
+from ecuas_metric.reporting.sentences import sentence_by_metric
 from ecuas_metric.reporting.tables import Grid, Record, to_json, write
 from ecuas_metric.reporting.text import explain
 from ecuas_metric.reporting.thresholds import chosen_costs
 from ecuas_metric.results import System
 
-from .figures import NUM_SLOTS, figures, slots
+from .figures import NUM_SLOTS, draw, opening_html, slots
 from .markup import html, report_tables
 from .uploads import read_uploads
-from .verdict import NOT_SAID, Decision, as_html, by_importance, decide, sentences
+from .verdict import NOT_SAID, Decision, by_importance, decide, sentences
 from .words import CONTROLS, PAGE_WORDS, Number, Numbers
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
@@ -81,10 +86,24 @@ class Scored:
             names = by_importance(self.decision)
         return slots(names)
 
-    def plots(self) -> Markup:
-        """Draw the curves of systems of which every answer is known."""
-        known = {name: self.systems[name] for name in self.styles if name not in self.unlabelled}
-        return figures(known) if known else Markup()
+    def draw(self, folder: Path) -> Markup:
+        """Draw the curves of systems of which every answer is known; of many, of the best."""
+        known = {
+            name: system for name, system in self.systems.items() if name not in self.unlabelled
+        }
+        key = self._averaging_key()
+        if len(known) > NUM_SLOTS and key is not None:
+            values = {name: self.report.results[name].estimates[key].value for name in known}
+            known = {
+                name: known[name] for name in sorted(known, key=values.__getitem__)[:NUM_SLOTS]
+            }
+        figures = draw(known, folder) if known else {}
+        return html("pictures", figures=figures, names=list(known))
+
+    def _averaging_key(self) -> Key | None:
+        """Return the ECUAS_n that is shown first, if there is one."""
+        orders = [key for key in self.report.keys if key.entry is ECUAS_N and not key.variant]
+        return HEADLINE if HEADLINE in orders else next(iter(orders), None)
 
     def _gaps(self) -> str:
         """Say what is missing, of which systems, and what therefore is not shown."""
@@ -126,16 +145,44 @@ class Scored:
                 result["verdict"] = self.decision.verdict.to_json()
         return result
 
-    def html(self, **parts: object) -> Markup:
-        """Lay out everything but the plots, in one piece, so that no part is of another result; see `parts.html`."""
-        styles = self.styles
+    def opening(self, **parts: object) -> Markup:
+        """Lay out who is cheapest, with what `parts.html` needs besides."""
+        decision = opening_html(self.decision, self.styles)
+        return html("result", **parts, scored=self, decision=decision)
+
+    def averages(self) -> Markup:
+        """Lay out one ECUAS_n of each system, that of the verdict's headline if there is one, and who is best by it."""
+        keys = self.report.keys
+        key = self._averaging_key()
+        if key is None:
+            return Markup()
+        decision = self.decision
+        rankings = decision.verdict.rankings if isinstance(decision, Decision) else {}
+        rows = {row[0].text: row for row in self.grid.rows}
+        names = list(rows)
+        column = len(self.grid.header) - len(keys) + keys.index(key)
+        sentence = ""
+        if key in rankings:
+            ranked = [name for name in rankings[key].values if name in rows]
+            names = list(dict.fromkeys([*ranked, *names]))
+            sentence = sentence_by_metric(rankings[key], scaled=False)
         return html(
-            "result",
-            **parts,
+            "averages",
+            title=short_title(key),
+            cells=[(name, rows[name][column].text) for name in names],
+            most=NUM_SLOTS,
+            slots=self.styles,
+            sentence=sentence,
+        )
+
+    def details(self, files: Mapping[str, str]) -> Markup:
+        """Lay out every number, what is said of it, and links to files."""
+        return html(
+            "more",
+            files=files,
             scored=self,
-            decision=as_html(self.decision, styles),
-            tables=report_tables(self.report, self.grid, styles),
-            sentences=sentences(self.decision)[1:],
+            tables=report_tables(self.report, self.grid, self.styles),
+            sentences=sentences(self.decision),
         )
 
     @cached_property

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 from markupsafe import Markup
@@ -10,7 +11,7 @@ from markupsafe import Markup
 from ecuas_metric.reporting.thresholds import sentences
 from triviaqa_subset import tables
 
-from . import answers, links, markup, subset, uploads
+from . import answers, links, subset, uploads
 from .scoring import (
     Given,
     Json,
@@ -27,7 +28,8 @@ NO_LINK = (
     "No link holds this result: it is too long for one, or has confidences that are not written as numbers from 0 to "
     "1. Send the file of graded answers, which the first tab scores alike."
 )
-Shown = tuple[Markup, Markup, list[str]]  # a result, its plots, and the files that it links
+# who is cheapest, the averages, every number, and the files that are linked
+Shown = tuple[Markup, Markup, Markup, list[str]]
 
 
 def warm_up() -> None:
@@ -35,8 +37,10 @@ def warm_up() -> None:
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     scored = score_files([str(path) for path in sorted(_EXAMPLES.glob("*_model.csv"))], {})
-    scored.html(title="", changes={}, remark="", files={})
-    scored.plots()
+    scored.opening(title="", changes={}, remark="")
+    scored.details({})
+    with TemporaryDirectory() as folder:
+        scored.draw(Path(folder))
     for asked in tables.ASKED:
         subset.known_rows(asked)
 
@@ -86,18 +90,10 @@ def score_html(
     return _lay_out(score_files(paths, given), title, address, remark, folder)
 
 
-def choice_html(
-    paths: Sequence[str],
-    given: Given,
-    targets: Mapping[str, float | None],
-    title: str,
-    address: Mapping[str, object],
-) -> Markup:
-    """Lay out which reject costs to take of the systems in files."""
-    grid, _ = choose(paths, given, **targets)
-    return markup.html(
-        "chosen", title=title, above=grid.above, sentences=sentences(grid), changes=address
-    )
+def curves_html(paths: Sequence[str], given: Given, folder: Path) -> tuple[Markup, list[str]]:
+    """Draw further curves of the systems in files."""
+    pictures = score_files(paths, given).draw(folder)
+    return pictures, list(map(str, folder.iterdir()))
 
 
 def graded_html(
@@ -160,5 +156,5 @@ def _lay_out(
     others: Mapping[str, str] = {},
 ) -> Shown:
     files = {**scored.write(folder), **others}
-    page = scored.html(title=title, changes=address, remark=remark, files=files)
-    return page, scored.plots(), list(files.values())
+    opening = scored.opening(title=title, changes=address, remark=remark)
+    return opening, scored.averages(), scored.details(files), list(files.values())

@@ -80,17 +80,11 @@ CONTROLS = {
     ),
 }
 
-# a way to choose a reject cost -> its slider
-LABELS_OF_TARGETS = {
-    "budget": "Share that people can review",
-    "max_risk": "Largest risk of what is accepted",
-}
 UNLABELLED = CONTROLS["unlabelled"].label
 CHOOSE = f"Choose how to treat them under Options, “{UNLABELLED}”."
 PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of the page alone -> the page's own words
     # "unlabelled" is a note
     **{name: control.label for name, control in CONTROLS.items() if name != "unlabelled"},
-    **LABELS_OF_TARGETS,
     "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
     "pass_flat_list": "Confidences? Name their column under Options, “Columns”.",
     "logits_not_exponentials": "Logits? This is the sum of their exponentials. Choose logits under Options.",
@@ -123,6 +117,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "into probabilities first."
     ),
     "name_confidence_field": "The command “ecuas” can read another field of it.",
+    "name_label_field": "The command “ecuas” can read another field of it, or a file that has it by id.",
     "name_value": "The command “ecuas” can read one of them.",
     "name_filter": "The command “ecuas” can read one of them.",
     "keep_common": "The command “ecuas” can keep only the common ones.",

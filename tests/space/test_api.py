@@ -34,7 +34,7 @@ def downloads(html):
 
 def numbers_in(outputs):
     """Return the table of a result but for what tells how a file was read."""
-    return pd.read_csv(io.BytesIO(downloads(outputs[0])[0])).drop(columns=["signature", "recipe"])
+    return pd.read_csv(io.BytesIO(downloads(outputs[2])[0])).drop(columns=["signature", "recipe"])
 
 
 def address_in(html):
@@ -87,10 +87,10 @@ def test_files_and_numbers_are_those_of_the_command_line(options, flags, files, 
         arguments += ["--output", str(path)]
     with contextlib.chdir(files[0].parent):  # the page calls files by their names
         assert cli.main(arguments) == 0
-    result, _ = shown(*files, **options)
+    result, _, details = shown(*files, **options)
     folder = f"{files[0].parent}/".encode()  # which the page does not know
-    assert downloads(result) == [path.read_bytes().replace(folder, b"") for path in outputs]
-    assert "clearly cheapest at " in result
+    assert downloads(details) == [path.read_bytes().replace(folder, b"") for path in outputs]
+    assert "rejected one" in result
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,6 @@ def test_chosen_reject_costs_are_those_of_the_command_line(target, value, app, f
     names = {"system_1": "first", "system_2": "second"}
     rows = [row | {"system": names[row["system"]]} for row in result["rows"]]
     assert rows == json.loads(output.read_text())["rows"]
-    values = (value, value, *DEFAULTS.values())  # of the sliders, of which the target is asked
-    html, last = app.show_choice(target, list(map(str, files)), *values)
-    assert last == target
-    assert address_in(html) == dict.fromkeys(app.TARGETS, "") | {target: str(value)}
-    for sentence in result["in_words"]:
-        name, _, numbers = sentence.partition(": ")
-        assert f"<li>{names[name]}: {numbers}</li>" in html
-    of_example, _ = app.show_choice(target, None, *values)
-    assert of_example.count("<li>") == 3
 
 
 def test_scales_grades_and_predicted_classes_are_read(shown):
@@ -141,20 +132,20 @@ SAID = [  # a file, options, and what is said of it in the words of the page
 def test_errors_are_in_the_words_of_the_page_and_nothing_else_is_shown(
     content, options, expected, shown, tmp_path
 ):
-    result, plots = shown(content, **options)
+    result, *others = shown(content, **options)
     assert result.startswith('<div class="message error" role="alert">')
     assert expected in result
     python = f"num_classes|predictions_are|reject_costs|--|Traceback|{tmp_path}"
     said, _, address = result.partition("<i ")
     assert not re.search(python, said)
-    assert plots == ""
+    assert others == ["", ""]
     assert set(address_in(address).values()) == {
         ""
     }  # that of a result before leads to this no more
 
 
 def test_systems_of_other_samples_have_no_winner(shown):
-    result, _ = shown(f"{ROW}0.4,0\n0.3,1\n", f"{ROW}0.25,0\n")
+    result, *_ = shown(f"{ROW}0.4,0\n0.3,1\n", f"{ROW}0.25,0\n")
     said = "cannot be paired: these differ: numbers of samples."
     assert said in result
 
@@ -166,44 +157,48 @@ def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
         assert "There is no file yet" in message
         assert 'role="status"' in message
         assert set(address_in(message).values()) == {""}
-    assert "Example: three question-answering systems" in app.show_score(None)[0]
+    assert "Example: three question-answering models" in app.show_score(None)[0]
     for file in (None, "gone.csv"):
-        assert app.show_graded(file, "curated")[1:] == (app.KNOWN, "", "")
-    assert app.show_choice("", None) == (app.gr.skip(), app.gr.skip())  # nothing was asked
+        assert app.show_graded(file, "curated")[1:] == (app.KNOWN, "", "", "")
     monkeypatch.setattr(app.tasks, "score_html", fail)
     assert markup.FAILED.split(".")[0] in shown(*files)[0]
 
 
-def test_what_is_missing_is_named_and_nothing_is_drawn_of_it(shown):
+def test_what_is_missing_is_named_and_nothing_is_drawn_of_it(shown, app, tmp_path):
     whole = "confidence,correct\n0.5,1\n0.25,0\n0.75,1\n"
     gaps = {
         ",1\n": "b without a confidence.",
         "0.5,\n": "b that are not known to be right or wrong.",
     }
     for row, said in gaps.items():
-        result, plots = shown(whole, f"confidence,correct\n0.5,1\n0.25,0\n{row}")
+        gap = f"confidence,correct\n0.5,1\n0.25,0\n{row}"
+        result, *_ = shown(whole, gap)
         assert f"is not said: there are answers of {said}" in result
         assert sum(other in result for other in gaps.values()) == 1
-        assert set(re.findall('data-name="([ab])"', plots)) == {"a"}
-        assert shown(f"confidence,correct\n0.5,1\n0.25,0\n{row}")[1] == ""
+        paths = [str(tmp_path / f"{name}.csv") for name in "ab"]
+        (pictures,) = app.show_curves(paths, *DEFAULTS.values())
+        assert set(re.findall('alt="[^"]*: ([^"]*)"', pictures)) == {"a"}
+        (pictures,) = app.show_curves(paths[1:], *DEFAULTS.values())
+        assert "<img" not in pictures
 
 
-def test_a_share_that_is_none_is_refused_in_words_and_the_question_is_named(app, files):
-    paths = [str(file) for file in files]
-    sliders = [one for one in app.demo.blocks.values() if isinstance(one, app.gr.Slider)]
-    assert [slider.preprocess(5) for slider in sliders] == [5, 5]
-    html, _ = app.show_choice("budget", paths, 5, 0.05, *DEFAULTS.values())
-    assert "Share that people can review must be a number in [0, 1]; got 5" in html
-    for given, of_example in ((paths, False), (None, True)):
-        html, _ = app.show_choice("budget", given, 0.3, 0.05, *DEFAULTS.values())
-        assert "<h3>Share that people can review: 0.3" in html
-        assert (app.OF_EXAMPLE in html) == of_example
+def test_further_curves_are_of_the_files_or_the_example(files, app):
+    for paths, names in ((list(map(str, files)), "first, second"), (None, "calibrated_model, ")):
+        (pictures,) = app.show_curves(paths, *DEFAULTS.values())
+        assert pictures.count(f": {names}") == pictures.count("<img") == 4
+    sources = re.findall('src="gradio_api/file=([^"]*)"', pictures)
+    assert all(Path(source).read_bytes().startswith(b"\x89PNG") for source in sources)
 
 
 CALLS = [  # a call with a fault -> the error of one line, which names the argument
     ("score", {"files": "x"}, "files must be a valid list; got 'x'."),
     ("score", {"files": ["/etc/passwd"]}, "system_1 is no upload of this page; got '/etc/passwd'."),
     ("score", {"files": []}, "Files are missing."),
+    (
+        "threshold",
+        {"files": [ROW], "budget": 5},
+        "budget must be a number in [0, 1]; got 5",
+    ),
     ("threshold", {"files": [ROW]}, "threshold takes one of budget and max_risk."),
     ("score", {"files": [ROW], "explain": "yes"}, "explain must be a valid boolean; got 'yes'."),
     ("score", {"files": [ROW], "n": True}, "n must be a valid string or a valid number or a valid"),
@@ -243,11 +238,11 @@ def test_a_models_answers_are_graded_decided_scored_and_restored(app, tmp_path):
     assert result["rows"][0]["error_rate"] == pytest.approx(rate)
     assert result["leaderboard"]["error_rate"]["value"] == pytest.approx(rate)
     assert result["leaderboard"]["place"] == [15, 15]
-    _, _, html, plots = app.show_graded(str(path), "curated")
+    _, _, html, averages, _ = app.show_graded(str(path), "curated")
     request = app.gr.Request(query_params={"result": address_in(html)["result"]})
-    notice, _, _, again = app.restore(request)
+    notice, _, _, again, _ = app.restore(request)
     assert "self-reported, not checked" in notice
-    assert again.replace(" (self-reported)", "") == plots
+    assert again.replace(" (self-reported)", "") == averages
 
 
 @pytest.mark.parametrize(
@@ -262,10 +257,3 @@ def test_an_address_that_holds_nothing_says_so_and_changes_nothing(query, messag
     notice, *others = restore(app.gr.Request(query_params=query))
     assert message in notice
     assert others == [app.gr.skip()] * len(others)
-
-
-def test_a_share_that_no_slider_has_is_not_restored(app):
-    query = {"budget": "2", "max_risk": "0.2"}
-    _, _, target, *shares = app.restore_files(app.gr.Request(query_params=query))
-    assert target in query
-    assert shares[:2] == [app.gr.skip(), 0.2]

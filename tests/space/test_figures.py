@@ -1,128 +1,147 @@
-"""What is drawn are the arrays of `plotting`, read back from the SVG."""
+"""What is drawn on the first screen are the costs that are said, read back from its HTML; and other pictures."""
 
 import json
 import re
+from functools import partial
 from html import unescape
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from ecuas_metric import confidence_system, posterior_system
-from ecuas_metric.plotting.curves import (
-    order_band,
-    order_curve,
-    reject_cost_band,
-    reject_cost_curve,
-    reliability,
-    risk_coverage,
-)
-from space import figures
+from ecuas_metric import confidence_system
+from ecuas_metric.comparison import compare
+from ecuas_metric.plotting.curves import reject_cost_curve
+from space import figures, verdict
 from tests.conftest import ROOT
 from tests.space.conftest import contrast
 
 STYLE = (ROOT / "space" / "style.css").read_text()
+system_of = partial(confidence_system, confidence_level=0.95)
 
 
-def system(rng, size=300, **options):
-    confidence = rng.random(size)
-    return confidence_system((rng.random(size) < confidence).astype(int), confidence, **options)
+@pytest.fixture(autouse=True)
+def few_reject_costs(monkeypatch):
+    monkeypatch.setattr(compare, "GRIDS", (10,))
 
 
-def figures_in(html):
-    """Return by title the points of each line, then of its band or bars, in the units of the axes."""
-    drawn = {}
-    for figure in re.findall("(?s)<figure.*?</figure>", html):
-        tree = ElementTree.fromstring(figure)
-        curves = next(node for node in tree.iter() if node.get("class") == "curves")
-        _, *x, _, y_low, y_high, names = json.loads(curves.get("data-axes"))
-        for tick in tree.iterfind(".//text[@class='y tick']"):
-            share = (float(tick.get("y")) - figures.TOP) / figures.HEIGHT
-            close(y_high - share * (y_high - y_low), float(tick.text))
-        for tick in [] if names else tree.iterfind(".//text[@class='x tick']"):
-            share = (float(tick.get("x")) - figures.LEFT) / figures.WIDTH
-            close(x[0] + share * (x[1] - x[0]), float(tick.text))
-        drawn[tree.find(".//h3").text] = {
-            node.get("data-name"): points_of(node, *x, y_low, y_high) for node in curves
-        }
-    return drawn
+def shown(systems):
+    """Return the decision on systems, the first screen, and the data that it holds."""
+    decision = verdict.decide(systems)
+    html = figures.opening_html(decision, figures.slots(systems))
+    return decision, html, json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))
 
 
-def points_of(node, x_low, x_high, y_low, y_high):
-    drawn = [path.get("d").replace("V", ",").replace("M", " ") for path in node.findall("path")]
-    drawn[1:1] = [band.get("points") for band in node.findall("polygon")]
-    parts = []
-    for part in drawn:
-        numbers = np.array([list(map(float, pair.split(","))) for pair in part.split()])
-        numbers[:, 0] = x_low + numbers[:, 0] / figures.WIDTH * (x_high - x_low)
-        numbers[:, 1:] = y_high - numbers[:, 1:] / figures.HEIGHT * (y_high - y_low)
-        parts.append(numbers)
-    return parts
+def drawn_at(html, data, cost):
+    """Return the cost of each choice where the drawing has it: between the points of its line."""
+    x = figures.SCALE * cost / data["largest"]
+    found = []
+    for path in re.findall(r' d="M0,0(L[^"]*)"', html):
+        points = [(0.0, 0.0)]
+        for across, below, after in re.findall(r"L(\d+),(\d+)(?:V(\d+))?", path):
+            points += [(float(across), float(one)) for one in (below, after) if one]
+        row = max(i for i, (across, _) in enumerate(points[:-1]) if across <= x + 0.5)
+        (left, low), (right, high) = points[row : row + 2]
+        part = (x - left) / (right - left) if right > left else 0.0
+        found.append((low + part * (high - low)) * data["top"] / figures.SCALE)
+    return found
 
 
-def close(drawn, computed, rounded=0.0):
-    """Two decimals of a drawing's units, of which a plot has hundreds."""
-    np.testing.assert_allclose(
-        drawn, computed, atol=0.01 * (1 + np.max(np.abs(computed))) / figures.HEIGHT + rounded
+def random_systems(rng, size=300, count=2, **options):
+    systems = {}
+    for i in range(count):
+        confidence = rng.random(size).round(2 if i else 6)
+        correct = (rng.random(size) < confidence).astype(int)
+        systems[f"s{i}"] = system_of(correct, confidence, **options)
+    return systems
+
+
+@pytest.mark.parametrize("options", [{}, {"num_classes": 3}, {"sample_weight": True}])
+def test_drawn_costs_are_the_computed_ones(options, rng):
+    if "sample_weight" in options:
+        options = {"sample_weight": rng.integers(1, 5, 300)}
+    systems = random_systems(rng, **options)
+    decision, html, data = shown(systems)
+    anywhere = np.append(decision.tested, rng.random(500) * data["largest"])
+    drawn = np.array([drawn_at(html, data, cost) for cost in anywhere])
+    for i, system in enumerate(systems.values()):
+        computed = reject_cost_curve(system, reject_cost=anywhere).expected_cost
+        np.testing.assert_allclose(drawn[:, i], computed, atol=2e-6)
+    np.testing.assert_allclose(drawn[:, -1], anywhere, atol=2e-6)
+
+
+def test_strip_and_sentence_never_disagree(rng):
+    """The strip covers the axis, and has a winner's colour at the costs that are tested, where the winner is clear."""
+    good = system_of([1, 1, 1, 0] * 60, [0.9, 0.8, 0.9, 0.2] * 60)
+    bad = system_of([1, 0, 1, 0] * 60, [0.9, 0.9, 0.6, 0.2] * 60)
+    decision, html, data = shown({"a": good, "b": bad})
+    stretches = figures.stretches(decision)
+    winners, lows, highs = zip(*stretches, strict=True)
+    assert {None, "a"} <= set(winners)
+    assert (0, *highs) == (*lows, data["largest"])
+    widths = re.findall(r'style="width:([\d.]+)%"><s>', html)
+    assert sum(map(float, widths)) == pytest.approx(100, abs=0.1)
+    for ranking, best in zip(decision.rankings, data["best"], strict=True):
+        at = ranking.key.parameter
+        coloured = {one for one, low, high in stretches if one and low <= at <= high}
+        assert coloured == ({ranking.winner} - {None})
+        assert [list(decision.curves)[i] for i in best] == list(ranking.best)
+
+
+def test_the_screen_opens_on_a_price_that_is_tested_and_in_its_money(rng):
+    systems = random_systems(rng)
+    decision, html, _ = shown(systems)
+    ranking = decision.rankings[0]
+    assert ranking.key.parameter == figures.SHOWN_FIRST
+    bars = re.findall(
+        r"<bdi>([^<]*)</bdi></span><span class=\"track\">.*?</span><b>([\d.]+)<", html
     )
+    assert {name: float(cost) for name, cost in bars} == {
+        name: pytest.approx(10 * value, abs=0.005) for name, value in ranking.values.items()
+    }
+    assert 'value="10"' in html
+    assert 'value="1"' in html
 
 
-def systems_of(form, rng):
-    options = {"confidence_level": 0.95}
-    if form == "posteriors":
-        posteriors = rng.dirichlet(np.ones(3), 200)
-        return {"a": posterior_system(rng.integers(0, 3, 200), posteriors, **options)}
-    if form == "tied":
-        return {"a": confidence_system([1, 0] * 40, [0.9] * 40 + [0.3] * 40, **options)}
-    options["sample_weight"] = rng.integers(1, 4, 1000)
-    return {name: system(rng, 1000, **options) for name in "ab"}
+def test_of_many_systems_six_have_colours_and_labels_and_all_a_bar(rng):
+    systems = random_systems(rng, 60, 9)
+    _, html, data = shown(systems)
+    assert html.count('class="bar ') == len(data["names"]) == 10
+    assert "<summary>3 more</summary>" in html
+    assert len(re.findall(r'<path class="rest"', html)) == 3
+    labels = [float(top) for top in re.findall(r'class="label [^>]*top:([\d.]+)%', html)]
+    assert 1 <= len(labels) <= figures.NUM_SLOTS
+    assert all(np.diff(labels) >= 100 * figures.LABEL_HEIGHT - 0.1)
 
 
-@pytest.mark.parametrize("form", ["tied", "posteriors", "weighted"])
-def test_drawn_values_are_the_computed_ones(form, rng):
-    systems = systems_of(form, rng)
-    costs, orders, risks, accuracies = figures_in(figures.figures(systems)).values()
-    for name, one in systems.items():
-        curve = reject_cost_curve(one, num_points=figures.NUM_POINTS + 1)
-        close(costs[name][0], np.stack([curve.reject_cost, curve.expected_cost], axis=1))
-        band = reject_cost_band(one, curve.reject_cost[::8])
-        close(costs[name][1][: len(costs[name][1]) // 2, 1], band.low[np.isfinite(band.low)])
-        drawn = np.array(figures.DRAWN_ORDERS)
-        close(orders[name][0][:, 1], order_curve(one, n=drawn).ecuas)
-        band = order_band(one, drawn)
-        close(orders[name][1][:, 1:], np.stack([band.low, band.high], axis=1))
-        risk = risk_coverage(one)
-        rows = np.searchsorted(risk.coverage, risks[name][0][:, 0] - 1e-4)
-        close(risks[name][0][:, 1], risk.risk[rows])
-        assert len(rows) == min(len(risk.risk), figures.NUM_POINTS)
-        bins = reliability(one)
-        filled = bins.counts > 0
-        close(accuracies[name][0], np.stack([bins.confidence, bins.accuracy], axis=1)[filled])
+def test_names_are_text_also_in_data_and_nothing_is_drawn_without_a_decision():
+    system = system_of([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20)
+    _, html, data = shown({"<u>": system, "b": system})
+    assert "<u>" not in html
+    assert data["names"][:2] == ["<u>", "b"]
+    assert "a reason" in figures.opening_html("a reason", {})
+    assert "not tested" not in html
 
 
-def test_intervals_and_colours_are_drawn_where_there_are_some(rng):
-    assert 'class="band"' in figures.figures({"a": system(rng, confidence_level=0.9)})
-    assert 'class="ba' not in figures.figures({"a": system(rng)})
-    html = figures.figures({f"s{i}": system(rng, 40, confidence_level=0.95) for i in range(9)})
-    assert "3 more" in html
-    assert html.count('class="marks slot-6"') == 2
-    assert not re.search('class="[a-z]+ rest"[^>]*>(<path[^>]*>)?<(circle|polygon)', html)
-    one = confidence_system([1, 0, 1], [0.9, 0.2, 0.8])
-    names = (
-        "<a>",
-        "(reject all)",
-        "(calibrated)",
-    )  # the last are also called so where they are drawn
-    few = figures.figures(dict.fromkeys(names, one))
-    assert "<a>" not in few
-    assert all(unescape(few).count(f'data-name="{name}"') == 4 for name in names)
+@pytest.mark.parametrize("high", [0.003, 0.29, 1 / 3, 1, 1.12, 7.5])
+def test_ticks_are_a_few_round_numbers(high):
+    ticks = figures.ticks(high)
+    assert ticks[0] == 0
+    assert high / 2.5 - 1e-12 <= ticks[-1] <= high * (1 + 1e-9)
+    assert 2 <= len(ticks) <= figures.MOST_TICKS + 1
 
 
-@pytest.mark.parametrize("theme, ground", [("", "#ffffff"), (".dark ", "#27272a")])
+@pytest.mark.parametrize("theme, ground", [(0, "#ffffff"), (1, "#0f0f11")])
 def test_lines_are_told_apart_by_colour_and_by_dashes(theme, ground):
-    colours = re.findall(
-        rf"^{re.escape(theme)}\.slot-\d {{ --line: (#\w+)", STYLE, flags=re.MULTILINE
-    )
-    assert len(colours) == figures.NUM_SLOTS
-    assert all(contrast(colour, ground) >= 3 for colour in colours)
-    assert len(set(re.findall("--dashes: ([^;]+);", STYLE))) >= figures.NUM_SLOTS - 1
+    pairs = re.findall(r"\.slot-\d { --line: light-dark\((#\w+), (#\w+)\)", STYLE)
+    assert len(pairs) == figures.NUM_SLOTS
+    assert all(contrast(pair[theme], ground) >= 3 for pair in pairs)
+
+
+def test_there_is_a_picture_of_each_curve_that_the_systems_have(rng, tmp_path):
+    correct = rng.integers(0, 2, 60)
+    system = confidence_system(correct, rng.random(60), confidence_level=0.95)
+    drawn = figures.draw({"$<b>x": system}, tmp_path)
+    assert list(drawn) == [title for title, _ in figures.FIGURES.values()]
+    for path in drawn.values():
+        with open(path, "rb") as file:
+            assert file.read(8) == b"\x89PNG\r\n\x1a\n"

@@ -38,17 +38,14 @@ def test_the_tables_hold_every_cell_of_the_reports_grid(files):
     report = make_report(prepare_submissions(read_uploads(files), confidence_level=0.9))
     grid = report_grid(report)
     styles = slots(report.results)
-    first, folded = markup.report_tables(report, grid, styles).split("<details", 1)
-    titles = map(text_of, re.findall(r'<th scope="col">(.*?)</th>', first))
-    assert ", ".join(titles) == "system, ECUAS_0 ↓, ECUAS_1 ↓, ECUAS_128 ↓"
-    assert "N = 120." in first
-    assert report.signature in text_of(folded)
-    cells = list(map(text_of, re.findall(r"<t[hd](?: [^>]*)?>(.*?)</t[hd]>", folded)))
+    html = markup.report_tables(report, grid, styles)
+    assert report.signature in text_of(html)
+    cells = list(map(text_of, re.findall(r"<t[hd](?: [^>]*)?>(.*?)</t[hd]>", html)))
     expected = list(grid.header)
     for row in grid.rows:
         expected += [cell.text.replace(" [", " ★[" if cell.is_best else "[") for cell in row]
     assert cells == expected
-    marked = dict(re.findall(r'swatch (slot-\d)"></i><bdi>(\w+)<', folded))
+    marked = dict(re.findall(r'swatch (slot-\d)"></i><bdi>(\w+)<', html))
     assert {name: slot for slot, name in marked.items()} == styles
 
 

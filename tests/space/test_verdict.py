@@ -1,21 +1,20 @@
-"""Who is cheapest: against arithmetic, and as the comparison says, whose error rates are tested there."""
+"""Who is cheapest: as the comparison of the product says, in its sentences, against arithmetic."""
 
-import json
 import re
 from dataclasses import replace
 from functools import partial
-from html import unescape
 
 import numpy as np
 import pytest
-from markupsafe import Markup
 
 from ecuas_metric import confidence_system, fixed_reject_cost, read_submissions
 from ecuas_metric.comparison import compare
 from ecuas_metric.comparison.judge import judge_systems
+from ecuas_metric.comparison.verdict import plain_name
 from ecuas_metric.files.systems import prepare_submissions
+from ecuas_metric.plotting.curves import reject_cost_curve
+from ecuas_metric.reporting.sentences import sentence_by_metric, sentence_on_costs
 from space import verdict
-from space.figures import slots
 from tests.conftest import ROOT
 
 EXAMPLES = [
@@ -44,49 +43,64 @@ def few_reject_costs(monkeypatch):
 
 
 def at(decision, cost):
-    return decision.calls[int(np.abs(decision.reject_costs - cost).argmin())]
+    return decision.rankings[int(np.abs(decision.tested - cost).argmin())]
 
 
-def data_in(html):
-    return json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))
+def filled(decision, ranking):
+    """Return the sentence on a ranking, with the numbers of the product itself."""
+    order = [*ranking.best, *(name for name in ranking.values if name not in ranking.best)]
+    numbers = iter(re.findall(r"\d\.\d{3,}", sentence_by_metric(ranking)))
+    parts = verdict.fill(
+        verdict.templates(decision)[verdict.standing_of(ranking)],
+        lambda kind, i: plain_name(order[i]) if kind == "name" else next(numbers),
+    )
+    return "".join(text for _, text in parts)
 
 
-def said(call):
-    return Markup(verdict.said(call)).striptags()
-
-
-def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decision, examples):
-    assert at(decision, verdict.SHOWN_FIRST).best == ("calibrated_model",)
+def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decision):
+    assert at(decision, 0.1).best == ("calibrated_model",)
     assert set(at(decision, 0.3).best) >= {"overconfident_model", "calibrated_model"}
     assert at(decision, 0.7).best == ("overconfident_model",)
-    stretches = verdict.stretches(decision)
-    winners, lows, highs = zip(*stretches, strict=True)
-    assert winners == (None, "calibrated_model", None, "overconfident_model", None)
-    assert (0, *highs) == (*lows, 1)  # the strip covers the slider
-    html = verdict.as_html(decision, slots(examples))
-    assert sum(map(float, re.findall(r"width:([\d.]+)%", html))) == pytest.approx(100, abs=0.1)
-
-
-def test_headline_strip_and_sentence_never_disagree(decision):
-    """A headline names a winner where the strip has its colour, and a stretch starts at a cost that was clear."""
-    coloured = {}
-    for winner, low, high in verdict.stretches(decision):
-        for call in decision.calls:
-            if winner is not None and low <= call.key.parameter <= high:
-                coloured[call.key] = winner
-    for call in decision.calls:
-        assert call.winner == coloured.get(call.key)
-        assert ("is clearly" in said(call)) == (call.key in coloured)
-        if call.winner:
-            rivals = [row for row in call.rows if call.winner in (row.first, row.second)]
-            assert all(row.p_adjusted <= 0.05 for row in rivals)
 
 
 def test_the_page_arranges_the_verdict_that_python_and_the_command_give(decision, examples):
-
     theirs = judge_systems(examples)
     again = verdict.decide(examples).verdict
     assert again.to_json() == theirs.to_json()
+    assert verdict.sentences(decision)[0] == sentence_on_costs(decision.verdict)
+
+
+def test_sentences_with_places_are_those_of_the_product(decision, rng):
+    """At each reject cost, of one system, of several and of equal ones; only the unit is the page's own."""
+    confidence = rng.random(60)
+    systems = {
+        f"s{i}": system_of((rng.random(60) < confidence).astype(int), confidence.clip(0, 1 - i / 9))
+        for i in range(8)
+    }
+    alike = {name: systems["s0"] for name in "ab"}
+    decisions = (
+        verdict.decide({"s0": systems["s0"]}),
+        *map(verdict.decide, (systems, alike)),
+        decision,
+    )
+    states = set()
+    for one in decisions:
+        for ranking in one.rankings:
+            prefix, _, said = sentence_by_metric(ranking).partition(", ")
+            assert prefix == f"Where rejecting costs {ranking.key.parameter:g} of a mistake"
+            assert filled(one, ranking).lower() == said.lower().replace("\u2060", "")
+            states.add(ranking.state)
+        template, ends = verdict.template_on_costs(one)
+        names = list(one.curves)
+        parts = verdict.fill(
+            template,
+            lambda kind, i, ends=ends, names=names: (
+                f"{ends[i]:.2f}" if kind == "at" else plain_name(names[i])
+            ),
+        )
+        theirs = sentence_on_costs(one.verdict).replace(" of a mistake", "")
+        assert "".join(text for _, text in parts) == theirs
+    assert states == {"clear", "close"}
 
 
 def test_a_file_of_other_questions_is_left_out_of_the_verdict(examples):
@@ -96,8 +110,6 @@ def test_a_file_of_other_questions_is_left_out_of_the_verdict(examples):
     assert decision.verdict.to_json()["by_metric"] == judge_systems(examples).to_json()["by_metric"]
     (remark,) = verdict.remarks(decision)
     assert remark.startswith("Left out: other. ")
-    html = verdict.as_html(decision, slots([*examples, "other"]))
-    assert "Left out: other." in html
     assert verdict.by_importance(decision)[-1] == "other"
 
 
@@ -114,11 +126,10 @@ def test_what_rejects_everything_is_no_system_of_the_verdicts_and_one_system_nee
         decision = verdict.decide(systems)
         rows = decision.verdict.rows
         assert {name for row in rows for name in (row.first, row.second)} <= set(systems)
-        assert " and rejecting everything, " in verdict.sentences(decision)[0]
-        assert verdict.REJECTING not in "".join(verdict.sentences(decision)[1:])
+        assert list(decision.curves) == [*systems, verdict.REJECTING]
     name, system = next(iter(examples.items()))
     repeated = replace(system, ids=["same"] * system.num_samples)
-    assert verdict.decide({name: repeated}).calls == verdict.decide({name: system}).calls
+    assert verdict.decide({name: repeated}).rankings == verdict.decide({name: system}).rankings
     said = verdict.decide({name: repeated, "again": repeated})
     assert "must be unique; got 'same' repeatedly" in said
 
@@ -126,73 +137,61 @@ def test_what_rejects_everything_is_no_system_of_the_verdicts_and_one_system_nee
 def test_no_difference_to_rejecting_everything_needs_a_negative_cost(rng):
     for size in (2, 4, 20):
         confidence = rng.random(size)
-        system = system_of(np.arange(size) % 2, confidence)
-        decision = verdict.decide({"a": system})
-        for cost, call in zip(decision.reject_costs, decision.calls, strict=True):
-            of_nothing = call.row(verdict.REJECTING, "a")
+        decision = verdict.decide({"a": system_of(np.arange(size) % 2, confidence)})
+        for cost, ranking in zip(decision.tested, decision.rankings, strict=True):
+            of_nothing = ranking.row(verdict.REJECTING, "a")
             assert of_nothing.first_value == pytest.approx(cost)
             assert of_nothing.low >= cost - 1 - 1e-9
             assert of_nothing.high <= cost + 1e-9
 
 
 @pytest.mark.parametrize("num_classes", [None, 3])
-def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
-    correct, confidence = rng.integers(0, 2, 40), rng.random(40).round(1)
+@pytest.mark.parametrize("size, exact", [(40, True), (30_000, False)])
+def test_costs_are_the_metrics_at_every_reject_cost(num_classes, size, exact, rng):
+    """Of many samples, between the tested reject costs, but for the thousandth that is drawn in one step."""
+    correct, confidence = rng.integers(0, 2, size), rng.random(size).round(3 if exact else 9)
     system = system_of(correct, confidence, num_classes=num_classes)
     decision = verdict.decide({"a": system})
     u_max = system.decisions.max_uncertainty
-    assert decision.reject_costs[-1] == pytest.approx(u_max, abs=0.1)
+    assert decision.largest == u_max
     answers = {
         "candidate_cost": 1 - correct,
         "uncertainty": 1 - confidence,
         "max_uncertainty": u_max,
     }
-    ours = [fixed_reject_cost(**answers, reject_cost=cost).mean() for cost in decision.reject_costs]
-    np.testing.assert_allclose(decision.curves["a"].expected_cost, ours)
-    np.testing.assert_allclose(
-        decision.curves[verdict.REJECTING].expected_cost, decision.reject_costs
-    )
+    for cost in decision.tested:
+        ours = fixed_reject_cost(**answers, reject_cost=cost).mean()
+        assert decision.at(cost)["a"][0] == pytest.approx(ours, abs=1e-12)
+    anywhere = rng.random(500) * u_max
+    curve = reject_cost_curve(system, reject_cost=anywhere)
+    found = np.array([decision.at(cost)["a"] for cost in anywhere])
+    allowed = 1e-12 if exact else 1 / (verdict.POINTS / 2 - 1)
+    np.testing.assert_allclose(found[:, 0], curve.expected_cost, atol=allowed)
+    np.testing.assert_allclose(found[:, 1], curve.coverage, atol=allowed)
+    assert decision.at(u_max)[verdict.REJECTING] == (u_max, 0)
 
 
-def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too():
-    decision = verdict.decide({"a": system_of([0] * 30, [0.9] * 30)})
-    assert f"{verdict.REJECTING} is clearly cheaper than a." in said(at(decision, 0.5))
-    system = system_of([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20)
-    decision = verdict.decide({f"s{i}": system for i in range(6)})
-    assert any(" and 4 more." in said(call) for call in decision.calls)
-    decision = verdict.decide({"<u>": system, "b": system})
-    assert re.search(
-        r"0\.50, <u> and b cost the same\. *Cost per question, where a wrong answer costs 1: [\d.]+ each\.$",
-        said(at(decision, 0.5)),
-    )
-    html = verdict.as_html(decision, slots(["<u>", "b"]))
-    assert "<u>" not in html
-    assert "<b><bdi>&lt;u&gt;</bdi></b>" in html.split('class="sayings"')[1].split("<div>")[5]
-
-
-def test_systems_that_matter_have_the_colours_and_all_can_have_a_bar():
-    """Who is clearly cheapest somewhere comes first, and grey is left to the dearest."""
+def test_systems_that_matter_come_first():
+    """Who is clearly cheapest somewhere, then the others by what they cost: they have the colours."""
     good = system_of([1] * 60, [0.9] * 60)
     bad = system_of([0] * 60, [0.9] * 60)
     systems = {"a": good} | {f"b{i}": bad for i in range(6)} | {"z": good}
-    decision = verdict.decide(systems)
-    data = data_in(verdict.as_html(decision, slots(systems)))
-    assert data["best"][-1] == [0, 7]
-    assert len(data["costs"]) == len(systems) + 1
-    assert verdict.by_importance(decision)[:2] == ["a", "z"]
+    assert verdict.by_importance(verdict.decide(systems))[:2] == ["a", "z"]
 
 
-def test_each_system_is_named_once_with_all_of_its_stretches():
-    parts = {"<a>": [(0.0, 0.1), (0.3, 0.4)], "b": [(0.1, 0.2)]}
-    said = Markup(verdict.html("over_all", systems=[*parts], clear=parts)).striptags()
-    assert said == (
-        "Of these 2 systems and rejecting everything, <a> is clearly cheapest at reject costs from 0.00 to 0.10 and "
-        "from 0.30 to 0.40, b is clearly cheapest at reject costs from 0.10 to 0.20."
-    )
+def test_where_there_is_too_much_to_test_costs_are_shown_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(compare, "MAX_WORK", 0)
+    decision = verdict.decide({"a": system_of([1, 0] * 30, [0.75, 0.5] * 30)})
+    assert (decision.rankings, decision.last) == ([], np.inf)
+    assert decision.at(0.5)["a"] == (0.5, 1)
+    (template,) = verdict.templates(decision).values()
+    assert template[-1].endswith(verdict.TOO_MANY)
+    assert verdict.sentences(decision)[0] == verdict.TOO_MANY
+    assert verdict.unclear(decision) == "not tested"
 
 
-def test_too_much_to_test_is_said():
-    large = system_of([1, 0] * 200_000, [0.5] * 400_000)
-    decision = verdict.decide({"a": large})
-    assert decision == verdict.TOO_MANY
-    assert "too many" in verdict.as_html(decision, {})
+@pytest.mark.parametrize(
+    "share, shown", [(0, 0), (1, 100), (0.001, 1), (0.999, 99), (0.626, 63), (0.374, 37)]
+)
+def test_not_all_is_never_called_all(share, shown):
+    assert verdict.hundredths(share) == shown
