@@ -8,7 +8,6 @@ import numpy as np
 from markupsafe import Markup
 
 from ecuas_metric.comparison.rows import REJECTING
-from ecuas_metric.inputs import Floats
 from ecuas_metric.plotting.curves import RejectCostCurve
 from ecuas_metric.plotting.figures import (
     order_figure,
@@ -84,11 +83,13 @@ def opening_html(decision: Decision | str, styles: Mapping[str, str]) -> Markup:
     if isinstance(decision, str):
         return html("undecided", remark=decision)
     styles = {**styles, REJECTING: REFERENCE}
-    screen = _Opening(decision, SHOWN_FIRST)
     largest = decision.largest
-    top = HEADROOM * max(peak(decision.curves[name], largest) for name in decision.systems) or 1.0
-    on_costs, ends = template_on_costs(decision)
-    names = list(decision.curves)
+    ends = {name: cost for name, (cost, _) in decision.at(largest).items()}
+    curves = decision.curves
+    peaks = [max(ends[name], curves[name].expected_cost.max()) for name in decision.systems]
+    top = HEADROOM * float(max(peaks)) or 1.0
+    on_costs, edges = template_on_costs(decision)
+    names = list(curves)
     data = {
         "at": decision.tested.round(9).tolist(),
         "best": [[names.index(name) for name in one.best] for one in decision.rankings],
@@ -97,41 +98,40 @@ def opening_html(decision: Decision | str, styles: Mapping[str, str]) -> Markup:
         "templates": templates(decision),
         "sub": SUB,
         "costs": on_costs,
-        "ends": ends,
+        "ends": edges,
         "names": names,
         "largest": largest,
         "top": top,
         "cut": CUT,
         "shown": NUM_SLOTS,
     }
+
+    def edge(kind: str, i: int) -> str:
+        return names[i] if kind == "name" else f"{WRONG * edges[i]:g}"
+
+    screen = _Screen(decision, SHOWN_FIRST)
     return html(
         "decision",
         data=data,
         said=screen.said(),
         sub=screen.sub(),
-        on_costs=fill(
-            on_costs, lambda kind, i: f"{WRONG * ends[i]:g}" if kind == "at" else names[i]
-        ),
-        wrong=f"{WRONG:g}",
-        rejected=f"{WRONG * SHOWN_FIRST:g}",
+        on_costs=fill(on_costs, edge),
+        prices=[f"{WRONG:g}", f"{WRONG * SHOWN_FIRST:g}"],
         mark=100 * SHOWN_FIRST / largest,
         bars=screen.bars(styles),
         curves=[
-            (name, styles[name], draw_line(curve, largest, top), _shares(curve))
-            for name, curve in decision.curves.items()
+            (styles[name], draw_line(curve, largest, top, ends[name]), shares_of(curve))
+            for name, curve in curves.items()
         ],
-        labels=_labels(decision, styles, top),
-        strip=[
-            (winner, styles.get(winner or "", ""), 100 * low / largest, 100 * high / largest)
-            for winner, low, high in stretches(decision)
-        ],
-        ticks=[(f"{WRONG * tick:g}", tick, 100 * tick / largest) for tick in ticks(largest)],
-        heights=[(f"{WRONG * tick:g}", tick, 100 * tick / top) for tick in ticks(top)],
+        labels=_labels({name: 1 - ends[name] / top for name in decision.systems}, styles),
+        strip=stretches(decision),
+        styles=styles,
+        ticks=ticks(largest),
+        heights=ticks(top),
+        money=WRONG,
         remarks=remarks(decision),
         samples=next(iter(decision.verdict.systems.values())).num_samples,
         alpha=f"{decision.verdict.alpha:.0%}",
-        tested=len(decision.rankings),
-        shown=NUM_SLOTS,
         nobody=unclear(decision),
     )
 
@@ -147,78 +147,56 @@ def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
     return [*strip, (None, end, decision.largest)]
 
 
-def draw_line(curve: RejectCostCurve, largest: float, top: float) -> str:
+def draw_line(curve: RejectCostCurve, largest: float, top: float, end: float) -> str:
     """Return a curve as the path of an SVG, in units of its axes: a line to each step, and up or down it.
 
     page.js takes every cost from it: what is said is what is drawn.
     """
-    x = (SCALE * curve.reject_cost / largest).round().astype(int)
-    below = (SCALE * _before_steps(curve) / top).round().astype(int)
-    y = (SCALE * curve.expected_cost / top).round().astype(int)
-    steps = zip(x.tolist(), below.tolist(), y.tolist(), strict=True)
-    end = round(SCALE * _at_end(curve, largest) / top)
-    return "M0,0" + "".join(f"L{a},{b}V{c}" for a, b, c in steps) + f"L{SCALE},{end}"
-
-
-def peak(curve: RejectCostCurve, largest: float) -> float:
-    """Return the largest expected cost of a curve."""
-    costs = [*_before_steps(curve), *curve.expected_cost, _at_end(curve, largest)]
-    return float(max(costs))
-
-
-def ticks(high: float) -> list[float]:
-    """Return a few round numbers from 0 to `high`."""
-    step = next(step for step in STEPS if high / step <= MOST_TICKS * (1 + 1e-9))
-    return [round(i * step, 12) for i in range(int(high / step + 1e-9) + 1)]
-
-
-def _before_steps(curve: RejectCostCurve) -> Floats:
-    """Return the expected cost just before each step (G,)."""
     rise = np.diff(curve.reject_cost) * (1 - curve.coverage[:-1])
-    return np.append(0.0, curve.expected_cost[:-1] + rise)
+    before = np.append(0.0, curve.expected_cost[:-1] + rise)  # each step
+    columns = (curve.reject_cost / largest, before / top, curve.expected_cost / top)
+    steps = (SCALE * np.column_stack(columns)).round().astype(int)
+    lines = (f"L{x},{low}V{high}" for x, low, high in steps.tolist())
+    return f"M0,0{''.join(lines)}L{SCALE},{round(SCALE * end / top)}"
 
 
-def _at_end(curve: RejectCostCurve, largest: float) -> float:
-    rejected = 1 - float(curve.coverage[-1])
-    return float(curve.expected_cost[-1]) + (largest - float(curve.reject_cost[-1])) * rejected
-
-
-def _shares(curve: RejectCostCurve) -> str:
+def shares_of(curve: RejectCostCurve) -> str:
     """Return the coverage from each step on, in units of the drawing."""
     return " ".join(map(str, (SCALE * curve.coverage).round().astype(int).tolist()))
 
 
-class _Opening:
-    """What stands on the first screen where it opens, at the prices `WRONG` and a part of it."""
+def ticks(high: float) -> dict[float, float]:
+    """Return a few round numbers from 0 to `high`, and where they are, in percent."""
+    step = next(step for step in STEPS if high / step <= MOST_TICKS * (1 + 1e-9))
+    values = (round(i * step, 12) for i in range(int(high / step + 1e-9) + 1))
+    return {value: 100 * value / high for value in values}
+
+
+class _Screen:
+    """What stands on the first screen where it opens, at a reject cost and the price of a mistake, `WRONG`."""
 
     def __init__(self, decision: Decision, cost: float) -> None:
-        found = decision.at(cost)
-        ranking = min(
-            decision.rankings, key=lambda one: abs((one.key.parameter or 0.0) - cost), default=None
-        )
-        cheapest = sorted(found, key=lambda name: found[name][0])
+        self.cost = cost
+        self.found = decision.at(cost)
+        self.decision = decision
+        self.cheapest = sorted(self.found, key=lambda name: self.found[name][0])
+        distances = [abs((one.key.parameter or 0.0) - cost) for one in decision.rankings]
+        ranking = decision.rankings[int(np.argmin(distances))] if distances else None
         best = ranking.best if ranking else ()
-        self.order = [*best, *(name for name in cheapest if name not in best)]
-        self.cheapest = cheapest
+        self.order = [*best, *(name for name in self.cheapest if name not in best)]
         self.winner = ranking.winner if ranking else None
         self.template = templates(decision)[standing_of(ranking)]
-        self.decision = decision
-        self.cost = cost
-        self.found = found
 
     def said(self) -> list[tuple[str, str]]:
         """Return who is cheapest."""
-        first, second = (self.found[name][0] for name in self.order[:2])
+        costs = [WRONG * self.found[name][0] for name in self.order]
         amounts = {
-            part: WRONG
-            * (abs(first - second) if part[0] == "gap" else self.found[self.order[part[1]]][0])
-            for part in self.template
-            if not isinstance(part, str) and part[0] != "name"
+            ("cost", i): cost for i, cost in enumerate(costs) if ("cost", i) in self.template
         }
+        if ("gap", 0) in self.template:
+            amounts["gap", 0] = abs(costs[1] - costs[0])
         texts = dict(zip(amounts, texts_apart(list(amounts.values()), SHOWN_DIGITS), strict=True))
-        return fill(
-            self.template, lambda *part: self.order[part[1]] if part[0] == "name" else texts[part]
-        )
+        return fill(self.template, lambda *place: texts.get(place) or self.order[place[1]])
 
     def sub(self) -> list[tuple[str, str]]:
         """Return how many answers the cheapest choice gives, and how many of them are right."""
@@ -234,38 +212,33 @@ class _Opening:
         """Return the choices, the cheapest first."""
         dearest = max(self.found[name][0] for name in self.decision.systems)
         full = max(dearest, min(self.cost, CUT * dearest)) or 1.0
-        names = list(self.decision.curves)
-        return [
-            Bar(
-                names.index(name),
-                name,
-                styles[name],
-                f"{WRONG * self.found[name][0]:.{SHOWN_DIGITS}f}",
-                hundredths(self.found[name][1]),
-                width=100 * min(self.found[name][0] / full, 1.0),
-                is_best=name == self.winner,
+        bars = []
+        for name in self.cheapest:
+            cost, share = self.found[name]
+            place = list(self.found).index(name)
+            shown = (
+                f"{WRONG * cost:.{SHOWN_DIGITS}f}",
+                hundredths(share),
+                100 * min(cost / full, 1),
             )
-            for name in self.cheapest
-        ]
+            bars.append(Bar(place, name, styles[name], *shown, is_best=name == self.winner))
+        return bars
 
 
-def _labels(
-    decision: Decision, styles: Mapping[str, str], top: float
-) -> list[tuple[str, str, float]]:
-    """Return short names, classes, and how far below the top of the plot a name stands beside the end of its curve.
+def _labels(below: Mapping[str, float], styles: Mapping[str, str]) -> list[tuple[str, str, float]]:
+    """Return short names, classes, and how far below the top of the plot a name stands, above the end of its curve.
 
     Those for which there is no room are left out: the bars have all names and colours.
     """
-    coloured = [name for name in decision.systems if styles[name] != REST]
-    ends = {name: 1 - _at_end(decision.curves[name], decision.largest) / top for name in coloured}
+    coloured = [name for name in sorted(below, key=below.__getitem__) if styles[name] != REST]
     short = short_names(coloured, longest=LABEL)
     labels = []
     free = 0.0
-    for name in sorted(coloured, key=ends.__getitem__):
-        place = ends[name] - LABEL_HEIGHT
+    for name in coloured:
+        place = below[name] - LABEL_HEIGHT
         if place >= free:
             labels.append((short[name], styles[name], 100 * place))
-            free = ends[name]
+            free = below[name]
     return labels
 
 

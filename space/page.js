@@ -102,7 +102,7 @@ const show = (box) => {
   mark.firstChild.textContent = `you: ${round(rejected)}${at > data.largest ? " →" : ""}`;
   // a name in the strip stands beside the mark
   box.querySelectorAll(".strip i").forEach(({ dataset: { low, high }, style }) => {
-    const before = along - low, after = high - along, isMarked = before > 0 && after > 0;
+    const [before, after] = [along - (100 * low) / data.largest, (100 * high) / data.largest - along], isMarked = before > 0 && after > 0;
     style.setProperty("--left", `${isMarked && before < after ? before : 0}%`);
     style.setProperty("--right", `${isMarked && before >= after ? after : 0}%`);
   });
