@@ -225,6 +225,16 @@ def test_groups_have_the_variance_of_the_jackknife(rng):
     assert clusters.factor == pytest.approx(jackknife / alone)
 
 
+def test_rounding_does_not_decide_whether_groups_err_together(rng):
+    """Where no answer moves a number, what is left of its mean is none of a group."""
+    stratum = np.arange(60) // 30
+    influence = np.where(stratum, 0.1 + 0.2, rng.normal(size=60))
+    design = Design(rng.gamma(2, 1, 60), np.arange(60) // 5, stratum)
+    assert design.centred(influence)[30:].tolist() == 30 * [0.0]
+    clusters = design.clusters(influence, stratum == 0, np.zeros(60))
+    assert clusters.factor[1] == 1
+
+
 def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):
     q = np.full(400, 0.7)
     correct = rng.integers(0, 2, 400)
