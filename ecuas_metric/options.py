@@ -11,12 +11,14 @@ import numpy as np
 
 from .errors import InputError
 from .inputs import (
+    NUMBERS_PER_SAMPLE,
     POSTERIOR_FORMS,
     RANGE_TOLERANCE,
     Array,
     Bools,
     Floats,
     Ints,
+    blocks,
     labels,
     non_negative,
     numbers,
@@ -189,12 +191,16 @@ def _sum_in_any_order(values: Floats) -> float:
     Each is split into multiples of 2^-25 and of 2^-53, whose sums are exact (Demmel and Nguyen, 2013, Fast
     Reproducible Floating-Point Summation).
     """
-    coarse = values + 2.0**27
-    coarse -= 2.0**27
-    fine = values - coarse
-    fine += 1
-    fine -= 1
-    return float(coarse.sum() + fine.sum())
+    coarse_sum = fine_sum = 0.0
+    for rows in blocks(len(values), row_size=NUMBERS_PER_SAMPLE):
+        coarse = values[rows] + 2.0**27
+        coarse -= 2.0**27
+        fine = values[rows] - coarse
+        fine += 1
+        fine -= 1
+        coarse_sum += float(coarse.sum())
+        fine_sum += float(fine.sum())
+    return coarse_sum + fine_sum
 
 
 def require_counts(weights: Floats) -> None:
