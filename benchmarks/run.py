@@ -287,7 +287,10 @@ def to_markdown(lines: list[Line]) -> str:
 
 def _machine() -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
+    simd: Any = np.show_config(mode="dicts")
+    path = [*simd["SIMD Extensions"]["baseline"], *simd["SIMD Extensions"]["found"]][-1]
+    versions = f"Python {platform.python_version()}, NumPy {np.__version__} by its path {path}"
+    return f"{platform.machine()}, {cores} cores, {versions}"
 
 
 def main() -> None:

@@ -140,6 +140,23 @@ def giant_group(rng, size):
     return alike(rng, np.maximum(np.arange(size) - size // 4, 0) // GROUP_SIZE, 0.2)
 
 
+def unequal_groups(rng, size):
+    """Groups of 1 to 80 samples by Pareto's law, in which a shift of the log-odds moves answers and confidences."""
+    sizes = np.minimum(rng.pareto(1.2, size) + 1, 80).astype(int)
+    group = np.repeat(np.arange(size), sizes)[:size]
+    shift = rng.normal(0, 1.2, size)[group]
+    z = 1 + shift + rng.normal(0, 1, size)
+    return 1 / (1 + np.exp(0.3 * shift - z)), answers(rng, 1 / (1 + np.exp(-z))), {"groups": group}
+
+
+def heavy_and_wrong(rng, size):
+    """Weights of Pareto's law; the heavier a question, the more often it is answered wrongly."""
+    weight = rng.pareto(2.2, size) + 1
+    p = rng.beta(4, 2, size)
+    right = answers(rng, np.clip(p - np.log(weight) / 4, 0.05, 0.98))
+    return p, right, {"sample_weight": weight}
+
+
 def labels_of(rng, posterior):
     until = np.cumsum(posterior, axis=1)
     return (until < rng.random((len(posterior), 1)) * until[:, -1:]).sum(axis=1)
@@ -230,6 +247,8 @@ SYSTEMS = {
     "refusals": refusals,
     "two_point_weighted": partial(reweighted, system=two_point),
     "giant_group": giant_group,
+    "unequal_groups": unequal_groups,
+    "heavy_and_wrong": heavy_and_wrong,
     "ordinal_costs": ordinal_costs,
     "rare_tenfold": rare_tenfold,
     "asymmetric_costs": asymmetric_costs,
