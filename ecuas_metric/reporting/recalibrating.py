@@ -54,7 +54,6 @@ def add_recalibrated(
     sources: list[Submission] = []
     for submission in submissions:
         system = systems[submission.name]
-        refuse_audit(system, "calibrate")
         name = f"{submission.name}, {method}"
         changed = replace(submission, name=name, of=f"{submission.of}, {method}")
         if name in systems:
@@ -153,6 +152,7 @@ def _places(submission: Submission, scores: Floats, truth: Array, options: Optio
 
 def log_posteriors_of(submission: Submission, system: System) -> Floats:
     """Return log-posteriors (N, K) of the classes, or (N, 2) of wrong and right, -inf where a probability is 0."""
+    refuse_audit(system, "a recalibration")
     decisions = system.decisions
     options = system.options
     if decisions.labels is None:

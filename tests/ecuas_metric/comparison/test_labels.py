@@ -101,6 +101,12 @@ def test_labels_of_people_give_the_numbers_of_python(truth, capsys):
     captured = capsys.readouterr()
     assert "|audit:90/600|" in captured.out
     assert "90 of 600 answers were labelled by people" in captured.err
+    for refused in (
+        ["decide", "run.csv", "--reject-cost", "0.2", "--calibrate-on", "beside.csv"],
+        ["score", "beside.csv", "--calibrate", "affine"],
+    ):
+        assert main(refused) == 2
+        assert "recalibration is not valid with the verdicts of a judge" in capsys.readouterr().err
     beside.to_parquet("beside.parquet")
     assert main(["score", "beside.parquet", "--out-of-core"]) == 2
     assert "a judge's verdicts" in capsys.readouterr().err
