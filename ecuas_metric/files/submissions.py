@@ -345,8 +345,10 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
             true_classes = picked(true_classes, ~is_open)
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
+    if unlabelled is not None:  # beside a judge nan stays: nobody looked
+        truth = np.nan_to_num(truth)
     predictions, references = _arrays_of(
-        sheet, np.nan_to_num(truth), recipe, predictions_are=reading.predictions_are
+        sheet, truth, recipe, predictions_are=reading.predictions_are
     )
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(
