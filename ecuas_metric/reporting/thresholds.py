@@ -175,7 +175,7 @@ class LockFile:
             return named[0] if named else of_part[0][1]
         rule = "needs one system of the question, or one of the same name as {name}"
         got = ", ".join(name for name, _ in of_part) or "none"
-        advice = "Lock one system."
+        advice = "Lock one system, on answers to all questions."
         raise FileError(self.path, rule, got=got, advice=advice, name=submission.name)
 
 

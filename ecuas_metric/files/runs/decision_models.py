@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ...basis import numbers_of_texts
 from ...errors import FileError, InputError, Note
-from ...inputs import grouped
+from ...inputs import Floats, grouped
 from . import RunOptions, parts
 from .decision_records import (
     KINDS,
@@ -167,6 +168,7 @@ def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
         predictions_are="probabilities",
         cost="absolute" if is_score else None,
         fields_read=("label",) if is_score else ("label", "correct"),
+        truth=None if is_score else _true_numbers(answers),
     )
 
 
@@ -222,6 +224,14 @@ def _verdicts(file: Path, answers: Sequence[Answer]) -> dict[str, Column]:
     columns: dict[str, Column] = {"correct": correct, "confidence": confidence}
     refused = [int(answer.kind == REFUSAL) for answer in answers]
     return {**columns, "abstained": refused} if any(refused) else columns
+
+
+def _true_numbers(answers: Sequence[Answer]) -> Floats | None:
+    """Return numbers for what is true (N,), by which two files are told to have the same labels; None if some lack."""
+    texts = [text_of(one.label) for one in answers if one.label is not None]
+    if len(texts) < len(answers):
+        return None
+    return numbers_of_texts(str(_WORDS_OF_YES.get(text.lower(), text)) for text in texts)
 
 
 def _verdict(answer: Answer) -> tuple[object, float]:

@@ -60,6 +60,8 @@ class RunPart(Run):
         What a mistake costs, where not all cost the same.
     fields_read : tuple of str
         Roles whose fields are in no column of their own.
+    truth : array of float64, shape (N,), or None
+        Numbers for what is true, where the columns have verdicts alone.
     """
 
     rows: Ints
@@ -69,6 +71,7 @@ class RunPart(Run):
     predictions_are: str = "log_probabilities"
     cost: str | None = None
     fields_read: tuple[str, ...] = ()
+    truth: Floats | None = None
 
     def table(self) -> tuple[pa.Table, dict[str, str]]:
         """Return the columns (N,) by name, and the name of each role's column for `submissions_of`."""

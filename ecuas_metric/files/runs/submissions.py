@@ -130,6 +130,7 @@ def submission_of(
         predictions_are=part.predictions_are if is_of_choices else None,
         num_classes=None if is_of_choices else part.num_classes,
         cost=part.cost,
+        truth=part.truth,
         of=part.model,
         # several tasks that were pooled have no name
         part=", ".join(filter(None, (part.task, choices))),

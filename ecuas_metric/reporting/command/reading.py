@@ -456,6 +456,7 @@ def notes_of(systems: Systems) -> Notes:
     ]
 
 
+OF_ALL = "Name those that all were asked with --tasks."
 Questions = Mapping[str, Mapping[str, System]]  # the answers of each system to each question
 
 
@@ -483,7 +484,9 @@ def systems_by_question(submissions: Sequence[Submission], systems: Systems) -> 
     for of_system in questions.values():
         differing_parts = first.keys() ^ of_system.keys()
         if differing_parts:
-            raise InputError("a comparison", "several_tasks", got="; ".join(differing_parts))
+            rule = "needs the same questions of all systems"
+            got = f"only of some: {'; '.join(sorted(differing_parts))}"
+            raise InputError("a comparison", rule, got=got, advice=OF_ALL)
         for part, system in of_system.items():
             reasons = differing([first[part].basis, system.basis])
             if reasons:

@@ -113,6 +113,10 @@ def test_each_question_of_a_decision_model_is_checked_by_its_own_lock(rng, ran):
     ran("check bad.jsonl --against lock.json --output out.json", 1)
     assert [row["passed"] for row in content("out.json")["rows"]] == [False, False]
     lines = [json.loads(line) for line in Path("new.jsonl").read_text().splitlines()]
+    lines[3]["labels"]["urgent"] = not lines[3]["labels"]["urgent"]
+    Path("other.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert "these differ: true classes" in ran("check other.jsonl --against lock.json", 2).err
+    assert "these differ: true classes" in ran("compare old.jsonl other.jsonl", 2).err
     for line in lines:
         line["response"]["answers"] = line["response"]["answers"][:1]
     Path("part.jsonl").write_text("\n".join(map(json.dumps, lines)))
