@@ -33,6 +33,7 @@ from .parts import Column, Reader, Run, RunPart
 _SHOWN = 6  # names in an error
 _TOLERANCE = 2e-3  # of stated confidences, whose probabilities were rounded
 _WORDS_OF_YES = {"true": 1, "yes": 1, "1": 1, "false": 0, "no": 0, "0": 0}
+_OF_OTHERS = "Leave this question out: name the others as tasks."
 _TRUTHS = ("true", "false")
 _NO_OPTION = "Is something true that was no option? Give correct: 0 instead of the label."
 
@@ -131,7 +132,7 @@ def _parts_of_question(run: Run, answers: Sequence[Answer], options: RunOptions)
     sizes.pop((REFUSAL, 0), None)
     if not sizes:
         got = f"{len(answers)} answers to {run.task!r}"
-        raise FileError(run.file, "holds refusals only", got=got)
+        raise FileError(run.file, "holds refusals only", got=got, advice=_OF_OTHERS)
     (largest, _), *_ = sizes.most_common(1)
     by_size = grouped(answers, lambda one: largest if one.kind == REFUSAL else _size_of(one))
     if len(by_size) == 1:
@@ -158,25 +159,22 @@ def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
         run,
         np.array([answer.row for answer in answers]),
         {**_identities(run, answers, options), **columns_of(run.file, answers)},
-        _facts_on_refusals(answers) if is_score else [],
+        [],
         num_classes=len(given[0].probabilities),
         answers=[str(answer.made) for answer in given if answer.made is not None],
     )
-    return replace(
-        part,
-        notes=(*part.notes, *_note_on_stated(given)),
-        predictions_are="probabilities",
-        cost="absolute" if is_score else None,
-        fields_read=("label",) if is_score else ("label", "correct"),
-        truth=None if is_score else _true_numbers(answers),
-    )
+    notes = (*part.notes, *_note_on_stated(given))
+    part = replace(part, notes=notes, predictions_are="probabilities")
+    if not is_score:
+        return replace(part, fields_read=("label", "correct"), truth=_true_numbers(answers))
+    notes = (*part.notes, *_notes_on_refusals(len(answers) - len(given), len(answers)))
+    return replace(part, notes=notes, fields_read=("label",), cost="absolute")
 
 
-def _facts_on_refusals(answers: Sequence[Answer]) -> list[Note]:
-    """Return a fact on refusals of scores; those of other kinds are abstentions, which have a note of their own."""
-    refused = sum(answer.kind == REFUSAL for answer in answers)
-    rule = "{count:,} of {total:,} refused or failed, which is to reject"
-    return [Note(rule, {"count": refused, "total": len(answers)})] if refused else []
+def _notes_on_refusals(refused: int, total: int) -> list[Note]:
+    """Return a note on refusals of scores; those of other kinds are abstentions, which have one of their own."""
+    rule = "{count:,} of {total:,} refused or failed, which is to reject."
+    return [Note(rule, {"count": refused, "total": total})] if refused else []
 
 
 def _identities(run: Run, answers: Sequence[Answer], options: RunOptions) -> dict[str, Column]:

@@ -28,6 +28,7 @@ _MODELS = ("model", "model_served", "model_requested")
 _BESIDE_OPTIONS = ("choice", "score", "confidence")  # with which probabilities are an answer
 _OF_ANSWERS = (*_BESIDE_OPTIONS, *_YES, "probabilities")  # none of which a refusal has
 _FAILURES = ("error", "error_code")
+_DEPTH = 2  # of the fields that may hold a response
 _MARKS = (b"probabilit", b"noul", b"s1-record/1")  # what every file of answers has
 _FIRST = 1_000_000  # bytes of a file that tell what it is
 _BETWEEN = re.compile(r"[\s,\[]*")  # what is between records
@@ -129,13 +130,21 @@ def _answers_in(number: int, record: Fields, name: str, options: RunOptions) -> 
 
 def _responses_in(record: Fields) -> list[tuple[Fields, list[tuple[str, Fields]]]]:
     """Return the responses in a record, or itself, each with the fields of its answers by question."""
-    nested = [record, *map(parsed_json, record.values())]
-    responses = [one for one in nested if isinstance(one, Mapping) and _holds_answers(one)]
+    responses = list(filter(_holds_answers, _nested(record)))
     if responses:
         return [(response, _by_question(response["answers"])) for response in responses]
     answer = record.get("answer")
     fields = answer if isinstance(answer, Mapping) else record
     return [(record, [(_question_in(record), fields)])]
+
+
+def _nested(record: Fields, depth: int = _DEPTH) -> Iterator[Fields]:
+    """Yield an object, and those in its fields, also as text; not within one that holds answers."""
+    yield record
+    if depth and not _holds_answers(record):
+        for value in map(parsed_json, record.values()):
+            if isinstance(value, Mapping):
+                yield from _nested(value, depth - 1)
 
 
 def _holds_answers(response: Fields) -> bool:

@@ -138,10 +138,12 @@ def _audited(submissions: list[Submission], audit: str | None) -> list[Submissio
 
 
 def _truth_of(rows: RowFlags, others: Sequence[File]) -> dict[str, object] | None:
-    """Return what is true of the items of decision models, if a file of its own has that."""
+    """Return what is true of the items of decision models, if a file of its own has that, whose columns are named."""
     if rows.truth is None:
         return None
-    (columns,) = columns_of_files({}, rows.columns, [File(None, rows.truth)], others)
+    pairs = [pair for text in rows.columns for pair in pairs_in(text, "--columns")]
+    texts = [f"{of}:{role}={column}" for of, role, column in pairs if of]
+    (columns,) = columns_of_files({}, texts, [File(None, rows.truth)], others)
     return read_labels(rows.truth, Reading().with_columns(columns).columns)
 
 

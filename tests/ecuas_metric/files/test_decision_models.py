@@ -486,7 +486,7 @@ def test_the_probability_of_yes_beside_verdicts_is_asked_about(tmp_path: Path) -
     assert any("2 right answers have less than 0.5" in str(note) for note in submission.notes)
 
 
-@pytest.mark.parametrize("key", ["response", "decision", "text"])
+@pytest.mark.parametrize("key", ["response", "decision", "text", "body"])
 def test_a_response_is_found_under_any_name_and_as_text(tmp_path: Path, key: str) -> None:
     questions = draw_questions(2)
     rows = [row for item in range(12) for row in openai_responses(questions, item)]
@@ -494,6 +494,8 @@ def test_a_response_is_found_under_any_name_and_as_text(tmp_path: Path, key: str
     for row in rows:
         response = row.pop("response")
         row[key] = json.dumps(response) if key == "text" else response
+        if key == "body":
+            row["response"] = {"status_code": 200, "body": row.pop("body")}
     assert ecuas_values(write_lines(tmp_path / "b.jsonl", rows)) == expected
 
 

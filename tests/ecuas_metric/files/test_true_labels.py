@@ -131,6 +131,23 @@ def test_questions_without_labels_are_named_as_not_used(tmp_path: Path) -> None:
     assert one.recipe.unused == (("b", "no labels"), ("where", "of type box"))
 
 
+def test_each_file_has_the_names_of_columns_that_are_said_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    questions = draw_questions(3, ITEMS)
+    path = without_labels(tmp_path, "openai", questions)
+    renamed = [json.loads(line) for line in path.read_text().splitlines()]
+    write_lines(path, [{"ticket": row.pop("id"), **row} for row in renamed])
+    table = pd.read_csv(write_labels(tmp_path, ".csv", questions))
+    for name, flags in (("id", []), ("key", ["--columns", "own.csv:id=key"])):
+        table.rename(columns={"id": name}).to_csv("own.csv", index=False)
+        command = ["score", path.name, "--truth", "own.csv", "--columns", "id=ticket", *flags]
+        assert cli.main([*command, "--output", "out.json"]) == 0
+        rows = json.loads(Path("out.json").read_text())["rows"]
+        assert [row["N"] for row in rows] == [ITEMS] * len(questions)
+
+
 def test_the_flag_takes_labels_and_is_refused_of_other_files(tmp_path: Path, capsys: Any) -> None:
     questions = draw_questions(3, ITEMS)
     path = without_labels(tmp_path, "openai", questions)
