@@ -208,11 +208,13 @@ def test_runs_with_a_document_twice_are_paired_wherever_and_however_they_lie(
 
 def test_what_was_fetched_from_the_hub_is_kept(there, tmp_path):
     files = write_lm_eval(tmp_path / "m")
-    there.put("datasets", "runs/kept", {f"m/{one.name}": one.read_bytes() for one in files})
+    kept = there.put("datasets", "runs/kept", {f"m/{one.name}": one.read_bytes() for one in files})
     there.requests.clear()
     first = rows_scored("hf://datasets/runs/kept/m", tmp_path)
     assert sum(request.startswith("GET /datasets") for request in there.requests) == len(files)
     assert rows_scored("hf://datasets/runs/kept/m", tmp_path) == first
+    revision = kept.commits[-1].oid
+    assert rows_scored(f"hf://datasets/runs/kept@{revision}/m", tmp_path) == first
     assert sum(request.startswith("GET /datasets") for request in there.requests) == len(files)
 
 

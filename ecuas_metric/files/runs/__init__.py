@@ -31,7 +31,9 @@ class RunOptions:
     """What a run leaves open."""
 
     tasks: Collection[str] | None = None  # None reads all
-    filter: str | None = None  # of lm-eval, or the scorer of Inspect, where there are several
+    filter: str | None = (
+        None  # of lm-eval, scorer of Inspect or result of Every Eval Ever, where there are several
+    )
     length: str = "none"  # or another of `LENGTHS`: what log-likelihoods are divided by before they are compared
     fields: Mapping[str, str] = field(default_factory=dict)  # dotted names, by some of `RUN_FIELDS`
     partial: bool = False  # whether to read runs that did not end

@@ -183,7 +183,10 @@ class RowFlags(ReadingFlags):
     ] = None
     filter: Annotated[
         str | None,
-        Flag("for runs: the filter (lm-eval) or scorer (Inspect), if there are several", "NAME"),
+        Flag(
+            "for runs: the filter (lm-eval), scorer (Inspect) or result (Every Eval Ever), if there are several",
+            "NAME",
+        ),
     ] = None
     partial: Annotated[
         bool, Flag("for runs: also read those that did not end, as far as they came")
