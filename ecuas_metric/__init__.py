@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from .comparison.compare import compare_systems as compare_systems
     from .comparison.gate import Gate as Gate
     from .comparison.gate import check_gate as check_gate
+    from .comparison.planning import Plan as Plan
+    from .comparison.planning import Plans as Plans
+    from .comparison.planning import plan_of_systems as plan_of_systems
     from .comparison.rows import Comparison as Comparison
     from .comparison.verdict import Ranking as Ranking
     from .comparison.verdict import Verdict as Verdict
@@ -84,6 +87,7 @@ _NAMES = {
     "comparison.rows": "Comparison",
     "comparison.verdict": "Verdict Ranking",
     "comparison.gate": "check_gate Gate",
+    "comparison.planning": "plan_of_systems Plans Plan",
     "errors": "InputError",
     "metric": "Key",
     "metrics": "Metric add_metric remove_metric",

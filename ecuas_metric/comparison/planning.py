@@ -57,21 +57,49 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a comparison of two systems by one metric can detect."""
+    """What a comparison of two systems by one metric can detect.
+
+    Attributes
+    ----------
+    key : Key
+    difference : float
+        Planned, or that of the systems, first minus second.
+    deviation : float
+        The standard deviation of the paired difference of one sample.
+    samples : int
+        N.
+    detectable : float
+        The difference that N samples detect with the power; nan if the deviation is 0 or unknown.
+    needed : int or None
+        The N that detects `difference`; None if that is 0, or the deviation 0 or unknown.
+    comparable : bool
+        Whether the metric may rank the systems.
+
+    Examples
+    --------
+    >>> Plan(Key("error_rate"), 0.02, 0.4, samples=1000, detectable=0.035, needed=3142).needed
+    3142
+    """
 
     key: Key
-    difference: float  # planned, or that of the systems, first minus second
-    deviation: float  # standard deviation of the paired difference of one sample
-    samples: int  # N
-    detectable: float  # difference that N samples detect with the power; nan if the deviation is 0 or unknown
-    # N that detects `difference`; None if that is 0, or the deviation 0 or unknown
+    difference: float
+    deviation: float
+    samples: int
+    detectable: float
     needed: int | None
-    # whether the metric may rank the systems
     comparable: bool = True
 
 
 class Plans(list[Plan], Shown):
-    """Plans of a comparison by each metric, for one power and one level of the test."""
+    """Plans of a comparison by each metric, for one power and one level of the test.
+
+    Examples
+    --------
+    See `plan_of_systems`.
+
+    >>> Plans([], power=0.8, alpha=0.05).to_frame().empty
+    True
+    """
 
     def __init__(
         self, plans: Iterable[Plan], *, power: float, alpha: float, planned: bool = False
@@ -98,12 +126,52 @@ def plan_of_systems(
     only: Keys | None = None,
     by_position: bool = False,
 ) -> Plans:
-    """Plan a comparison by each metric (in `only`, unbiased ones by default) like that of two systems with a level.
+    """Plan a comparison by each metric, of systems that differ as two do of which there is a pilot.
 
-    N defaults to that of the systems, the difference to the observed one; `power` lies in (0, 1), `alpha`, of the
-    two-sided test, in (0, 0.5]. Weights and groups count: N is the number of samples in groups of such sizes. Raises
-    InputError unless there are two systems of the same samples, paired by ids or `by_position`. The variance of a
-    difference is that of the differences of the samples' influences (Hampel 1974).
+    The variance of a difference is that of the differences of the samples' influences. Weights and groups count: N is
+    the number of samples in groups of such sizes.
+
+    Parameters
+    ----------
+    systems : mapping of name to System
+        Two, of the same samples, with a ``confidence_level``.
+    samples : int, optional
+        N; by default that of the systems.
+    difference : float, optional
+        To be found; by default the observed one of each metric.
+    power : float, default 0.8
+        The probability of finding it, in (0, 1).
+    alpha : float, default 0.05
+        The level of the two-sided test, in (0, 0.5].
+    only : iterable of str or Key, optional
+        The metrics; by default all that are not biased.
+    by_position : bool, default False
+        Pair the samples of systems without ids by their position.
+
+    Returns
+    -------
+    Plans
+        A list of `Plan`: the difference that N samples can find, and the N that the difference takes.
+
+    Raises
+    ------
+    InputError
+        Unless there are two systems of the same samples, or if the labels of one are audited.
+
+    References
+    ----------
+    Hampel 1974, "The influence curve and its role in robust estimation".
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> confidences = {"old": [0.9, 0.2, 0.8, 0.4] * 9, "new": [0.7, 0.3, 0.9, 0.6] * 9}
+    >>> systems = {
+    ...     name: confidence_system([1, 0, 1, 1] * 9, q, confidence_level=0.95) for name, q in confidences.items()
+    ... }
+    >>> [plan] = plan_of_systems(systems, only=["ecuas_1"], by_position=True)
+    >>> plan.samples, round(plan.difference, 3), plan.needed > 0
+    (36, 0.025, True)
     """
     if len(systems) != 2:
         raise InputError("a plan", "is made for two systems", value=len(systems))
