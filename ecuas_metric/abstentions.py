@@ -41,7 +41,7 @@ def answered_samples(decisions: Decisions, options: Options) -> tuple[Decisions,
 
 def note_abstentions(ties: Groups, form: Decisions, count: int | None = None) -> tuple[Note, ...]:
     """Return a note on abstentions, as many as `count`, with the error rate of the answers, if there are any."""
-    if not form.are_of_confidences:
+    if not form.has_only_confidences:
         return ()
     answered = answered_groups(ties)
     if len(answered.rank) == len(ties.rank):

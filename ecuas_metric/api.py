@@ -13,21 +13,21 @@ from .abstentions import where_answered
 from .audit import prepare_answers
 from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
 from .classes import (
-    OF_CONFIDENCES,
-    OF_GIVEN_CONFIDENCES,
-    OF_POSTERIORS,
-    OF_UNCERTAINTIES,
-    WORDS_OF_COSTS,
+    COMPLETE_CONFIDENCE_WORDS,
+    CONFIDENCE_WORDS,
+    COST_WORDS,
+    POSTERIOR_WORDS,
+    UNCERTAINTY_WORDS,
     ClassCosts,
-    columns_of,
-    costs_by_class,
-    in_words,
-    matrix_of_classes,
+    binary_posteriors,
+    class_indices,
+    cost_frame_to_mapping,
     note_order,
     order_columns,
-    refuse_exchanged,
+    parse_class_costs,
     refuse_named_levels,
-    two_columns,
+    refuse_swapped,
+    reword_errors,
 )
 from .costs import ECUAS_N
 from .errors import InputError, Note, issue_warnings
@@ -36,12 +36,12 @@ from .inputs import (
     complement,
     confidences,
     costs,
-    note_hard,
+    note_hard_predictions,
     numbers,
     posteriors,
-    require_named,
+    require_not_missing,
+    require_same_length,
     require_same_order,
-    same_length,
 )
 from .metric import Key, Metric
 from .options import check_number, checked_options, per_sample, refuse_idle_options
@@ -130,7 +130,7 @@ def ecuas_score(
         "predictions_are": predictions_are,
         "renormalize": renormalize,
     }
-    return value_of(_posterior_system(y_true, y_prob, labels, options, rank=False), ECUAS_N)
+    return compute_value(_posterior_system(y_true, y_prob, labels, options, rank=False), ECUAS_N)
 
 
 def confidence_ecuas_score(
@@ -186,7 +186,7 @@ def confidence_ecuas_score(
     0.67
     """
     n = check_number(n, "n", 0, math.inf)
-    system = _answers(
+    system = _complete_system(
         correct,
         confidence,
         rank=False,
@@ -196,7 +196,7 @@ def confidence_ecuas_score(
         judge=judge,
         audit_probability=audit_probability,
     )
-    return value_of(system, ECUAS_N)
+    return compute_value(system, ECUAS_N)
 
 
 def ece_score(
@@ -248,10 +248,10 @@ def ece_score(
     >>> ece_score([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], debiased=True)
     0.0
     """
-    system = _answers(
+    system = _complete_system(
         correct, confidence, n_bins=n_bins, calibration=debiased, sample_weight=sample_weight
     )
-    return value_of(system, ECE_DEBIASED if debiased else ECE)
+    return compute_value(system, ECE_DEBIASED if debiased else ECE)
 
 
 def calibration_p_value(
@@ -307,7 +307,7 @@ def calibration_p_value(
     >>> round(calibration_p_value(correct, confidence), 2), calibration_p_value(correct, [0.75] * 40)
     (0.01, 1.0)
     """
-    system = _answers(
+    system = _complete_system(
         correct,
         confidence,
         calibration=True,
@@ -316,7 +316,7 @@ def calibration_p_value(
         n_resamples=n_resamples,
         random_state=random_state,
     )
-    return value_of(system, CALIBRATION_P)
+    return compute_value(system, CALIBRATION_P)
 
 
 def auroc_score(
@@ -355,14 +355,14 @@ def auroc_score(
     >>> auroc_score([1, 0, 1], [0.9, 0.8, 0.4])
     0.5
     """
-    system = _answers(
+    system = _complete_system(
         correct,
         confidence,
         sample_weight=sample_weight,
         judge=judge,
         audit_probability=audit_probability,
     )
-    return value_of(system, AUROC)
+    return compute_value(system, AUROC)
 
 
 def aurc_score(
@@ -373,7 +373,7 @@ def aurc_score(
     judge: ArrayLike | None = None,
     audit_probability: ArrayLike | None = None,
 ) -> float:
-    r"""Return the area under risk against coverage, answers accepted from high to low confidence. Lower is better.
+    r"""Return the area under the risk-coverage curve, answers accepted from high to low confidence. Lower is better.
 
     .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
 
@@ -404,14 +404,14 @@ def aurc_score(
     >>> round(aurc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.3333
     """
-    system = _answers(
+    system = _complete_system(
         correct,
         confidence,
         sample_weight=sample_weight,
         judge=judge,
         audit_probability=audit_probability,
     )
-    return value_of(system, AURC)
+    return compute_value(system, AURC)
 
 
 def augrc_score(
@@ -422,7 +422,7 @@ def augrc_score(
     judge: ArrayLike | None = None,
     audit_probability: ArrayLike | None = None,
 ) -> float:
-    r"""Return the area under accepted errors / N against coverage, by confidence. Lower is better.
+    r"""Return the area under the generalized risk-coverage curve, accepted errors / N by coverage. Lower is better.
 
     .. math:: \mathrm{AUGRC} = (1 - \mathrm{AUROC})\, a (1 - a) + \frac{(1 - a)^2}{2}
 
@@ -452,14 +452,14 @@ def augrc_score(
     >>> round(augrc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.1667
     """
-    system = _answers(
+    system = _complete_system(
         correct,
         confidence,
         sample_weight=sample_weight,
         judge=judge,
         audit_probability=audit_probability,
     )
-    return value_of(system, AUGRC)
+    return compute_value(system, AUGRC)
 
 
 def score_posteriors(
@@ -499,7 +499,7 @@ def score_posteriors(
     >>> round(values["ecuas_1"], 4), round(values["normalized_error_rate"], 4)
     (0.5467, 1.0)
     """
-    return _results(_posterior_system(y_true, y_prob, labels, options))
+    return _score_system(_posterior_system(y_true, y_prob, labels, options))
 
 
 def score_confidences(
@@ -516,14 +516,14 @@ def score_confidences(
     correct, confidence
         See `confidence_ecuas_score`.
     uncertainty : array_like, shape (N,), optional
-        In place of confidences, the system's probability that its answer is wrong, in [0, 1]: 1 - confidence. Of
-        uncertainties that are -log p, as of lm-polygraph, ``confidence=np.exp(-x)``.
+        In place of confidences, the system's probability that its answer is wrong, in [0, 1]: 1 - confidence. Where x
+        is -log p, as from lm-polygraph, pass ``confidence=np.exp(-x)``.
     **options
         Every option of `compute` for confidences: n, num_classes, reject_costs, normalize, missing_confidence, n_bins,
         epsilon, sample_weight, weights_are, decompose, calibration, confidence_level, interval_method, n_resamples,
         random_state, groups, strata, abstained, judge, audit_probability.
-        Whatever stands beside an answer that was not given (`abstained`) counts for nothing. Beside a `judge`,
-        `correct` is nan where people did not look.
+        Where `abstained`, confidence and correctness are ignored. Beside a `judge`, `correct` is nan where people did
+        not look.
 
     Returns
     -------
@@ -545,7 +545,7 @@ def score_confidences(
     >>> round(values["ecuas_0"], 4), round(values["expected_cost_0.2"], 4), values["coverage_0.2"]
     (0.7024, 0.35, 0.5)
     """
-    return _results(confidence_system(correct, confidence, uncertainty=uncertainty, **options))
+    return _score_system(confidence_system(correct, confidence, uncertainty=uncertainty, **options))
 
 
 def score_costs(
@@ -592,8 +592,8 @@ def score_costs(
     require_same_order(
         candidate_cost=candidate_cost, uncertainty=uncertainty, **per_sample(options)
     )
-    with in_words(WORDS_OF_COSTS):
-        return _results(prepare("costs", *costs(uncertainty, candidate_cost), checked))
+    with reword_errors(COST_WORDS):
+        return _score_system(prepare("costs", *costs(uncertainty, candidate_cost), checked))
 
 
 def posterior_system(
@@ -683,9 +683,9 @@ def confidence_system(
             "confidence and uncertainty", "are two forms of one thing: pass one of them"
         )
     if confidence is not None:
-        return _confidence_system(correct, confidence, options, OF_CONFIDENCES, ids)
+        return _confidence_system(correct, confidence, options, CONFIDENCE_WORDS, ids)
     assert uncertainty is not None
-    return _confidence_system(correct, uncertainty, options, OF_UNCERTAINTIES, ids)
+    return _confidence_system(correct, uncertainty, options, UNCERTAINTY_WORDS, ids)
 
 
 def _posterior_system(
@@ -697,27 +697,28 @@ def _posterior_system(
     *,
     rank: bool = True,
 ) -> System:
-    cost = costs_by_class(options.get("cost"))
-    are_named = labels is not None
+    """Return the system of `posterior_system`; without `rank` not sorted, which is enough for means of costs."""
+    cost = cost_frame_to_mapping(options.get("cost"))
+    has_labels = labels is not None
     if isinstance(cost, Mapping):
-        matrix, labels, _ = matrix_of_classes(cost, labels)
+        matrix, labels, _ = parse_class_costs(cost, labels)
         options = {**options, "cost": matrix}
     checked = checked_options(**options)
     require_same_order(y_true=y_true, y_prob=y_prob, ids=ids, **per_sample(options))
     refuse_named_levels(y_true, checked.cost)
-    with in_words(OF_POSTERIORS):
+    with reword_errors(POSTERIOR_WORDS):
         scores = numbers(order_columns(y_prob, y_true, labels), "y_prob")
         noted: tuple[Note, ...] = ()
         if scores.ndim == 1:
-            refuse_exchanged(y_true, scores)
-            noted = note_hard(scores, f"{checked.predictions_are} of the second class")
-        elif not are_named:
+            refuse_swapped(y_true, scores)
+            noted = note_hard_predictions(scores, f"{checked.predictions_are} of the second class")
+        elif not has_labels:
             noted = note_order(y_true, y_prob)
-        array = two_columns(scores, checked)
+        array = binary_posteriors(scores, checked)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
-            y_true = columns_of(y_true, labels, array)
+            y_true = class_indices(y_true, labels, array)
         array, truth = posteriors(array, y_true)
-        texts = _texts(ids, y_true=truth)
+        texts = _check_ids(ids, y_true=truth)
         system = prepare("posteriors", array, truth, checked, ids=texts, rank=rank)
         return replace(system, notes=noted + system.notes)
 
@@ -730,35 +731,38 @@ def _confidence_system(
     ids: Iterable[object] | None = None,
     rank: bool = True,
 ) -> System:
-    """Return the system of confidences or uncertainties (N,), which `words` name."""
+    """Return the system of confidences, or with UNCERTAINTY_WORDS of uncertainties (N,), named by `words` in errors.
+
+    Without `rank` it is not sorted: enough for means of costs.
+    """
     checked = checked_options(**options)
     arrays = {words["references"]: correct, words["predictions"]: predictions}
     require_same_order(**arrays, ids=ids, **per_sample(options))
-    with in_words(words):
+    with reword_errors(words):
         q, truth = confidences(
             where_answered(predictions, checked.abstained, "predictions"),
             where_answered(correct, checked.abstained, "references"),
             are_drawn=checked.judge is not None,
         )
-        if words is OF_UNCERTAINTIES:
+        if words is UNCERTAINTY_WORDS:
             q = complement(q)
-        texts = _texts(ids, correct=truth)
+        texts = _check_ids(ids, correct=truth)
         return prepare_answers("confidences", q, truth, checked, ids=texts, rank=rank)
 
 
-def _answers(
+def _complete_system(
     correct: ArrayLike,
     confidence: ArrayLike,
     *,
     rank: bool = True,
     **options: object,
 ) -> System:
-    """Return the system of a function of one metric, which takes no missing confidences."""
-    return _confidence_system(correct, confidence, options, OF_GIVEN_CONFIDENCES, rank=rank)
+    """Return the system for a function of one metric, where a missing confidence is an error."""
+    return _confidence_system(correct, confidence, options, COMPLETE_CONFIDENCE_WORDS, rank=rank)
 
 
-def value_of(system: System, metric: Metric) -> float:
-    """Return one metric of a system, at the first of its parameters, and issue its notes as warnings."""
+def compute_value(system: System, metric: Metric) -> float:
+    """Return the metric's value, at the first of its parameters such as n, and issue its notes as warnings."""
     options = system.options
     parameter = getattr(options, metric.parameter)[0] if metric.parameter else None
     key = Key(metric.name, parameter, "normalized" if options.normalize else "")
@@ -767,20 +771,22 @@ def value_of(system: System, metric: Metric) -> float:
     return results.estimates[key].value
 
 
-def _results(system: System) -> dict[str, float]:
+def _score_system(system: System) -> dict[str, float]:
+    """Return all numbers of a system by key and issue its notes as warnings; InputError if an option has no effect."""
     refuse_idle_options(system.options)
     results = compute_results(system)
     issue_warnings(results.notes, stacklevel=3)
     return results.flat()
 
 
-def _texts(
+def _check_ids(
     ids: Iterable[object] | None,
     **truth: Array,
 ) -> list[str] | None:
+    """Return ids as texts; InputError if one is missing, or they are not as many as the truth."""
     if ids is None:
         return None
     values = list(ids)
-    same_length(**truth, ids=values)
-    require_named(values, "ids")
+    require_same_length(**truth, ids=values)
+    require_not_missing(values, "ids")
     return list(map(str, values))

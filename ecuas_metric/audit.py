@@ -28,7 +28,7 @@ from .inputs import (
     Floats,
     Ints,
     require,
-    same_length,
+    require_same_length,
 )
 from .intervals import Answers, make_number, make_numbers, note_on
 from .metric import Key, Point, checked_keys
@@ -158,10 +158,10 @@ def prepare_answers(
     """
     if options.judge is None or form != "confidences":
         return prepare(form, predictions, references, options, ids=ids, rank=rank)
-    same_length(predictions=predictions, judge=options.judge)
+    require_same_length(predictions=predictions, judge=options.judge)
     chances = options.audit_probability
     if chances is not None:
-        same_length(predictions=predictions, audit_probability=chances)
+        require_same_length(predictions=predictions, audit_probability=chances)
     _refuse_options(options)
     plain = options.replace(judge=None, audit_probability=None)
     system = prepare(form, predictions, np.nan_to_num(references), plain, ids=ids)
@@ -245,7 +245,7 @@ def _keys(system: System, only: Iterable[Key] | None) -> tuple[list[Key], tuple[
 def holds(key: Key, system: System) -> bool:
     """Return whether a number holds of chances: if it is a mean that is affine in the cost, or of the order."""
     metric = key.entry
-    if key.variant or metric.is_own_loss or metric.of_samples:
+    if key.variant or metric.is_posterior_loss or metric.of_samples:
         return False
     if metric.cost is None:
         return metric.ratio is not None or metric.has_audit

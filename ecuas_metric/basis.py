@@ -1,4 +1,4 @@
-"""What a number depends on: one record, its text (the signature), and which numbers may not be compared."""
+"""What a number depends on: one record, its text (the signature), and whether two numbers may be compared."""
 
 # ruff: noqa: RUF009  # `_fact` makes fields
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .version import VERSION
 
 
 class Purpose(StrEnum):
-    """What is to be done with numbers of two systems, or of two parts of the data."""
+    """What numbers of two systems, or of two parts of the data, are compared for."""
 
     RANK = "ranked"  # stand in one column, with a mark on the best
     PAIR = "paired"  # be subtracted, sample by sample
@@ -28,7 +28,7 @@ class Purpose(StrEnum):
 
 
 class Digest:
-    """Eight hexadecimal digits of values, computed when they are first asked for; equal for equal values."""
+    """Eight hexadecimal digits that are equal for equal values, computed when first needed."""
 
     __slots__ = ("_text",)
 
@@ -54,8 +54,8 @@ class Digest:
 class Fact:
     """What a field of `Basis` means for comparisons.
 
-    `reason` is what differs, in a sentence; `label` its name in the signature, if it is no property of the data;
-    `harmless` says for what numbers that differ in it may be compared all the same.
+    `reason` names what differs, a noun in the plural; `label` is its name in the signature, empty if it is not shown;
+    `harmless` has the purposes for which numbers may differ in it.
     """
 
     reason: str
@@ -63,9 +63,9 @@ class Fact:
     harmless: tuple[Purpose, ...] = ()
 
 
-_EVERY = (Purpose.RANK, Purpose.PAIR, Purpose.MERGE)
-_BESIDE = (Purpose.RANK, Purpose.PAIR)
-_MERGED = (Purpose.MERGE,)
+_ALL_PURPOSES = (Purpose.RANK, Purpose.PAIR, Purpose.MERGE)
+_RANK_OR_PAIR = (Purpose.RANK, Purpose.PAIR)
+_MERGE_ONLY = (Purpose.MERGE,)
 
 
 def _fact(
@@ -75,15 +75,15 @@ def _fact(
     *,
     default: object = None,
 ) -> Any:
-    """Return a field of `Basis` with what it means."""
+    """Return a field of `Basis` with its `Fact`."""
     return field(default=default, metadata={"fact": Fact(reason, label, harmless)})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Basis:
-    """All that a number depends on. `str` gives its signature: what is not the data themselves.
+    """All that a number depends on. `str` gives its signature, which leaves out digests of the data.
 
-    A field that is None is not known, and one that is not known forbids nothing.
+    A field that is None is unknown, and forbids no comparison.
 
     Attributes
     ----------
@@ -96,32 +96,32 @@ class Basis:
     n, reject_costs : tuple of float
         The parameters of ECUAS_n, and the reject costs.
     epsilon, n_bins
-        The floor of uncertainties, and the number of bins of ECE.
+        The least uncertainty, and the number of bins of ECE.
     predictions_are, renormalized, decisions, missing_confidence
         How the system's output was read: see `options.OPTIONS`.
     audit : str
-        How many answers people labelled, of how many, beside the verdicts of a judge.
+        How many answers people labelled, of how many, beside the labels of a judge.
     weights, groups, strata, labels, ids, answers, judge, drawn : Digest
-        Digests of what the samples have: weights, groups, strata, true classes, ids, the costs of the answers, verdicts
-        of a judge, and probabilities of being labelled. With ids they do not depend on the order of the samples.
+        Digests of weights, groups, strata, true classes, ids, costs of answers, a judge's labels, and probabilities of
+        being labelled by people. With ids they do not depend on the order of the samples.
     weighting : str
         What weights mean.
     unlabelled : str
-        What became of answers without a label: "wrong", "drop" or "bounds".
+        Treatment of answers without a label: "wrong", "drop" or "bounds".
     population : str
-        Which questions these are, where they are a selection.
+        Name of the selection of questions, if they are one.
     part : str
-        Of the parts of the data, such as tasks, the one that this is a number of.
+        Name of the part of the data, such as a task, if it is one.
     grading, reading : tuple of pairs of str
-        The rules by which answers were graded, and by which a file became arrays otherwise.
+        Rules by which answers were graded, and other rules by which a file became arrays.
     recipe : str
-        A digest of all of these, with the columns.
+        Digest of these rules and of the columns.
     recalibration : str
         Method, folds and seed.
     level, interval_method, n_resamples, random_state, deviates
         Of intervals and tests.
     pairing : str
-        "rows" of differences of samples that were paired by these, and not by ids.
+        "rows" if a difference pairs samples by row, not by id.
     resolution : str
         The bins of a state.
     version : str
@@ -130,9 +130,9 @@ class Basis:
 
     form: str | None = _fact("forms of input")
     # the parts of the data have their own
-    num_samples: int | None = _fact("numbers of samples", harmless=_MERGED)
-    # each number stands under the key that names it
-    n: tuple[float, ...] | None = _fact("n of ECUAS_n", "n", _BESIDE)
+    num_samples: int | None = _fact("numbers of samples", harmless=_MERGE_ONLY)
+    # the keys of numbers name it
+    n: tuple[float, ...] | None = _fact("n of ECUAS_n", "n", _RANK_OR_PAIR)
     num_classes: float | None = _fact("numbers of classes K", "K")
     max_uncertainty: float | None = _fact("largest uncertainties u_M")
     cost: str | None = _fact("costs", "cost")
@@ -140,67 +140,69 @@ class Basis:
     ties: str = _fact("orders of ties", "ties", default="expected")
     n_bins: int | None = _fact("numbers of bins", "bins")
     # each system is read in the form that it has
-    predictions_are: str | None = _fact("forms of predictions", "in", _BESIDE)
-    renormalized: str | None = _fact("tolerances of sums", "renormalized", _BESIDE)
+    predictions_are: str | None = _fact("forms of predictions", "in", _RANK_OR_PAIR)
+    renormalized: str | None = _fact("tolerances of sums", "renormalized", _RANK_OR_PAIR)
     given_max_uncertainty: float | None = _fact("largest uncertainties u_M", "max")
-    # each number stands under the key that names it
-    reject_costs: tuple[float, ...] = _fact("reject costs", "reject", _BESIDE, default=())
+    # the keys of numbers name them
+    reject_costs: tuple[float, ...] = _fact("reject costs", "reject", _RANK_OR_PAIR, default=())
     # a recalibrated system is a system of its own
-    recalibration: str | None = _fact("recalibrations", "recal", _BESIDE)
+    recalibration: str | None = _fact("recalibrations", "recal", _RANK_OR_PAIR)
     # a system decides as it will
-    decisions: str | None = _fact("sources of the decisions", "decisions", _EVERY)
+    decisions: str | None = _fact("sources of the decisions", "decisions", _ALL_PURPOSES)
     # each system has its own
-    audit: str | None = _fact("audits", "audit", _BESIDE)
-    judge: Digest | None = _fact("verdicts of judges", "judge", _BESIDE)
-    drawn: Digest | None = _fact("probabilities of a draw", "drawn", _BESIDE)
+    audit: str | None = _fact("audits", "audit", _RANK_OR_PAIR)
+    judge: Digest | None = _fact("verdicts of judges", "judge", _RANK_OR_PAIR)
+    drawn: Digest | None = _fact("probabilities of a draw", "drawn", _RANK_OR_PAIR)
     # a system answers what it will
-    abstentions: str | None = _fact("readings of abstentions", "abstentions", _EVERY)
+    abstentions: str | None = _fact("readings of abstentions", "abstentions", _ALL_PURPOSES)
     missing_confidence: float | None = _fact("values of missing confidences", "missing")
     weights: Digest | None = _fact("weights", "weights")
     weighting: str | None = _fact("meanings of weights", "weighting")
     # another seed or number of draws changes a number by chance only
-    tests: str | None = _fact("draws of the test of calibration", "test", _EVERY)
+    tests: str | None = _fact("draws of the test of calibration", "test", _ALL_PURPOSES)
     # intervals and tests are computed after rows are merged
-    level: float | None = _fact("levels of intervals", "level", _MERGED)
-    interval_method: str | None = _fact("methods of intervals", "intervals", _MERGED)
+    level: float | None = _fact("levels of intervals", "level", _MERGE_ONLY)
+    interval_method: str | None = _fact("methods of intervals", "intervals", _MERGE_ONLY)
     # another seed or number of draws changes a number by chance only
-    draws: str | None = _fact("draws of the bootstrap", "boot", _EVERY)
-    deviates: str | None = _fact("draws of normal deviates", "deviates", _EVERY)
+    draws: str | None = _fact("draws of the bootstrap", "boot", _ALL_PURPOSES)
+    deviates: str | None = _fact("draws of normal deviates", "deviates", _ALL_PURPOSES)
     # systems are paired before there is a difference
-    pairing: str | None = _fact("ways of pairing", "paired", _EVERY)
+    pairing: str | None = _fact("ways of pairing", "paired", _ALL_PURPOSES)
     # intervals and tests are computed after rows are merged
-    groups: Digest | None = _fact("groups", "groups", _MERGED)
-    strata: Digest | None = _fact("strata", "strata", _MERGED)
+    groups: Digest | None = _fact("groups", "groups", _MERGE_ONLY)
+    strata: Digest | None = _fact("strata", "strata", _MERGE_ONLY)
     # the parts of the data have their own
-    labels: Digest | None = _fact("true classes", harmless=_MERGED)
-    ids: Digest | None = _fact("questions", harmless=_MERGED)
+    labels: Digest | None = _fact("true classes", harmless=_MERGE_ONLY)
+    ids: Digest | None = _fact("questions", harmless=_MERGE_ONLY)
     # only metrics of the confidences alone need the same answers: see `key`
-    answers: Digest | None = _fact("answers", harmless=_EVERY)
+    answers: Digest | None = _fact("answers", harmless=_ALL_PURPOSES)
     # the parts of the data have their own
-    population: str | None = _fact("selections of questions", "population", _MERGED)
+    population: str | None = _fact("selections of questions", "population", _MERGE_ONLY)
     part: str | None = _fact("parts of the data")
     grading: tuple[tuple[str, str], ...] = _fact("rules of grading", "grading", default=())
     # each system is read in the form that it has
-    reading: tuple[tuple[str, str], ...] = _fact("rules of reading", "reading", _BESIDE, default=())
-    recipe: str | None = _fact("recipes of reading", "recipe", _BESIDE)
+    reading: tuple[tuple[str, str], ...] = _fact(
+        "rules of reading", "reading", _RANK_OR_PAIR, default=()
+    )
+    recipe: str | None = _fact("recipes of reading", "recipe", _RANK_OR_PAIR)
     # a note counts them, and bounds are not ranked
-    unlabelled: str | None = _fact("treatments of unlabelled answers", "unlabelled", _BESIDE)
+    unlabelled: str | None = _fact("treatments of unlabelled answers", "unlabelled", _RANK_OR_PAIR)
     # bounds say how far apart the bins are
-    resolution: str | None = _fact("bins of states", "state", _EVERY)
+    resolution: str | None = _fact("bins of states", "state", _ALL_PURPOSES)
     version: str = _fact("versions", "v", default=VERSION)
 
     def __str__(self) -> str:
-        """Return the signature: everything but the data that the numbers depend on, as name:value joined by ``|``."""
+        """Return the signature: the fields that have a label, as label:value, joined by ``|``."""
         parts = ["ecuas"]
         for name, fact in FACTS.items():
-            # no digest of what is not shown
-            text = _text(getattr(self, name)) if fact.label else ""
+            # a field without label is not read, so that its digest is not computed
+            text = _format_value(getattr(self, name)) if fact.label else ""
             if text:
                 parts.append(f"{fact.label}:{text}")
         return "|".join(parts)
 
     def to_json(self) -> dict[str, object]:
-        """Return the fields that are known, as JSON has them; what is empty is so by default."""
+        """Return the fields that are known and not empty, in types of JSON."""
         known = {name: getattr(self, name) for name in FACTS}
         return {
             name: str(value) if isinstance(value, Digest) else value
@@ -210,16 +212,17 @@ class Basis:
 
     @classmethod
     def from_json(cls, known: Mapping[str, Any]) -> Basis:
-        """Return the basis of `to_json`; TypeError if there is no such field."""
+        """Return the basis from what `to_json` returned; TypeError for an unknown field."""
         digests = {name: Digest(known[name]) for name in _DIGESTS if name in known}
-        return cls(**{name: _tuples(value) for name, value in known.items()} | digests)
+        return cls(**{name: _to_tuples(value) for name, value in known.items()} | digests)
 
 
 _DIGESTS = ("weights", "groups", "strata", "labels", "ids", "answers")
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+def _to_tuples(value: Any) -> Any:
+    """Return lists, also within lists, as tuples."""
+    return tuple(map(_to_tuples, value)) if isinstance(value, list) else value
 
 
 FACTS: dict[str, Fact] = {one.name: one.metadata["fact"] for one in fields(Basis)}
@@ -232,7 +235,7 @@ def why_not_comparable(
     purpose: Purpose = Purpose.RANK,
     key: Key | None = None,
 ) -> list[str]:
-    """Return what forbids to compare two numbers, as nouns in the plural; nothing if they may be compared.
+    """Return the reasons not to compare two numbers, nouns in the plural; nothing if they may be compared.
 
     Parameters
     ----------
@@ -241,10 +244,10 @@ def why_not_comparable(
     purpose : Purpose
         Whether they are to be ranked, paired or merged.
     key : Key, optional
-        What they are: metrics that assess the confidences only rank no systems whose answers differ (Estienne et al.,
-        section "Empirical analysis"). What has no direction ranks none, and may be compared.
+        Which numbers they are: a metric of confidences only does not rank systems whose answers differ (Estienne et
+        al., section "Empirical analysis"). One without a direction ranks nothing, and may always be compared.
     """
-    ignored = _BY_ID if _differ(one, other, "ids") else ()
+    ignored = _PER_ID if _differ(one, other, "ids") else ()
     reasons = []
     for name, fact in FACTS.items():
         if purpose not in fact.harmless and name not in ignored and _differ(one, other, name):
@@ -260,7 +263,7 @@ def _are_other_answers(key: Key, one: Basis, other: Basis) -> bool:
     return ranks_confidences and not _have_same_answers(one, other)
 
 
-# None is a value of these, not an unknown one: a system without weights differs from one with weights.
+# for these None is a value, not unknown: a system without weights differs from one with weights
 _KNOWN_BY_ABSENCE = (
     "weights",
     "groups",
@@ -272,45 +275,45 @@ _KNOWN_BY_ABSENCE = (
 )
 
 
-# digests of what each id has: they say nothing of other ids
-_BY_ID = ("weights", "groups", "strata", "labels")
+# digests by id, which can only be compared for the same ids
+_PER_ID = ("weights", "groups", "strata", "labels")
 
 
 def _differ(one: Basis, other: Basis, name: str) -> bool:
-    """Return whether a field is known of both, and not the same."""
+    """Return whether a field is known of both and differs."""
     values = getattr(one, name), getattr(other, name)
     is_known = None not in values or name in _KNOWN_BY_ABSENCE
     return is_known and values[0] != values[1]
 
 
 def _have_same_answers(one: Basis, other: Basis) -> bool:
-    """Return whether the answers to the same questions cost the same; not if that is not known."""
+    """Return whether both are known to have the same costs of answers to the same questions."""
     if one.answers is None or one.num_samples != other.num_samples or one.ids != other.ids:
         return False
     return one.answers == other.answers
 
 
 def signature_of(bases: Iterable[Basis]) -> str:
-    """Return the signature of all, or each where they differ."""
+    """Return the signature, or all different ones joined by ``;``."""
     return " ; ".join(dict.fromkeys(map(str, bases)))
 
 
-def differing(bases: Iterable[Basis]) -> list[str]:
-    """Return what forbids to rank these by any metric, see `why_not_comparable`."""
+def why_not_rankable(bases: Iterable[Basis]) -> list[str]:
+    """Return the reasons not to rank these systems by any metric, see `why_not_comparable`."""
     first, *following = bases
     reasons = [reason for other in following for reason in why_not_comparable(first, other)]
     return list(dict.fromkeys(reasons))
 
 
 def may_rank(key: Key, bases: Iterable[Basis]) -> bool:
-    """Return whether a number may rank these, as far as that depends on what it is."""
+    """Return whether the number `key` may rank these systems: not one of confidences only whose answers differ."""
     first, *following = bases
     return not any(_are_other_answers(key, first, other) for other in following)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """What a number depends on besides arrays and options: see `Basis`, which has these fields."""
+    """The fields of `Basis` that arrays and options do not determine, but where they come from."""
 
     recipe: str | None = None
     reading: tuple[tuple[str, str], ...] = ()
@@ -323,8 +326,8 @@ class Origin:
 
 
 UNKNOWN = Origin()
-REJECTIONS = "rejections"  # what samples without an answer count as
-_OF_ORIGIN = [one.name for one in fields(Origin)]
+REJECTIONS = "rejections"  # how abstentions count
+_ORIGIN_FIELDS = [one.name for one in fields(Origin)]
 
 
 def basis_of_options(
@@ -334,7 +337,7 @@ def basis_of_options(
     ids: _Ids | None = None,
     origin: Origin = UNKNOWN,
 ) -> Basis:
-    """Return what is known of numbers before there are data; what samples have is in the order of the ids."""
+    """Return the basis as far as options determine it; their values per sample are in the order of `ids`."""
     classes = (
         2
         if options.predictions_are == "positive_probabilities"
@@ -362,7 +365,7 @@ def basis_of_options(
         groups=digest_values(options.groups, ids),
         strata=digest_values(options.strata, ids),
         **_list_methods(options),
-        **{name: getattr(origin, name) for name in _OF_ORIGIN},
+        **{name: getattr(origin, name) for name in _ORIGIN_FIELDS},
     )
 
 
@@ -377,7 +380,7 @@ def _name_cost(options: Options) -> str:
 
 
 def _list_methods(options: Options) -> dict[str, Any]:
-    """Return how intervals and the test of calibration are made, where there are any."""
+    """Return the fields on the methods of intervals and of the test of calibration, if these are computed."""
     draws = f"{options.n_resamples}/{options.random_state}"
     is_analytic = options.interval_method == "analytic"
     methods: dict[str, Any] = {"tests": draws if options.calibration else None}
@@ -394,9 +397,9 @@ def make_basis(
     truth: Array | None = None,
     origin: Origin = UNKNOWN,
 ) -> Basis:
-    """Return what the numbers of samples depend on; decisions, options, ids and true classes are in one order."""
+    """Return the basis of the numbers of decisions; options, ids and true classes (N,) are in the same order."""
     form = "posteriors" if decisions.labels is not None else "costs"
-    if decisions.are_of_confidences:
+    if decisions.has_only_confidences:
         form = "confidences"
     keys = _Ids(ids) if ids is not None else None
     return replace(
@@ -411,19 +414,19 @@ def make_basis(
     )
 
 
-_LONGEST_ID = 256  # bytes, up to which ids are hashed all at once, as rows of a table
+_LONGEST_ID = 256  # bytes of ids that are hashed together, padded to the rows of a table
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
 
 
 class _Ids:
-    """The ids of samples, hashed once."""
+    """The ids (N,) of samples, with hashes that are computed once."""
 
     def __init__(self, ids: Sequence[object]) -> None:
         self.ids = ids
 
     @cached_property
     def hashes(self) -> Array:
-        """A whole number for each id (N,), the same for the same text."""
+        """A whole number of 64 bits for each id (N,), equal for equal texts."""
         if (
             str(getattr(self.ids, "type", "")) == "large_string"
         ):  # of Arrow, which has them as bytes
@@ -432,14 +435,14 @@ class _Ids:
         return _hash_texts(*_encode_texts(map(str, as_list() if as_list else self.ids)))
 
     def digest(self) -> str:
-        """Return a digest of the ids, which does not depend on their order."""
-        return _digest_sum(_mixed(self.hashes))
+        """Return a digest of the ids in any order."""
+        return _digest_sum(_mix_bits(self.hashes))
 
-    def digest_with(self, values: Array) -> str:
-        """Return a digest of the pairs of ids and values (N,), which does not depend on their order."""
+    def digest_pairs(self, values: Array) -> str:
+        """Return a digest of the pairs of an id and its value, for values (N,), in any order."""
         bits = np.ascontiguousarray(values, np.float64).view(np.uint64)
         with np.errstate(over="ignore"):
-            return _digest_sum(_mixed(_mixed(self.hashes) + bits))
+            return _digest_sum(_mix_bits(_mix_bits(self.hashes) + bits))
 
 
 def _arrow_bytes(texts: Any) -> tuple[Array, Array]:
@@ -458,9 +461,9 @@ def _encode_texts(texts: Iterable[str]) -> tuple[Array, Array]:
 
 
 def _hash_texts(content: Array, lengths: Array) -> Array:
-    """Return a whole number of 64 bits for each text (N,): its words of 8 bytes mixed one after the other.
+    """Return a whole number of 64 bits for each of N texts: its words of 8 bytes, mixed one after the other.
 
-    Texts are bytes one after the other, of so many each.
+    `content` has the bytes of all texts, `lengths` (N,) the number of bytes of each.
     """
     longest = int(lengths.max(initial=1))
     if longest > _LONGEST_ID:
@@ -472,24 +475,24 @@ def _hash_texts(content: Array, lengths: Array) -> Array:
     padded[np.arange(width) < lengths[:, None]] = content
     hashes = lengths.astype(np.uint64)
     for word in padded.view(np.dtype("<u8")).T:
-        hashes = _mixed(hashes * _ODD + word)
+        hashes = _mix_bits(hashes * _ODD + word)
     return hashes
 
 
 def numbers_of_texts(texts: Iterable[str]) -> Floats:
-    """Return a number for each text (N,), the same for the same text, that says nothing else."""
+    """Return a number for each text (N,), equal for equal texts, and otherwise without meaning."""
     return _hash_texts(*_encode_texts(texts)).view(np.float64)
 
 
-def _mixed(numbers: Array) -> Array:
-    """Return whole numbers of 64 bits (N,) in which each bit depends on all of a number's (Steele et al. 2014)."""
+def _mix_bits(numbers: Array) -> Array:
+    """Return numbers of 64 bits (N,), each bit of which depends on all bits of the number (Steele et al. 2014)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(numbers ^ (numbers >> np.uint64(31)))
 
 
 def _digest_sum(numbers: Array) -> str:
-    """Return a digest of whole numbers (N,), whatever their order."""
+    """Return a digest of whole numbers (N,) in any order: of their sum."""
     return hashlib.sha256(
         f"{len(numbers)} {int(numbers.sum(dtype=np.uint64))}".encode()
     ).hexdigest()[:8]
@@ -499,31 +502,31 @@ def digest_values(
     values: Array | None,
     ids: _Ids | None = None,
 ) -> Digest | None:
-    """Return a digest of numbers (N,): in their order, or with ids in any."""
+    """Return the digest of numbers (N,): in their order, or, with ids, of pairs in any order; None for None."""
     if values is None:
         return None
     if ids is None:
         return Digest(lambda: _sha(values))
-    return Digest(lambda: ids.digest_with(values))
+    return Digest(lambda: ids.digest_pairs(values))
 
 
 def _sha(values: Floats | Array) -> str:
-    """Return eight hexadecimal digits of numbers in their order, independent of dtype and machine."""
+    """Return the digest of numbers in their order, the same for all dtypes and machines."""
     return hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()[:8]
 
 
-def _text(value: object) -> str:
-    """Return a value as the signature has it; nothing if it is not known."""
+def _format_value(value: object) -> str:
+    """Return a value in the form of the signature; nothing if it is unknown."""
     if value is None:
         return ""
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, tuple):
-        return ",".join(_text_of_item(item) for item in value)
+        return ",".join(_format_item(item) for item in value)
     return str(value)
 
 
-def _text_of_item(item: object) -> str:
+def _format_item(item: object) -> str:
     if isinstance(item, tuple):
         return "=".join(map(str, item))
     number = float(str(item))

@@ -1,4 +1,4 @@
-"""How far confidences are from what they promise: ECE, the same without bias, and a test."""
+"""Calibration, whether confidences are the shares of correct answers: ECE, ECE without bias, and a test."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .decisions import confidence_at
+from .decisions import confidence_from_uncertainty
 from .groups import Groups, run_starts, totals
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Metric, Unjudged, attainable_sums
 from .options import Options
 from .sampling import design_effect, effective_size
 
-_ROUNDING = 1e-12  # relative to its terms, counts as 0
-# confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
-_MOST_DRAWN = 2**15
-_ENOUGH = 1000.0  # if the variance of the number of errors is at least this
-_DRAWN = 2**20  # numbers at a time
-_SMALLEST = 1e-300  # mean square gap, which is divided by
-_ALONE = 1e-9  # from 1, of the weight of a bin that is in one unit
+_ROUNDING = 1e-12  # a sum that is smaller, relative to its terms, counts as 0
+# distinct confidences up to which answers are drawn; of more, sums over neighbours are drawn from a normal distribution
+_MAX_EXACT = 2**15
+_NORMAL_VARIANCE = 1000.0  # least variance of the number of errors for that
+_BLOCK_SIZE = 2**20  # numbers drawn at a time
+_SMALLEST_SQUARE = 1e-300  # of the mean square gap, a divisor
+_ONE_UNIT = 1e-9  # distance from 1 of a share of a bin up to which one unit is the whole bin
 
 
 def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
-    """Return the index (N,) of each confidence's bin: exactly [k / n_bins, (k + 1) / n_bins), the last one closed."""
+    """Return the bin (N,) of each confidence: k for [k / n_bins, (k + 1) / n_bins) exactly, the last one closed."""
     bins = (confidence * n_bins).astype(np.int64)
     bins += confidence >= (bins + 1) / n_bins
     bins -= confidence < bins / n_bins
     return np.minimum(bins, n_bins - 1)
 
 
-def _ece_of_groups(groups: Groups, n_bins: int) -> float:
-    """Return the `ece` of groups of equal confidences q_e, ranked by -q_e, so that bins are slices."""
+def _grouped_ece(groups: Groups, n_bins: int) -> float:
+    """Return the ECE of groups of equal confidence q_e, ranked by -q_e, so that bins are slices."""
     edges = -np.arange(n_bins - 1, 0, -1) / n_bins
     inner = np.searchsorted(groups.rank, edges, side="right")
     # np.unique would import numpy.ma
@@ -43,25 +43,25 @@ def _ece_of_groups(groups: Groups, n_bins: int) -> float:
 
 
 def signed_gaps(groups: Groups) -> Floats:
-    """Return the sum of confidence minus correctness (G,) of each group, ranked by -q_e."""
+    """Return the weighted sum (G,) of confidence minus correctness over each group; ranks are -q_e."""
     return groups.cost - groups.weight * (1 + groups.rank)
 
 
 def ece_debiased(data: Data) -> float:
-    r"""Return the root mean square of the gaps of `ece`, without their finite-sample bias, in [0, 1].
+    r"""Return the root mean square gap between confidence and accuracy over bins, without bias, in [0, 1].
 
     .. math:: \sqrt{\max(0, E)}, \qquad E = \sum_b \frac{N_b}{N} \frac{1}{N_b (N_b - 1)} \sum_{i \ne j} g_i g_j
 
-    where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b: the product of two
-    different samples has the squared gap of the bin as its mean (Ferro and Fricker 2012; Kumar, Liang and Ma 2019). A
-    pair weighs the product of its weights; a weight that is a count is a number of samples, which make pairs among
-    themselves; samples of one group depend on each other and make none. Without any pair nothing is estimated: nan.
+    where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b: the mean of the
+    product over pairs of different samples is the squared gap of the bin (Ferro and Fricker 2012; Kumar, Liang and Ma
+    2019). A pair weighs the product of its weights; a weight that counts samples makes pairs among these; samples of
+    one group depend on each other and make none. nan if there is no pair.
     """
     return float(np.sqrt(np.maximum(squared_gap(data), 0.0)))
 
 
 def squared_gap(data: Data) -> float:
-    """Return E of `ece_debiased`, which is unbiased and may be negative; nan if no bin has two samples that differ."""
+    """Return E of `ece_debiased`, which is unbiased and may be negative; nan if no bin has a pair of samples."""
     bins = _bins_with_samples(data)
     counts = _pair_sums(np.ones(len(bins)), bins, data)
     gaps = _pair_sums(_gaps(data), bins, data)
@@ -77,7 +77,7 @@ def squared_gap(data: Data) -> float:
 
 
 def _bins_with_samples(data: Data) -> Ints:
-    """Return the bin of each sample (N,), numbered without those that are empty."""
+    """Return the bin (N,) of each sample, numbered from 0 without empty bins."""
     bins = confidence_bins(data.confidence, n_bins=data.options.n_bins)
     return np.unique(bins, return_inverse=True)[1]
 
@@ -87,14 +87,14 @@ def _gaps(data: Data) -> Floats:
     return data.confidence - (1 - data.decisions.candidate_cost)
 
 
-def squares_of_samples(weight: Floats, options: Options) -> Floats:
-    """Return the sum of w^2 over the samples that each weight (N,) stands for: one, or as many as it counts."""
+def squared_weights(weight: Floats, options: Options) -> Floats:
+    """Return w^2 of each weight (N,), or w where it counts w samples of weight 1: their sum of squares."""
     return weight if options.weights_are == "counts" else np.square(weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PairSums:
-    """Sums of products over all pairs of samples of each bin (B,), and of samples, or groups, with themselves."""
+    """Sums (B,) of products of values over all pairs in a bin, and over pairs of a sample, or group, and itself."""
 
     every: Floats
     alone: Floats
@@ -105,29 +105,30 @@ def _pair_sums(values: Floats, bins: Ints, data: Data) -> _PairSums:
     weight = data.options.weights(len(data.confidence))
     every = np.square(totals(bins, weight * values))
     if options.groups is None:
-        squares = squares_of_samples(weight, options)
+        squares = squared_weights(weight, options)
         return _PairSums(every, totals(bins, squares * np.square(values)))
-    of_groups = _sums_of_groups(weight * values, bins, options.groups)
+    of_groups = _group_bin_sums(weight * values, bins, options.groups)
     return _PairSums(every, np.square(of_groups).sum(axis=0))
 
 
-def limits_of_gap(data: Data, freedom: float) -> Limits:
-    """Return the limits of `ece_debiased`: all values whose square is few enough standard errors away.
+def debiased_ece_limits(data: Data, freedom: float) -> Limits:
+    """Return the limits of `ece_debiased`, those of E by its standard error, at the level of the options.
 
-    How many is a quantile of Student's t distribution.
+    The number of standard errors is a quantile of Student's t distribution with so many degrees of freedom; the
+    variance is that at the limit, not at the estimate. nan if no bin has two units.
     """
     from scipy.special import stdtrit
 
     level = data.options.confidence_level or 0.0
     quantile = float(stdtrit(freedom, (1 + level) / 2))
     square = squared_gap(data)
-    bins = _gaps_of_bins(data)
+    bins = _bin_gaps(data)
     if not len(bins.share):
         return math.nan, math.nan
     spread = bins.share * bins.mean
     # The variance of E is slope E + start: that of the bins' gaps, and that of the pairs of a calibrated system.
     of_gaps = float(spread @ bins.covariance @ spread)
-    slope = 4 * of_gaps / max(float(spread @ bins.mean), _SMALLEST)
+    slope = 4 * of_gaps / max(float(spread @ bins.mean), _SMALLEST_SQUARE)
     start = 2 * float(bins.share @ np.square(bins.covariance) @ bins.share)
     middle = square + quantile**2 * slope / 2
     variance = quantile**2 * slope**2 / 4 + slope * square + start
@@ -140,27 +141,27 @@ def limits_of_gap(data: Data, freedom: float) -> Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _BinGaps:
-    """The share of each bin with two units or more (B,), its mean gap, and the covariances of the gaps (B, B)."""
+    """For bins of at least two units: shares of weight (B,), mean gaps (B,), and the covariances of these (B, B)."""
 
     share: Floats
     mean: Floats
     covariance: Floats
 
 
-def _gaps_of_bins(data: Data) -> _BinGaps:
+def _bin_gaps(data: Data) -> _BinGaps:
     confidence = data.confidence
     weight = data.options.weights(len(data.confidence))
     weight = weight / weight.sum()
     bins = _bins_with_samples(data)
     gap = _gaps(data)
     share = totals(bins, weight)
-    # of a correctness that is as likely as the confidence says, but no surer than one more answer of all leaves it
+    # that of an answer with this chance, kept away from 0 and 1 by Laplace's rule of succession
     rare = 1 / (effective_size(weight) + 2)
     variance = np.maximum(confidence * (1 - confidence), rare * (1 - rare))
     with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
         mean = np.bincount(bins, weight * gap) / share
         residual = gap - mean[bins]
-        covariance = _covariance_of_bins(residual, bins, share, weight, data.options.groups)
+        covariance = _bin_covariance(residual, bins, share, weight, data.options.groups)
         least = np.bincount(bins, np.square(weight) * variance) / np.square(share)
     np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), least))
     known = np.flatnonzero(np.isfinite(np.diagonal(covariance)))
@@ -172,31 +173,35 @@ def _gaps_of_bins(data: Data) -> _BinGaps:
     )
 
 
-def _covariance_of_bins(
+def _bin_covariance(
     residual: Floats,
     bins: Ints,
     share: Floats,
     weight: Floats,
     groups: Ints | None,
 ) -> Floats:
-    """Return the covariances (B, B) of bins' mean gaps from residuals (N,); nan for bins of one unit."""
+    """Return the covariances (B, B) of the bins' mean gaps; nan for bins of one unit.
+
+    `residual` (N,) is the gap of each sample minus that of its bin, `share` (B,) the weight of each bin; units are
+    samples, or groups.
+    """
     if groups is None:
         squared_share = np.square(share)
         alone = np.bincount(bins, np.square(weight)) / squared_share
         variance = np.bincount(bins, np.square(weight * residual)) / squared_share
         covariance = np.diag(variance)
     else:
-        moved = _sums_of_groups(weight * residual, bins, groups) / share
-        size = _sums_of_groups(weight, bins, groups) / share
+        moved = _group_bin_sums(weight * residual, bins, groups) / share
+        size = _group_bin_sums(weight, bins, groups) / share
         alone = np.square(size).sum(axis=0)
         covariance = moved.T @ moved
-    apart = np.where(alone < 1 - _ALONE, 1 - alone, np.nan)  # (k - 1) / k of k equal units
+    apart = np.where(alone < 1 - _ONE_UNIT, 1 - alone, np.nan)  # (k - 1) / k of k equal units
     rooted = np.sqrt(apart)
     return np.asarray(covariance / np.outer(rooted, rooted))
 
 
-def _sums_of_groups(values: Floats, bins: Ints, groups: Ints) -> Floats:
-    """Sum values (N,) over the bins of each group: shape (groups, bins)."""
+def _group_bin_sums(values: Floats, bins: Ints, groups: Ints) -> Floats:
+    """Return the sums of values (N,) in each group and bin, of shape (groups, bins)."""
     num_groups = int(groups.max()) + 1
     num_bins = int(bins.max()) + 1
     cells = groups * num_bins + bins
@@ -217,38 +222,39 @@ def calibration_test(data: Data) -> float:
     weight = weight[order]
     effect = 1.0
     if options.groups is not None:
-        squares = squares_of_samples(weight, options)
-        effect = _design_effect(q, correct, weight, squares, options.groups[order])
+        squares = squared_weights(weight, options)
+        effect = _residual_design_effect(q, correct, weight, squares, options.groups[order])
     if math.isnan(effect):
         return math.nan
     generator = np.random.default_rng(options.random_state)
-    chance = _chance(q, correct, weight, options.weights_are == "counts", generator)
-    # instead of the sums drawn, which are those of independent answers, times the root of the effect
-    statistic = float(_range_of_sums(chance.seen)) / math.sqrt(effect)
+    chance = _null_distribution(q, correct, weight, options.weights_are == "counts", generator)
+    # draws are of independent answers: their sums are too small by the root of the design effect
+    statistic = float(_sum_range(chance.seen)) / math.sqrt(effect)
     least = statistic * (1 - _ROUNDING) - _ROUNDING * weight.max()
-    rows = max(1, _DRAWN // chance.seen.size)
+    rows = max(1, _BLOCK_SIZE // chance.seen.size)
     as_large = 0
     for start in range(0, options.n_resamples, rows):
-        drawn = _range_of_sums(chance.draw(min(rows, options.n_resamples - start)))
+        drawn = _sum_range(chance.draw(min(rows, options.n_resamples - start)))
         as_large += int(np.count_nonzero(drawn >= least))
     return (1 + as_large) / (1 + options.n_resamples)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Chance:
-    """The sums of differences up to each confidence, and what draws rows of them if the system is calibrated."""
+class _NullDistribution:
+    """The sums of correctness - confidence up to each confidence, as seen, and how to draw them under calibration."""
 
-    seen: Floats
-    draw: Callable[[int], Floats]
+    seen: Floats  # (M,)
+    draw: Callable[[int], Floats]  # number of draws B -> (B, M)
 
 
-def _chance(
+def _null_distribution(
     q: Floats,
     correct: Floats,
     weight: Floats,
     copies: bool,
     generator: np.random.Generator,
-) -> _Chance:
+) -> _NullDistribution:
+    """Return the null distribution for samples sorted by confidence; `copies` says whether weights count samples."""
     one = np.ones(len(q))
     unit = one if copies else weight
     size = weight if copies else one
@@ -259,8 +265,8 @@ def _chance(
     unit = unit[starts]
     last = np.flatnonzero(np.append(q[1:] != q[:-1], True))  # of each confidence
     variance = size * q * (1 - q)
-    if len(q) > _MOST_DRAWN and variance.sum() > _ENOUGH:
-        places = np.linspace(0, len(last) - 1, _MOST_DRAWN // 2).astype(np.int64)
+    if len(q) > _MAX_EXACT and variance.sum() > _NORMAL_VARIANCE:
+        places = np.linspace(0, len(last) - 1, _MAX_EXACT // 2).astype(np.int64)
         last = last[places]
         variance_until = np.cumsum(np.square(unit) * variance)[last]
         spread = np.sqrt(np.diff(variance_until, prepend=0.0))
@@ -270,7 +276,7 @@ def _chance(
             steps = spread * generator.standard_normal((rows, len(spread)))
             return np.cumsum(steps, axis=-1)
 
-        return _Chance(seen, draw_normal)
+        return _NullDistribution(seen, draw_normal)
 
     def sums(right: Floats) -> Floats:
         differences = unit * (right - size * q)
@@ -284,24 +290,27 @@ def _chance(
         drawn = generator.binomial(size.astype(np.int64), q, shape)
         return sums(drawn.astype(np.float64))
 
-    return _Chance(sums(right), draw)
+    return _NullDistribution(sums(right), draw)
 
 
-def _range_of_sums(sums: Floats) -> Floats:
-    """Return the range (B,) of the partial sums (B, M) of each row, with 0 before the first."""
+def _sum_range(sums: Floats) -> Floats:
+    """Return the largest minus the smallest partial sum (B,) of each row (B, M), 0 included."""
     largest = np.maximum(sums.max(axis=-1), 0.0)
     smallest = np.minimum(sums.min(axis=-1), 0.0)
     return np.asarray(largest - smallest)
 
 
-def _design_effect(
+def _residual_design_effect(
     q: Floats,
     correct: Floats,
     weight: Floats,
     squares: Floats,
     groups: Ints,
 ) -> float:
-    """Return the design effect of the residuals of a straight line, at least 1; nan for fewer than three groups."""
+    """Return the design effect of groups, at least 1, on correct - q; nan for fewer than three groups.
+
+    A line in q is fitted first, so that miscalibration does not count as dependence. `squares` are `squared_weights`.
+    """
     count = len(np.unique(groups))
     if count < 3:
         return math.nan
@@ -325,13 +334,13 @@ def _design_effect(
 def _ece(data: Data) -> float:
     groups = data.groups
     if data.decisions.labels is not None:  # ranked by uncertainties
-        groups = replace(groups, rank=-confidence_at(groups.rank))
-    return _ece_of_groups(groups, data.options.n_bins)
+        groups = replace(groups, rank=-confidence_from_uncertainty(groups.rank))
+    return _grouped_ece(groups, data.options.n_bins)
 
 
 @dataclass(frozen=True, slots=True)
 class GapBounds:
-    """The least and the largest sum of gaps of bins (B,) over all that unlabelled answers can be, and their weight."""
+    """The least and the largest absolute gap (B,) of each bin over all labels of unlabelled answers, and its weight."""
 
     low: Floats
     high: Floats
@@ -339,10 +348,10 @@ class GapBounds:
 
 
 def gap_bounds(unjudged: Unjudged, bins: Ints) -> GapBounds:
-    """Return the bounds of the gaps of bins (N,), which do not interact. The gap of one is abs(S - Y).
+    """Return the bounds of each bin's absolute gap |S - Y|, for the bins (N,) of the samples.
 
-    S is the sum of its confidences less the correct answers known, and Y the weight of the unlabelled answers that are
-    correct: the gap is largest at one end of what Y can be, and smallest where Y comes closest to S.
+    S is the weighted sum of confidence minus known correctness, and Y the weight of unlabelled answers that are
+    correct. The gap is largest at the least or the largest Y, and smallest at the Y closest to S.
     """
     is_known = ~np.isnan(unjudged.correct)
     gaps = unjudged.weight * (unjudged.confidence - np.where(is_known, unjudged.correct, 0.0))
@@ -360,8 +369,8 @@ def gap_bounds(unjudged: Unjudged, bins: Ints) -> GapBounds:
     return GapBounds(*np.array(bounds).T)
 
 
-def ece_of_unjudged(unjudged: Unjudged, bins: Ints) -> Limits:
-    """Return the bounds of the ECE of bins (N,)."""
+def ece_bounds(unjudged: Unjudged, bins: Ints) -> Limits:
+    """Return the least and the largest ECE over all labels of unlabelled answers, for the bins (N,) of the samples."""
     bounds = gap_bounds(unjudged, bins)
     weight = float(bounds.weight.sum())
     low = float(bounds.low.sum())
@@ -369,9 +378,9 @@ def ece_of_unjudged(unjudged: Unjudged, bins: Ints) -> Limits:
     return low / weight, high / weight
 
 
-def _ece_of_unjudged(unjudged: Unjudged) -> Limits:
+def _ece_bounds(unjudged: Unjudged) -> Limits:
     n_bins = unjudged.all_right.options.n_bins
-    return ece_of_unjudged(unjudged, confidence_bins(unjudged.confidence, n_bins=n_bins))
+    return ece_bounds(unjudged, confidence_bins(unjudged.confidence, n_bins=n_bins))
 
 
 ECE = Metric(
@@ -386,7 +395,7 @@ ECE = Metric(
     of_samples=True,
     range=(0.0, 1.0),
     is_biased=True,
-    unjudged=_ece_of_unjudged,
+    unjudged=_ece_bounds,
     column=3,
 )
 ECE_DEBIASED = Metric(

@@ -1,4 +1,4 @@
-"""Classes by their names, in scikit-learn's conventions: of truth, of columns of posteriors, of costs."""
+"""Names of classes as scikit-learn takes them, in the truth, columns of posteriors and costs; names of arguments."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .inputs import (
     lie_in_unit_interval,
     numbers,
     one_dimensional,
+    posteriors_from_positive,
     require,
-    same_length,
-    stacked,
+    require_same_length,
 )
 from .options import LEVEL_COSTS, Options
 
@@ -33,7 +33,7 @@ ClassCosts = Mapping[object, object]
 
 
 def _argument_names(predictions: str, references: str) -> dict[str, str]:
-    """Return these functions' names for the arguments that the core calls predictions and references."""
+    """Return what errors call `predictions` and `references`, by these words: the arguments of a function of `api`."""
     both = ("sample_weight", "groups", "strata", "decisions")
     return {
         "predictions": predictions,
@@ -43,46 +43,49 @@ def _argument_names(predictions: str, references: str) -> dict[str, str]:
     }
 
 
-OF_POSTERIORS = {
+POSTERIOR_WORDS = {
     **_argument_names("y_prob", "y_true"),
     "pass_flat_list": "Probabilities of the second class? Pass them as a flat list.",
 }
-OF_CONFIDENCES = {
+CONFIDENCE_WORDS = {
     **_argument_names("confidence", "correct"),
     "pass_posteriors": "score_as_posteriors",
     "swap_arguments": "pass_correct_first",
 }
-OF_GIVEN_CONFIDENCES = {
-    **OF_CONFIDENCES,
+COMPLETE_CONFIDENCE_WORDS = {
+    **CONFIDENCE_WORDS,
     "set_missing_confidence": "Missing confidences? score_confidences takes them with missing_confidence.",
 }
-OF_UNCERTAINTIES = {
+UNCERTAINTY_WORDS = {
     **_argument_names("uncertainty", "correct"),
     "pass_posteriors": "score_as_posteriors",
     "swap_arguments": "pass_correct_first",
     "name_scale": "Are they -log p? Pass confidence=np.exp(-x).",
     "exponentiate": "",
 }
-WORDS_OF_COSTS = _argument_names("uncertainty", "candidate_cost")
+COST_WORDS = _argument_names("uncertainty", "candidate_cost")
 
 
-def names_of_columns(values: ArrayLike) -> list[str]:
-    """Return the names of the columns of a data frame, whose `columns` are values where it is PyArrow's; else none."""
-    names = getattr(values, "column_names", None)
+def frame_column_names(values: ArrayLike) -> list[str]:
+    """Return the names of the columns of a data frame; of any other array none."""
+    names = getattr(values, "column_names", None)  # of PyArrow, whose `columns` are arrays
     return list(getattr(values, "columns", ()) if names is None else names)
 
 
 def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
-    """Return the columns of a data frame in the order of the classes, if they name all of these."""
-    names = names_of_columns(y_prob)
+    """Return a data frame's columns as an array (N, K) in the order of the classes, if they are named by the classes.
+
+    A common prefix, as of prob_0 and prob_1, is left out. Anything else is returned as it is.
+    """
+    names = frame_column_names(y_prob)
     if len(names) < 2:
         return y_prob
     classes = sorted_classes(y_true, labels)
-    text = str if classes.dtype.kind == "U" else _text_of_number
+    text = str if classes.dtype.kind == "U" else _class_text
     in_order = list(map(text, classes.tolist()))
     columns = list(map(text, names))
     if set(columns) != set(in_order):
-        columns = list(map(text, _without_prefix(names)))
+        columns = list(map(text, _strip_common_prefix(names)))
     if set(columns) != set(in_order):
         return y_prob
     # not by names: True and False would choose rows
@@ -90,16 +93,16 @@ def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None
 
 
 def sort_columns(predictions: object) -> object:
-    """Return the columns of a data frame in the order of the classes 0 to K - 1, if they name these."""
-    names = names_of_columns(predictions)  # type: ignore[arg-type]
+    """Return `order_columns` for the classes 0 to K - 1."""
+    names = frame_column_names(predictions)  # type: ignore[arg-type]
     if len(names) < 2:
         return predictions
     classes = range(len(names))
     return order_columns(predictions, classes, classes)  # type: ignore[arg-type]
 
 
-def _without_prefix(names: list[str]) -> list[str]:
-    """Return names without what all begin with, as "prob_" of prob_0, prob_1."""
+def _strip_common_prefix(names: list[str]) -> list[str]:
+    """Return names without their common prefix, digits excepted: 0 and 1 of prob_0 and prob_1."""
     texts = list(map(str, names))
     prefix = texts[0]
     while not all(text.startswith(prefix) for text in texts):
@@ -108,7 +111,7 @@ def _without_prefix(names: list[str]) -> list[str]:
     return [text.removeprefix(prefix) for text in texts]
 
 
-def _text_of_number(name: object) -> str:
+def _class_text(name: object) -> str:
     """Return the name of a numbered class, the same for 1, 1.0, True and "1"."""
     try:
         return str(float(name))  # type: ignore[arg-type]
@@ -116,20 +119,18 @@ def _text_of_number(name: object) -> str:
         return str(name)
 
 
-def classes_of_columns(
-    y_prob: ArrayLike, argument: str, *, are_numbered: bool = True
-) -> Array | None:
-    """Return the sorted classes that the columns of a data frame name.
+def column_classes(y_prob: ArrayLike, argument: str, *, are_numbered: bool = True) -> Array | None:
+    """Return the sorted classes that a data frame's columns are named by, None if there are no names.
 
-    InputError if 10 stands before 9 and something else, such as a matrix of costs, numbers them.
+    If something else, such as a matrix of costs, numbers them (`are_numbered`), "10" before "9" is an InputError.
     """
-    columns = names_of_columns(y_prob)
+    columns = frame_column_names(y_prob)
     if len(columns) < 2:
         return None
     classes = sorted_classes(columns, None, argument)
     names = classes.tolist()
     are_texts = classes.dtype.kind == "U"
-    if are_numbered and are_texts and names != sorted(names, key=_parts_of_name):
+    if are_numbered and are_texts and names != sorted(names, key=_natural_key):
         got = reprlib.repr(names)
         raise InputError(
             argument,
@@ -140,14 +141,14 @@ def classes_of_columns(
     return classes
 
 
-def _parts_of_name(name: str) -> list[str | int]:
-    """Return texts and, at every second place, whole numbers."""
+def _natural_key(name: str) -> list[str | int]:
+    """Return the parts of a name by which "class 9" sorts before "class 10": texts and whole numbers in turn."""
     parts = re.split(r"(\d+)", name)
     return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
 def sorted_classes(values: ArrayLike, labels: ArrayLike | None, name: str = "y_true") -> Array:
-    """Return the labels that the user names, or else the classes that occur among the values of an argument."""
+    """Return the classes: `labels` where the user passes them, else the distinct `values` of the argument `name`."""
     return (
         parse_classes(labels, "labels")
         if labels is not None
@@ -155,8 +156,8 @@ def sorted_classes(values: ArrayLike, labels: ArrayLike | None, name: str = "y_t
     )
 
 
-def refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
-    """Raise InputError if truth and probabilities (N,) seem to be exchanged."""
+def refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
+    """Raise InputError if the truth has the shape or the values of posteriors, and `y_prob` (N,) those of classes."""
     truth = np.asarray(y_true)
     if truth.ndim == 2:
         got = f"shape {truth.shape}"
@@ -178,8 +179,8 @@ def refuse_named_levels(y_true: ArrayLike, cost: object) -> None:
             raise InputError("y_true", rule, value=classes[0])
 
 
-def two_columns(y_prob: Array, options: Options) -> Array:
-    """Return posteriors (N, 2) where there is one number per sample, that of the second class."""
+def binary_posteriors(y_prob: Array, options: Options) -> Array:
+    """Return posteriors (N, 2), or logits or their like, from those of the second class (N,); (N, K) as they are."""
     if options.predictions_are == "positive_probabilities":
         raise InputError(
             "predictions_are",
@@ -210,13 +211,13 @@ def two_columns(y_prob: Array, options: Options) -> Array:
         "must lie in [0, 1] where it has shape (N,), the probability of the second class",
         advice,
     )
-    return stacked(y_prob)
+    return posteriors_from_positive(y_prob)
 
 
-def columns_of(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints:
-    """Return the column of each class, as scikit-learn's `log_loss` finds it: by the sorted order of the classes."""
+def class_indices(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints:
+    """Return the index (N,) of each sample's true class among the sorted classes: its column of `y_prob` (N, K)."""
     truth = parse_classes(y_true, "y_true")
-    same_length(y_true=truth, y_prob=y_prob)
+    require_same_length(y_true=truth, y_prob=y_prob)
     if labels is None and truth.dtype.kind != "U":
         require(
             truth != IGNORED,
@@ -236,9 +237,9 @@ def columns_of(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> In
 
 
 def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
-    """Return a note if the order of classes as texts is not that which they seem to have, and no names say which is.
+    """Return a note if classes, sorted as texts, have another order as numbers or in their categorical column.
 
-    Class 10 stands before class 9 as a text; a categorical column may have an order of its own.
+    So "10" comes before "9". A data frame whose columns are named by the classes leaves no doubt, and gets no note.
     """
     truth = parse_classes(y_true, "y_true")
     if truth.dtype.kind != "U":
@@ -246,11 +247,11 @@ def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
     classes = np.unique(truth).tolist()
     kind: Any = getattr(y_true, "dtype", None)
     are_numbers = all(re.fullmatch(r"-?\d+(\.\d+)?", name) for name in classes)
-    meant = sorted(classes, key=float if are_numbers else _parts_of_name)
+    meant = sorted(classes, key=float if are_numbers else _natural_key)
     if getattr(kind, "ordered", False):
         meant = [name for name in map(str, kind.categories) if name in set(classes)]
     in_order = classes == meant
-    if in_order or set(map(str, names_of_columns(y_prob))) == set(classes):
+    if in_order or set(map(str, frame_column_names(y_prob))) == set(classes):
         return ()
     listed = reprlib.repr(classes)
     return (
@@ -266,7 +267,7 @@ def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
 
 
 def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) -> None:
-    """Raise InputError unless classes, the `labels` if these are given, are sorted and as many as posteriors have."""
+    """Raise InputError unless classes, from `y_true` if `labels` is None, are sorted and `num_classes` many."""
     if (classes[1:] <= classes[:-1]).any():
         listed = classes.tolist()
         raise InputError(
@@ -293,7 +294,7 @@ def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) ->
 
 
 def parse_classes(values: ArrayLike, name: str) -> Array:
-    """Return classes (N,): numbers, or an array of strings. NumPy by itself would make 1 and "cat" two strings."""
+    """Return classes (N,) as an array of numbers or of strings; InputError where both occur, which NumPy would mix."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     are_numbers = kind in "biuf" or hasattr(values, "detach")
     objects = np.empty(0) if are_numbers else np.asarray(values, dtype=object)
@@ -310,12 +311,13 @@ def parse_classes(values: ArrayLike, name: str) -> Array:
     return one_dimensional(objects, name).astype(str)
 
 
-def matrix_of_classes(
+def parse_class_costs(
     cost: ClassCosts, labels: ArrayLike | None
 ) -> tuple[Floats, Array, list[object]]:
-    """Return costs by the names of classes as a matrix (K, D), the K classes, and the D decisions.
+    """Return a matrix of costs (K, D), its K classes and its D decisions, from costs by the names of classes.
 
-    A class has what any mistake about it costs, or a mapping of decisions, the same for each class, to costs.
+    {"ham": 5, "spam": 1} is the cost of any mistake about each class; {"ham": {"keep": 0, "delete": 5}, ..} that of
+    each decision, the same decisions for each class.
     """
     keys: list[str] = list(cost)  # type: ignore[arg-type]  # or numbers
     classes = sorted_classes(keys, labels, "cost")
@@ -347,8 +349,8 @@ def matrix_of_classes(
     return numbers(table, "cost").astype(np.float64), classes, decisions
 
 
-def costs_by_class(cost: object) -> object:
-    """Return a data frame of costs with names of classes, its rows, as a mapping; other costs as they are."""
+def cost_frame_to_mapping(cost: object) -> object:
+    """Return a data frame of costs, of classes (rows) and decisions (columns), as a mapping; others as they are."""
     if not (hasattr(cost, "columns") and hasattr(cost, "index")):
         return cost
     are_numbered = [type(names).__name__ == "RangeIndex" for names in (cost.index, cost.columns)]
@@ -362,8 +364,8 @@ def costs_by_class(cost: object) -> object:
 
 
 @contextmanager
-def in_words(words: Mapping[str, str]) -> Iterator[None]:
-    """Raise the errors of the core in the words of the front door."""
+def reword_errors(words: Mapping[str, str]) -> Iterator[None]:
+    """Reword each InputError raised within: `words` has the caller's names of arguments, and its pieces of advice."""
     try:
         yield
     except InputError as error:

@@ -26,8 +26,10 @@ from .metric import Data, Frequencies, Metric, Unjudged
 # 1 - 0.7 is 0.30000000000000004: what is equal on paper must compare as equal. Uncertainties have 14 digits.
 ROUNDING = 1e-13
 SMALLEST_ORDER = 1e-300  # below it (n + 1) / n overflows, and ECUAS_n is ECUAS_0 to the last digit
-LARGEST_SQUARED = 1024  # the largest n whose powers are taken by squaring, ten times
-PARTS = 1000  # of [0, u_M] that are integrated apart, so that no peak of that width is missed
+LARGEST_SQUARED = (
+    1024  # the largest whole n whose powers are computed by repeated squaring, which is faster
+)
+PARTS = 1000  # of [0, u_M], integrated one by one, so that no peak of that width is missed
 # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
 ABOVE_TOLERANCE = 1e-6
 
@@ -40,7 +42,7 @@ def ecuas_cost(
     max_uncertainty: float = 1.0,
     epsilon: float = 1e-7,
 ) -> Floats:
-    r"""Return the cost of each sample averaged over all reject costs, with a weight that grows as their (n-1)-th power.
+    r"""Return C_n of each sample: its cost averaged over all reject costs, weighted by their (n-1)-th power.
 
     With :math:`r = u / u_M`:
 
@@ -90,13 +92,13 @@ def ecuas_cost(
     n = scalar(n, "n")
     max_uncertainty = scalar(max_uncertainty, "max_uncertainty")
     epsilon = scalar(epsilon, "epsilon")
-    c, u = _check(candidate_cost, uncertainty, max_uncertainty)
+    c, u = _check_costs(candidate_cost, uncertainty, max_uncertainty)
     if not n >= 0:
         raise InputError("n", "negative_or_nan", value=n)
-    return ecuas_of_checked(u, c, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)[()]
+    return compute_ecuas_cost(u, c, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)[()]
 
 
-def ecuas_of_checked(
+def compute_ecuas_cost(
     u: Floats,
     c: Floats,
     *,
@@ -104,7 +106,7 @@ def ecuas_of_checked(
     max_uncertainty: float,
     epsilon: float,
 ) -> Floats:
-    """Return `ecuas_cost` of checked arrays (N,)."""
+    """Return `ecuas_cost` of checked arrays; InputError for an epsilon out of range."""
     ratio = np.clip(u, 0.0, max_uncertainty)
     if max_uncertainty != 1:
         ratio = ratio / max_uncertainty
@@ -121,7 +123,7 @@ def ecuas_of_checked(
     if n < SMALLEST_ORDER:
         return ratio - np.log(floored) * c * (1 / max_uncertainty)
     if 1 <= n <= LARGEST_SQUARED and n == int(n):
-        power = _whole_power(floored, int(n))
+        power = _integer_power(floored, int(n))
         return ratio * power + (1 - power) * c * ((n + 1) / n / max_uncertainty)
     # exact also where 1 - r^n is small, as it is for small n
     with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
@@ -173,20 +175,22 @@ def fixed_reject_cost(
         raise InputError("reject_cost", "negative", value=reject_cost)
     if not max_uncertainty > 0:
         raise InputError("max_uncertainty", "must be positive (inf allowed)", value=max_uncertainty)
-    c, u = _arrays(candidate_cost, uncertainty)
-    accepts = accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty)
+    c, u = _parse_costs(candidate_cost, uncertainty)
+    accepts = are_accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty)
     return np.where(accepts, c, reject_cost)
 
 
-def accepted(
+def are_accepted(
     uncertainty: Floats,
     *,
     reject_cost: float,
     max_uncertainty: float = math.inf,
 ) -> Bools:
-    """Return which samples a user with this reject cost accepts: u <= gamma, up to rounding, and u <= u_M."""
+    """Return whether each sample is accepted at a reject cost: u <= gamma, up to rounding, and u <= u_M."""
     rounding = ROUNDING * max(reject_cost, 1.0 if max_uncertainty == math.inf else max_uncertainty)
-    return (uncertainty <= reject_cost + rounding) & ~above(uncertainty, max_uncertainty)
+    return (uncertainty <= reject_cost + rounding) & ~are_above_maximum(
+        uncertainty, max_uncertainty
+    )
 
 
 def weighted_cost(
@@ -239,7 +243,7 @@ def weighted_cost(
     [1.81]
     """
     max_uncertainty = scalar(max_uncertainty, "max_uncertainty")
-    c, u = _check(candidate_cost, uncertainty, max_uncertainty)
+    c, u = _check_costs(candidate_cost, uncertainty, max_uncertainty)
     u = np.minimum(u, max_uncertainty)
     breaks = to_array(break_points, "break_points").astype(np.float64).ravel()
     ok = (breaks >= 0) & (breaks <= max_uncertainty)
@@ -260,36 +264,36 @@ def weighted_cost(
     return np.asarray(below[index] + c * mass)
 
 
-def above(uncertainty: Floats, max_uncertainty: float) -> Bools:
-    """Return which uncertainties exceed u_M by more than rounding."""
+def are_above_maximum(uncertainty: Floats, max_uncertainty: float) -> Bools:
+    """Return whether each uncertainty exceeds u_M by more than rounding."""
     return uncertainty > max_uncertainty * (1 + ABOVE_TOLERANCE)
 
 
-def note_above(
+def note_above_maximum(
     uncertainty: Floats, max_uncertainty: float, *, advice: str = "check_cost"
 ) -> tuple[Note, ...]:
-    """Return a note if samples have uncertainties above u_M."""
-    if not above(uncertainty.max(initial=0.0), max_uncertainty):
+    """Return a note with the number of uncertainties above u_M, if there are any."""
+    if not are_above_maximum(uncertainty.max(initial=0.0), max_uncertainty):
         return ()
-    count = np.count_nonzero(above(uncertainty, max_uncertainty))
+    count = np.count_nonzero(are_above_maximum(uncertainty, max_uncertainty))
     total = uncertainty.size
     fields = {"count": count, "total": total, "share": count / total, "largest": max_uncertainty}
     return (Note("above_max_uncertainty", fields, advice),)
 
 
-def _check(
+def _check_costs(
     candidate_cost: ArrayLike,
     uncertainty: ArrayLike,
     max_uncertainty: float,
 ) -> tuple[Floats, Floats]:
     if not 0 < max_uncertainty < math.inf:
         raise InputError("max_uncertainty", "must be positive and finite", value=max_uncertainty)
-    c, u = _arrays(candidate_cost, uncertainty)
-    issue_warnings(note_above(u, max_uncertainty), stacklevel=3)
+    c, u = _parse_costs(candidate_cost, uncertainty)
+    issue_warnings(note_above_maximum(u, max_uncertainty), stacklevel=3)
     return c, u
 
 
-def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
+def _parse_costs(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
     require_same_order(candidate_cost=candidate_cost, uncertainty=uncertainty)
     c = to_array(candidate_cost, "candidate_cost").astype(np.float64, copy=False)
     u = to_array(uncertainty, "uncertainty").astype(np.float64, copy=False)
@@ -302,8 +306,8 @@ def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, 
     return c, u
 
 
-def _whole_power(base: Floats, n: int) -> Floats:
-    """Return base^n: squared for each binary digit of n after the first, and multiplied where the digit is 1."""
+def _integer_power(base: Floats, n: int) -> Floats:
+    """Return base^n for whole n >= 1, by squaring once for each binary digit of n."""
     power = base
     for digit in f"{n:b}"[1:]:
         power = np.square(power)
@@ -315,6 +319,8 @@ def _whole_power(base: Floats, n: int) -> Floats:
 def _non_negative_weight(
     function: Callable[[float], float],
 ) -> Callable[[float], float]:
+    """Return a weight function that raises InputError where the weight is negative, infinite or nan."""
+
     def checked(gamma: float) -> float:
         weight = float(function(gamma))
         if not 0 <= weight < math.inf:
@@ -329,7 +335,7 @@ def _integrals(
     function: Callable[[float], float],
     edges: Floats,
 ) -> Floats:
-    """Integrate over each interval between consecutive edges."""
+    """Return the integrals over the intervals between consecutive edges; InputError where one does not converge."""
     from scipy.integrate import IntegrationWarning, quad
 
     values = np.zeros(len(edges) - 1)
@@ -354,7 +360,7 @@ def _integrals(
 
 def _ecuas_cost(data: Data) -> Floats:
     decisions = data.decisions
-    return ecuas_of_checked(
+    return compute_ecuas_cost(
         decisions.uncertainty,
         decisions.candidate_cost,
         n=data.parameter,
@@ -366,8 +372,8 @@ def _ecuas_cost(data: Data) -> Floats:
 def ecuas_if_calibrated(
     u: FloatOrFloats, *, n: float, max_uncertainty: float, epsilon: float
 ) -> FloatOrFloats:
-    """Return ECUAS_n of answers that all have one uncertainty u, which is their mean cost."""
-    return ecuas_of_checked(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)
+    """Return ECUAS_n of calibrated answers with one uncertainty u: their mean cost is u."""
+    return compute_ecuas_cost(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)
 
 
 def _naive_ecuas(naive: Frequencies) -> FloatOrFloats:
@@ -389,23 +395,23 @@ def _naive_uncertainty(naive: Frequencies) -> FloatOrFloats:
 
 def _accepts(data: Data) -> Bools:
     decisions = data.decisions
-    return accepted(
+    return are_accepted(
         decisions.uncertainty, reject_cost=data.parameter, max_uncertainty=decisions.max_uncertainty
     )
 
 
-def _cost_at(data: Data) -> Floats:
+def _expected_cost(data: Data) -> Floats:
     return np.where(_accepts(data), data.decisions.candidate_cost, data.parameter)
 
 
-def _naive_cost_at(naive: Frequencies) -> FloatOrFloats:
+def _naive_expected_cost(naive: Frequencies) -> FloatOrFloats:
     u = naive.uncertainty
-    accepts = accepted(u, reject_cost=naive.parameter, max_uncertainty=naive.max_uncertainty)
+    accepts = are_accepted(u, reject_cost=naive.parameter, max_uncertainty=naive.max_uncertainty)
     return np.where(accepts, u, naive.parameter)
 
 
-def _risks_if_all_right_or_wrong(unjudged: Unjudged) -> Limits:
-    """Return the bounds of the selective risk, a mean over accepted samples, which the answers do not decide."""
+def _selective_risk_bounds(unjudged: Unjudged) -> Limits:
+    """Return the selective risks with all unlabelled answers right, and all wrong: which are accepted is the same."""
     ends = []
     for data in (unjudged.all_right, unjudged.all_wrong):
         accepts = unjudged.weight * _accepts(data)
@@ -416,28 +422,25 @@ def _risks_if_all_right_or_wrong(unjudged: Unjudged) -> Limits:
 
 
 def _confidence_cross_entropy(data: Data) -> Floats:
-    """Return -log of the probability of what is true (N,), in nats: q_e where correct, 1 - q_e where not.
-
-    It is at least epsilon.
-    """
+    """Return -log q_e of correct samples and -log(1 - q_e) of others (N,), in nats; probabilities at least epsilon."""
     decisions = data.decisions
     epsilon = data.options.epsilon
     u = decisions.uncertainty
     if_right = np.abs(np.log(np.maximum(np.abs(1.0 - u), epsilon)))
     if_wrong = np.abs(np.log(np.maximum(u, epsilon)))
-    return _between(if_right, if_wrong, decisions.candidate_cost)
+    return _interpolate(if_right, if_wrong, decisions.candidate_cost)
 
 
 def _confidence_brier_score(data: Data) -> Floats:
-    """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
+    """Return (q_e - correct)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
     decisions = data.decisions
     if_right = np.square(decisions.uncertainty)
     if_wrong = np.square(1.0 - decisions.uncertainty)
-    return _between(if_right, if_wrong, decisions.candidate_cost)
+    return _interpolate(if_right, if_wrong, decisions.candidate_cost)
 
 
-def _between(if_right: Floats, if_wrong: Floats, cost: Floats) -> Floats:
-    """Return costs (N,) that are affine in the candidate cost, from those at 0 and at 1, to the last bit."""
+def _interpolate(if_right: Floats, if_wrong: Floats, cost: Floats) -> Floats:
+    """Return costs (N,) affine in the candidate cost, exactly `if_right` where it is 0 and `if_wrong` where it is 1."""
     return np.asarray((1.0 - cost) * if_right + cost * if_wrong)
 
 
@@ -452,17 +455,17 @@ def _brier_score(data: Data) -> Floats:
 
 
 def entropy(share: Floats) -> FloatOrFloats:
-    """Return the entropy (...) of shares (..., K), in nats."""
-    return _cross_entropy_of_shares(share, np.finfo(np.float64).tiny)
+    """Return the entropy (...) of distributions (..., K), in nats."""
+    return _share_cross_entropy(share, np.finfo(np.float64).tiny)
 
 
-def _cross_entropy_of_shares(share: Floats, least: float) -> FloatOrFloats:
-    """Return the cross-entropy (...) of shares (..., K) that are the probabilities, each at least `least`."""
+def _share_cross_entropy(share: Floats, least: float) -> FloatOrFloats:
+    """Return the cross-entropy (...) of shares (..., K) predicted by themselves, raised to at least `least`."""
     return -(share * np.log(np.maximum(share, least))).sum(axis=-1)
 
 
 def _naive_cross_entropy(naive: Frequencies) -> FloatOrFloats:
-    return _cross_entropy_of_shares(naive.share, naive.options.epsilon)
+    return _share_cross_entropy(naive.share, naive.options.epsilon)
 
 
 def _range_of_cross_entropy(data: Data) -> Limits:
@@ -512,8 +515,8 @@ EXPECTED_COST = Metric(
     assesses="both",
     higher_is_better=False,
     parameter="reject_costs",
-    cost=_cost_at,
-    naive_posterior=_naive_cost_at,
+    cost=_expected_cost,
+    naive_posterior=_naive_expected_cost,
     column=12,
 )
 COVERAGE = Metric(
@@ -547,7 +550,7 @@ SELECTIVE_RISK = Metric(
     higher_is_better=None,
     parameter="reject_costs",
     ratio=(ACCEPTED_COST.name, COVERAGE.name),
-    unjudged=_risks_if_all_right_or_wrong,
+    unjudged=_selective_risk_bounds,
     column=15,
 )
 CONFIDENCE_CROSS_ENTROPY = Metric(

@@ -1,4 +1,4 @@
-"""A system's output and the truth -> per sample, the uncertainty and the cost of its candidate decision."""
+"""A system's output and the truth -> the uncertainty and the cost of the candidate decision for each sample."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .groups import sorted_by
 from .inputs import Array, Bools, Floats, Ints, row_blocks
-from .options import Options, cost_matrix, own_decisions
+from .options import Options, check_decisions, cost_matrix
 
-SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
+SUM_ROUNDING = 1e-12  # rows with a sum this close to 1 are not divided by it
 _LAST_DIGIT = 6e-15  # of uncertainties with 14 digits: a little more than half of it
 EPS = float(np.finfo(np.float64).eps)
 Integers = NDArray[np.object_]  # Python's, of any size
@@ -28,7 +28,7 @@ GAP = 1e-9  # between primal and dual, relative, up to which a larger programme 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """The candidate decisions of one system, from which all its metrics are computed."""
+    """The candidate decision for each sample of one system, from which all its metrics are computed."""
 
     uncertainty: Floats  # (N,), u >= 0, the expected cost of the candidate decision by the system
     candidate_cost: Floats  # (N,), c >= 0, its actual cost; for the 0-1 cost 1 if incorrect
@@ -40,61 +40,61 @@ class Decisions:
     decision: Array | None = None  # (N,), the index of the candidate; only for posteriors
 
     @property
-    def are_of_confidences(self) -> bool:
-        """Whether they are those of confidences alone, and not of posteriors or costs."""
+    def has_only_confidences(self) -> bool:
+        """Whether the system gave confidences, and neither posteriors nor costs."""
         return self.confidence is not None and self.labels is None
 
     @cached_property
     def has_abstentions(self) -> bool:
-        """Whether the system gives no answer to some samples."""
-        return self.are_of_confidences and bool(self.uncertainty.max(initial=0.0) > 1)
+        """Whether the system abstains from answering some samples."""
+        return self.has_only_confidences and bool(self.uncertainty.max(initial=0.0) > 1)
 
     @property
     def abstained(self) -> Bools:
-        """To which samples (N,) the system gives no answer."""
-        if not self.are_of_confidences:
+        """Whether the system abstains, for each sample (N,)."""
+        if not self.has_only_confidences:
             return np.zeros(len(self.uncertainty), np.bool_)
         return np.asarray(self.uncertainty > 1)
 
     @property
     def outcome(self) -> Floats:
-        """What each answer (N,) is: its candidate cost, or 2 where there is none."""
+        """The candidate cost of each sample (N,), 2 where the system abstains."""
         if not self.has_abstentions:
             return self.candidate_cost
         return np.where(self.abstained, 2.0, self.candidate_cost)
 
     @property
     def rank_by(self) -> Floats:
-        """The sort key (N,), increasing with uncertainty: u, or -q_e where 1 - q_e merges small confidences."""
+        """The sort key (N,), increasing with uncertainty: u; of confidences -q_e, since 1 - q_e merges small ones."""
         if self.labels is None and self.confidence is not None:
             return -self.confidence
         return self.uncertainty
 
     @property
     def order(self) -> Ints:
-        """The samples (N,) from the least to the most uncertain, equally uncertain ones as they are given."""
+        """The indices (N,) of the samples by increasing uncertainty; tied ones keep their order."""
         return self._sorted[0]
 
     @property
     def ranks(self) -> Floats:
-        """The sort key (N,) in that order."""
+        """The sort key (N,) in the order of `order`."""
         return self._sorted[1]
 
     @cached_property
     def _sorted(self) -> tuple[Ints, Floats]:
         return sorted_by(self.rank_by)
 
-    def rank_at(self, uncertainty: Floats) -> Floats:
-        """Return the `rank_by` of samples with these uncertainties."""
-        return uncertainty - 1 if self.are_of_confidences else uncertainty
+    def rank_from_uncertainty(self, uncertainty: Floats) -> Floats:
+        """Return the sort key `rank_by` for uncertainties."""
+        return uncertainty - 1 if self.has_only_confidences else uncertainty
 
-    def uncertainty_at(self, rank: Floats) -> Floats:
-        """Return the uncertainty of samples whose `rank_by` is `rank`."""
-        return 1 + rank if self.are_of_confidences else rank
+    def uncertainty_from_rank(self, rank: Floats) -> Floats:
+        """Return the uncertainties for values of the sort key `rank_by`."""
+        return 1 + rank if self.has_only_confidences else rank
 
 
 def make_decisions(form: str, predictions: Array, references: Array, options: Options) -> Decisions:
-    """Return the decisions of checked predictions, (N,) or (N, K), and references (N,) of a form of input."""
+    """Return the decisions for checked predictions (N,) or (N, K) and references (N,), read by the form of input."""
     if form == "confidences":
         if options.abstained is not None:
             predictions = np.where(options.abstained, ABSTAINS, predictions)
@@ -113,7 +113,7 @@ def make_decisions(form: str, predictions: Array, references: Array, options: Op
         references,
         predictions_are=are,
         cost=options.cost,
-        decisions=own_decisions(options, num_samples=num_samples, num_classes=num_classes),
+        decisions=check_decisions(options, num_samples=num_samples, num_classes=num_classes),
         epsilon=options.epsilon,
     )
 
@@ -124,7 +124,7 @@ def confidence_decisions(
     *,
     num_classes: float | None = None,
 ) -> Decisions:
-    """Return the decisions of confidences q_e (N,), correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K."""
+    """Return decisions with u = 1 - q_e, c = 1 - correct and u_M = 1 - 1/K, for confidences q_e (N,)."""
     # at once: large pages of memory are cheaper
     uncertainty, incorrect = np.empty((2, len(correct)))
     np.subtract(1.0, confidence, out=uncertainty)
@@ -143,7 +143,7 @@ def posterior_decisions(
     decisions: Ints | None = None,
     epsilon: float = 1e-7,
 ) -> Decisions:
-    """Return the decisions that posteriors (N, K), checked, and labels (N,) lead to under a cost.
+    """Return the decisions of least expected cost for checked posteriors (N, K), with true classes `labels` (N,).
 
     ========== ==================== ============================= ===================================
     cost       candidate            uncertainty u                 largest uncertainty u_M
@@ -174,16 +174,18 @@ def posterior_decisions(
         c[rows] = rule.cost(label, candidate, cross_entropy[rows])
     if decisions is None:  # then only rounding can pass it
         np.minimum(u, rule.max_uncertainty, out=u)
-    confidences = confidence_at(u) if isinstance(cost, str) and cost == "zero_one" else None
+    confidences = (
+        confidence_from_uncertainty(u) if isinstance(cost, str) and cost == "zero_one" else None
+    )
     return Decisions(
         u, c, rule.max_uncertainty, confidences, cross_entropy, brier_score, labels, decision
     )
 
 
-def confidence_at(uncertainty: Floats) -> Floats:
-    """Return the confidences (N,) of posteriors with these uncertainties: the highest that have the same digits.
+def confidence_from_uncertainty(uncertainty: Floats) -> Floats:
+    """Return the confidences (N,) 1 - u, each the highest that agrees with the 14 digits of u.
 
-    So what is 0.7 on paper is in one bin, that which begins with 0.7, and ties share a bin.
+    So all that is 0.7 on paper lies in the bin that begins at 0.7, and ties share a bin.
     """
     return np.minimum(1 - uncertainty + _LAST_DIGIT, 1.0)
 
@@ -191,12 +193,12 @@ def confidence_at(uncertainty: Floats) -> Floats:
 def cost_decisions(
     uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float
 ) -> Decisions:
-    """Return decisions from the user's own uncertainties and candidate costs, in the unit of `max_uncertainty`."""
+    """Return the decisions for uncertainties and candidate costs (N,) that the user computed."""
     return Decisions(uncertainty, candidate_cost, max_uncertainty)
 
 
-def right_and_wrong(max_uncertainty: float) -> Decisions:
-    """Return a correct and an incorrect answer, which the naive system's values are computed from."""
+def one_right_one_wrong(max_uncertainty: float) -> Decisions:
+    """Return the decisions of one correct and one incorrect answer: the classes of the naive system of confidences."""
     return Decisions(
         np.zeros(2),
         np.array([0.0, 1.0]),
@@ -205,14 +207,14 @@ def right_and_wrong(max_uncertainty: float) -> Decisions:
     )
 
 
-def one_of_each_class(num_classes: int, max_uncertainty: float) -> Decisions:
-    """Return a sample of each class, likewise."""
+def one_sample_per_class(num_classes: int, max_uncertainty: float) -> Decisions:
+    """Return the decisions of one sample of each class: the classes of the naive system of posteriors."""
     none = np.zeros(num_classes)
     return Decisions(none, none, max_uncertainty, labels=np.arange(num_classes))
 
 
 def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
-    """Return the samples at `rows`."""
+    """Return the decisions of the samples `rows`, a slice or indices."""
     columns: dict[str, Any] = {
         name: column[rows]
         for name, column in vars(decisions).items()
@@ -223,7 +225,7 @@ def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """Posteriors of consecutive samples, as a copy to write to, with their logarithms where those were given."""
+    """A writable copy of the posteriors of consecutive samples, with their logarithms if the user passed these."""
 
     q: Floats  # (n, K)
     log_q: Floats | None = None  # (n, K)
@@ -234,9 +236,9 @@ _Candidates = tuple[Ints, Floats]  # the candidate decision of each sample, and 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What a cost says of posteriors: which decision is the candidate, and what it costs given the truth."""
+    """How a cost turns posteriors into candidate decisions, and what these cost given the truth."""
 
-    # of a block, and decisions made already (n,)
+    # of a block and the user's decisions (n,), if any
     decide: Callable[[_Block, Ints | None], _Candidates]
     cost: Callable[[Ints, Ints, Floats], Array]  # of labels, candidates and cross-entropies
     max_uncertainty: float
@@ -269,7 +271,7 @@ def _zero_one(block: _Block, made: Ints | None) -> _Candidates:
 
 
 def _rounded(u: Floats) -> Floats:
-    """Return uncertainties (N,) with 14 digits, so that sums that are equal on paper are ties."""
+    """Return uncertainties (N,) rounded to 14 digits, so that sums that are equal on paper are ties."""
     is_normal = u > 1e-100
     magnitude = np.log10(u, where=is_normal, out=np.zeros(len(u)))
     unit = 10.0 ** (14 - np.ceil(magnitude))
@@ -299,7 +301,7 @@ def _least_expected_cost(matrix: Floats) -> Callable[[_Block, Ints | None], _Can
 def _cheapest(expected: Floats, num_classes: int) -> Ints:
     """Return the first decision (n,) of least expected cost (n, D), up to rounding."""
     decision = np.asarray(expected.argmin(axis=1))
-    # What a sum of products of K non-negative numbers can lose, on both sides: below it costs are equal.
+    # The rounding error of a sum of K non-negative products, twice: costs closer than this count as equal.
     rounding = 2 * (num_classes + 2) * EPS
     least = expected[np.arange(len(expected)), decision, None]
     is_least = expected <= least * (1 + rounding)
@@ -309,7 +311,7 @@ def _cheapest(expected: Floats, num_classes: int) -> Ints:
 
 
 def _blocks(posteriors: Array, predictions_are: str) -> Iterator[_Block]:
-    """Yield blocks of distributions."""
+    """Yield the distributions of posteriors (N, K) in blocks of rows."""
     for rows in row_blocks(posteriors):
         block = np.array(rows, dtype=np.float64, order="C")
         if predictions_are == "logits":
@@ -322,7 +324,7 @@ def _blocks(posteriors: Array, predictions_are: str) -> Iterator[_Block]:
 
 
 def _normalized(block: _Block) -> _Block:
-    """Divide the rows by their sums in place, unless these are 1 up to rounding."""
+    """Return the block with rows divided, in place, by their sums where these are not 1 up to rounding."""
     q = block.q
     sums = (q @ np.ones(q.shape[1]))[:, None]  # several times as fast as a sum over few classes
     off = np.abs(sums - 1) > SUM_ROUNDING
@@ -335,7 +337,7 @@ def _normalized(block: _Block) -> _Block:
 
 
 def log_softmax(logits: Floats) -> Floats:
-    """Return log-softmax of each row of `logits` (N, K), exact also close to 0."""
+    """Return the logarithm of the softmax of each row of logits (N, K), precise also where it is close to 0."""
     rows = np.arange(len(logits))
     top = logits.argmax(axis=1)
     # a difference beyond float64 is a probability of 0 all the same
@@ -394,10 +396,10 @@ def largest_uncertainty(matrix: Floats) -> float:
         )
     exponents = np.frexp(matrix[matrix > 0])[1]
     if matrix.size * (53 + int(np.ptp(exponents))) <= LARGEST_EXACT:
-        costs, unit = _integers(matrix, int(exponents.min()) - 53)
-        low, high = (bound * unit for bound in _bounds(costs, *_simplex(costs)))
+        costs, unit = _scale_to_integers(matrix, int(exponents.min()) - 53)
+        low, high = (bound * unit for bound in _bounds(costs, *_solve_in_integers(costs)))
     else:
-        low, high = _bounds(matrix, *_strategies(matrix))
+        low, high = _bounds(matrix, *_solve_in_floats(matrix))
     largest = float(low)
     if high - low > GAP * high or largest < np.finfo(np.float64).tiny:
         got = f"one between {float(low):g} and {float(high):g}"
@@ -415,7 +417,7 @@ def _bounds(
     q: Array,
     y: Array,
 ) -> tuple[Fraction | float, Fraction | float]:
-    """Return the lower bound of u_M from class weights q and the upper bound from decision weights y."""
+    """Return a lower bound of u_M from weights q (K,) of classes, and an upper one from weights y (D,) of decisions."""
     low = (q @ costs).min()
     high = (costs @ y).max()
     if costs.dtype == object:
@@ -423,15 +425,18 @@ def _bounds(
     return low / q.sum(), high / y.sum()
 
 
-def _integers(matrix: Floats, exponent: int) -> tuple[Integers, Fraction]:
-    """Return integers and the power of 2 whose product is the matrix, exactly."""
+def _scale_to_integers(matrix: Floats, exponent: int) -> tuple[Integers, Fraction]:
+    """Return the integers that times 2**exponent are the matrix, exactly, and 2**exponent."""
     unit = Fraction(2) ** exponent
     wholes = [int(Fraction(cost) / unit) for cost in matrix.ravel().tolist()]
     return np.array(wholes, object).reshape(matrix.shape), unit
 
 
-def _simplex(costs: Integers) -> tuple[Integers, Integers]:
-    """Return weights of classes and of decisions that solve the programme: the sum of y >= 0 where costs @ y <= 1."""
+def _solve_in_integers(costs: Integers) -> tuple[Integers, Integers]:
+    """Return weights of classes and of decisions that solve the programme: maximise sum(y), y >= 0, costs @ y <= 1.
+
+    By the simplex method with exact integer pivots.
+    """
     num_classes, num_decisions = costs.shape
     table = np.zeros((num_classes + 1, num_decisions + 1), object)
     table[:-1, :-1] = costs
@@ -462,7 +467,7 @@ def _simplex(costs: Integers) -> tuple[Integers, Integers]:
 
 
 def _leaving_row(table: Integers, column: int, rows: Ints) -> int:
-    """Return the row whose ratio limits a column of the table most; of several, that of the first variable."""
+    """Return the row of least ratio, which leaves the basis for `column`; of several, that of the first variable."""
     candidates = np.flatnonzero(table[:-1, column] > 0)
     return int(
         min(
@@ -472,8 +477,8 @@ def _leaving_row(table: Integers, column: int, rows: Ints) -> int:
     )
 
 
-def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return weights of classes and of decisions that solve the programme up to rounding."""
+def _solve_in_floats(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return weights of classes and of decisions that solve the programme up to rounding, in float64."""
     from scipy.optimize import linprog
 
     num_classes, num_decisions = matrix.shape
@@ -497,7 +502,7 @@ def _polish(
     q: Floats,
     y: Floats,
 ) -> tuple[Floats, Floats]:
-    """Solve the linear equations for the positive weights exactly, if there are as many of classes as of decisions."""
+    """Return the positive weights to full precision from their linear equations, if these are square and solvable."""
     classes = np.flatnonzero(q)
     decisions = np.flatnonzero(y)
     if len(classes) != len(decisions):

@@ -1,4 +1,4 @@
-"""The Evaluate module: schemas, options and result keys around the functions of the files beside it."""
+"""The module that `evaluate.load` loads: schemas, options and keys of results around the functions of this folder."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ AUROC, AURC, AUGRC, cross-entropy and Brier score.
 _CODE = "https://huggingface.co/spaces/<namespace>/ecuas/tree/main"
 _PAPER = "https://arxiv.org/abs/2605.20490"
 
-_FOR = {
+_FORM_HELP = {
     name: f" ({' and '.join(one.forms)} only)" if len(one.forms) < 3 else ""
     for name, one in OPTIONS.items()
 }
 _TEXTS = [
-    f"    {name}: {one.help}{_FOR[name]}. Default {getattr(DEFAULTS, name)!r}."
+    f"    {name}: {one.help}{_FORM_HELP[name]}. Default {getattr(DEFAULTS, name)!r}."
     for name, one in OPTIONS.items()
 ]
 _ARGS = "\n".join(textwrap.fill(text, 118, subsequent_indent=8 * " ") for text in _TEXTS)
@@ -105,7 +105,7 @@ _CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Checked samples that were added together."""
+    """The checked samples of one call of `add_batch` or `compute`."""
 
     form: str
     predictions: Array  # (B,) or (B, K)
@@ -121,10 +121,10 @@ class _Batch:
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
-    """ECUAS_n and its baselines; options given to `evaluate.load` are defaults of `compute`.
+    """ECUAS_n and its baselines; options passed to `evaluate.load` are the defaults of `compute`.
 
-    What is added is kept until a `compute` succeeds, or `reset` forgets it: in memory, and of several processes in
-    Evaluate's files, as Arrow tables in float64.
+    Added samples are kept in memory until a `compute` succeeds or `reset` is called. Several processes exchange them
+    through Evaluate's files, as Arrow tables in float64.
     """
 
     # Evaluate's own, declared for the type checker.
@@ -137,8 +137,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     _num_own: int
 
     def __init__(self, *names: object, **settings: object) -> None:
-        of_evaluate = set(inspect.signature(evaluate.Metric.__init__).parameters)
-        own = {name: settings.pop(name) for name in {*settings} - of_evaluate}
+        evaluate_names = set(inspect.signature(evaluate.Metric.__init__).parameters)
+        own = {name: settings.pop(name) for name in {*settings} - evaluate_names}
         self.options = copy.deepcopy(own)  # the caller may write to arrays
         checked_options(**self.options)
         super().__init__(*names, **settings)
@@ -176,12 +176,12 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         is_given = predictions is not None or references is not None
         if is_given and not (_is_empty(predictions) and _is_empty(references)):
             require_same_order(predictions=predictions, references=references, **per_sample(asked))
-            passed.append(self._checked(predictions, references, asked))
+            passed.append(self._check_batch(predictions, references, asked))
         try:
-            if self.num_process > 1 and self._of_others is None:
+            if self.num_process > 1 and self._other_batches is None:
                 results = self._compute_of_all([*self._added, *passed], asked)
             else:
-                rows = [*self._added, *passed, *(self._of_others or [])]
+                rows = [*self._added, *passed, *(self._other_batches or [])]
                 results = self._score(rows, checked)
         except BaseException:
             self._has_failed = True
@@ -192,8 +192,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def reset(self) -> None:
         """Forget what was added."""
         self._added: list[_Batch] = []
-        # of other processes, gathered by a compute that failed
-        self._of_others: list[_Batch] | None = None
+        # those of the other processes, if a compute gathered them and then failed
+        self._other_batches: list[_Batch] | None = None
         self._has_failed = False
 
     def __len__(self) -> int:
@@ -216,8 +216,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         if _is_empty(predictions) and _is_empty(references):
             return
         require_same_order(predictions=predictions, references=references)
-        batch = self._checked(predictions, references, self.options)
-        if self._of_others is not None:
+        batch = self._check_batch(predictions, references, self.options)
+        if self._other_batches is not None:
             raise InputError(
                 "the inputs",
                 ("cannot be added: those of all processes are gathered, and their compute failed"),
@@ -245,7 +245,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         reference: object = None,
         **columns: object,
     ) -> None:
-        """Add one checked prediction and reference; as in Evaluate, their names may be those of the columns."""
+        """Add one prediction and its reference; as in Evaluate, also by the names `predictions` and `references`."""
         both = {"predictions": prediction, "references": reference}
         twice = [name for name in columns if both.get(name) is not None]
         if twice:
@@ -286,19 +286,22 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         given = locals()
         options = checked_options(**{name: given[name] for name in OPTIONS})
         arrays = _to_numpy(predictions), _to_numpy(references)
-        every = _Batch(_form(self.config_name, arrays[0]), *arrays)
-        self._of_others = [every.rows(slice(self._num_own, None))]
+        every = _Batch(_input_form(self.config_name, arrays[0]), *arrays)
+        self._other_batches = [every.rows(slice(self._num_own, None))]
         return self._score([every], options)
 
-    def _checked(
+    def _check_batch(
         self, predictions: object, references: object, options: Mapping[str, object]
     ) -> _Batch:
-        """Return a checked batch, which has the shape of those before; labels beside a judge may be nan."""
+        """Return a checked batch; InputError also if its rows have another shape than those of earlier batches.
+
+        Labels beside a judge may be nan.
+        """
         for name, values in {"predictions": predictions, "references": references}.items():
             if values is None:
                 raise InputError(name, "inputs_missing")
         values = numbers(sort_columns(predictions), "predictions")
-        form = _form(self.config_name, values)
+        form = _input_form(self.config_name, values)
         check = FORM_CHECKS[form]
         if form == "confidences" and options.get("judge") is not None:
             check = functools.partial(confidences, are_drawn=True)
@@ -330,7 +333,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def _compute_of_all(
         self, batches: list[_Batch], options: dict[str, object]
     ) -> dict[str, float] | None:
-        """Write batches for the first process, which computes the metrics of all; return None in the others."""
+        """Return, in the first process, the metrics of the batches of all; others write theirs and return None."""
         form = batches[0].form if batches else _CONFIGURATIONS[self.config_name][0]
         self._num_own = sum(len(batch.references) for batch in batches)
         self.selected_feature_format = datasets.Features(_FEATURES[form])
@@ -356,7 +359,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         return results
 
     def signature(self, **options: object) -> str:
-        """Return one line that names all that the numbers depend on; after posteriors, with their number of classes."""
+        """Return what the numbers depend on, in one line; with the number of classes after posteriors were scored."""
         num_classes = self.row_shape[0] if self.row_shape else None
         checked = checked_options(**self._with_defaults(options))
         return str(basis_of_options(checked, num_classes=num_classes))
@@ -367,7 +370,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         return {**options, **kept}
 
     def _release_files(self) -> None:
-        """Let go of files and locks, which Evaluate holds after an error."""
+        """Delete the files and release the locks that Evaluate keeps after an error."""
         self.data = self.writer = self.buf_writer = None
         locks = self.filelocks or [self.filelock]
         paths = self.file_paths or [self.cache_file_name]
@@ -379,7 +382,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
                 lock.release()
 
 
-def _form(config_name: str, predictions: Array) -> str:
+def _input_form(config_name: str, predictions: Array) -> str:
+    """Return "costs", "confidences" or "posteriors"."""
     if config_name == "graded":
         return "costs"
     return "confidences" if predictions.ndim == 1 else "posteriors"
@@ -390,11 +394,12 @@ def _is_empty(values: object) -> bool:
 
 
 def _axes(row_shape: tuple[int, ...]) -> str:
+    """Return what follows N in a shape: "," of (N,), ", 3" of (N, 3)."""
     return "".join(f", {size}" for size in row_shape) or ","
 
 
 def _arrow_table(batch: _Batch, *, schema: pa.Schema) -> pa.Table:
-    """Wrap the arrays as Arrow columns, without a copy."""
+    """Return the batch as an Arrow table, without a copy."""
     predictions = batch.predictions
     values = pa.array(predictions.ravel())
     if predictions.ndim == 2:

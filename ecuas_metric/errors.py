@@ -1,4 +1,4 @@
-"""Errors about an input and notes about a result: sentences with fields, or ids that interfaces have words for."""
+"""Errors about inputs and notes on results: sentences with fields, or ids of sentences that interfaces reword."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 
 from .messages import SENTENCES
 
-LONGEST_VALUE = 100  # characters of an offender in a message
-# an argument, or the id of a rule, an advice or a note -> what a surface says for it
+LONGEST_VALUE = 100  # characters of an offending value in a message
+# name of an argument, or id of a rule, an advice or a note -> the words of an interface (Python, command, page)
 Words = Mapping[str, str]
 _NOTHING = object()
 _PLAIN = re.compile(r"[\w.,:=+/-]*\w")  # text that a shell takes as it is
@@ -26,9 +26,9 @@ def sentence(
     fields: Mapping[str, object],
     words: Words,
 ) -> str:
-    """Return the sentence of an id in the words of an interface, or else in Python's, with its fields filled in.
+    """Return the sentence with this id, in the words of an interface if it has any, with its fields filled in.
 
-    A text that is no id is the sentence itself.
+    A text that is no id is a sentence itself.
     """
     template = words.get(identifier, SENTENCES.get(identifier, identifier))
     return template.format_map({name: _listed(value) for name, value in fields.items()})
@@ -40,7 +40,7 @@ def _listed(value: object) -> object:
 
 
 class InputError(ValueError):
-    """An input that cannot be used: what is wrong with it, as fields.
+    """An input that cannot be used; its attributes say what is wrong with it.
 
     Attributes
     ----------
@@ -50,17 +50,17 @@ class InputError(ValueError):
         What it must be: a sentence, or the id of one that surfaces reword, e.g. "out_of_unit_interval", a key of
         `messages.INPUT_RULES`.
     got : str
-        The first offender in words, or empty.
+        The first offending value in words, or empty.
     value : object
-        The first offender itself, or None.
+        The first offending value itself, or None.
     index : int, tuple of int or None
-        Where it is: the sample, or row and column.
+        Its place: the sample, or row and column.
     count, total : int or None
         How many of how many values break the rule.
     advice : str
         What to do: a sentence, or the id of one, a key of `messages.ADVICE`; or empty.
     fields : dict
-        The numbers and names that the sentences of rule and advice need.
+        What fills the placeholders in the sentences of rule and advice.
 
     Examples
     --------
@@ -103,30 +103,30 @@ class InputError(ValueError):
         return self.render({})
 
     def subject(self, words: Words) -> str:
-        """Return the name of the argument, in the words of an interface."""
+        """Return what the error is about, in the words of an interface: here the argument."""
         return words.get(self.argument, self.argument)
 
     def place(self) -> str:
-        """Return the position of the first offender, with a leading space, or nothing."""
+        """Return the place of the first offending value, with a leading space, or nothing."""
         return "" if self.index is None else f" at index {self.index}"
 
     def reword(self, words: Words) -> InputError:
-        """Return a copy with the argument and the id of the advice replaced by others."""
+        """Return a copy with argument and advice replaced by those in `words`."""
         reworded = copy(self)
         reworded.argument = words.get(self.argument, self.argument)
         reworded.advice = words.get(self.advice, self.advice)
         return reworded
 
     def render(self, words: Words) -> str:
-        """Return one line in the words of an interface: `words` maps names of arguments, and ids, to its own."""
-        fields = self.fields_of_sentences()
+        """Return the message, one line, in the words of an interface."""
+        fields = self.sentence_fields()
         rule = sentence(self.rule, fields, words)
         got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
         advice = sentence(self.advice, fields, words)
         return in_one_line(f"{self.subject(words)} {rule}{got}{self.place()}{share}. {advice}")
 
-    def fields_of_sentences(self) -> Mapping[str, object]:
+    def sentence_fields(self) -> Mapping[str, object]:
         """Return what fills the placeholders of the sentences."""
         return self.fields
 
@@ -139,47 +139,47 @@ def _short_repr(value: object) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """Return text whose breaks of lines, which may be in names and values, are spaces."""
+    """Return text in one line: names and values may have line breaks, which become spaces."""
     return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
 def quoted(text: str) -> str:
-    """Return text as a shell takes it: in double quotes, which all know, unless these would change it."""
+    """Return text quoted for a shell: in double quotes, which every shell knows, unless these would change it."""
     if _PLAIN.fullmatch(text):
         return text
     return shlex.quote(text) if re.search(r'["$`\\]', text) else f'"{text}"'
 
 
-def pairs_of(columns: Mapping[str, str], system: str = "") -> str:
-    """Return the columns of roles, of a system if one is named, in the syntax of the command."""
+def format_columns(columns: Mapping[str, str], system: str = "") -> str:
+    """Return columns by role in the syntax of `--columns`, quoted for a shell: system:role=name,role=name."""
     pairs = ",".join(f"{role}={name}" for role, name in columns.items())
     return quoted(f"{system}:{pairs}" if system else pairs)
 
 
 def labels_line(labels: Sequence[str]) -> str:
-    """Return classes as the command takes them, a line of CSV."""
+    """Return classes in the syntax of `--labels`, a line of CSV."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="").writerow(labels)
     return buffer.getvalue()
 
 
 def missing_package(who_needs: str, *packages: str) -> ImportError:
-    """Return the error that names missing packages and how to install them."""
+    """Return the error that `who_needs`, e.g. "figures need", packages that are missing, with how to install them."""
     return ImportError(f"{who_needs} {' and '.join(packages)}: pip install {shlex.join(packages)}")
 
 
-UNLABELLED = "unlabelled_answers"  # the id of the note that counts them
+UNLABELLED = "unlabelled_answers"  # id of the note that counts answers without a label
 
 
-def fields_of_unlabelled(count: int, total: int, share: float) -> dict[str, Any]:
-    """Return the fields of that note: so many answers, and which share of all, or of their weight."""
+def unlabelled_fields(count: int, total: int, share: float) -> dict[str, Any]:
+    """Return the fields of the note UNLABELLED: how many of all answers, and their share, maybe by weight."""
     by_weight = " by weight" if abs(share - count / total) >= 5e-4 else ""
     return {"count": count, "total": total, "share": share, "by_weight": by_weight}
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a reader of a result must know besides its numbers: ids of `messages`, and the fields of their sentences."""
+    """What a reader of results must know besides the numbers: a sentence or its id, fields, and an advice or its id."""
 
     id: str
     fields: Mapping[str, object] = field(default_factory=dict)
@@ -193,20 +193,20 @@ class Note:
 
     @property
     def fact(self) -> str:
-        """The sentence of Python, without the advice."""
+        """The sentence in the words of Python, without the advice."""
         return sentence(self.id, self.fields, {})
 
     def render(self, words: Words) -> str:
-        """Return fact and advice, in the words of an interface."""
+        """Return sentence and advice, in the words of an interface."""
         fact = sentence(self.id, self.fields, words)
         advice = sentence(self.advice, self.fields, words)
         return f"{fact} {advice}".rstrip()
 
 
 def issue_warnings(notes: Iterable[Note], *, stacklevel: int) -> None:
-    """Issue notes as warnings about a caller, counted as for `warnings.warn` in the function that calls this one.
+    """Issue notes as warnings, with the `stacklevel` that `warnings.warn` would take in the calling function.
 
-    But that an interval is not known: its limits are nan.
+    All but the note that a biased metric has no interval: its limits are nan.
     """
     for note in notes:
         if note.id != "biased":
@@ -215,17 +215,19 @@ def issue_warnings(notes: Iterable[Note], *, stacklevel: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to read a file: what holds of the file then, in words, and what the user says."""
+    """One way to read a file that the user may choose: what it means for the file, and the options that choose it."""
 
     meaning: str
     columns: Mapping[str, str]
-    options: Mapping[str, str | list[str]] = field(default_factory=dict)  # labels are a list
-    file: str = ""  # whose rows the command says that it is about
+    options: Mapping[str, str | list[str]] = field(
+        default_factory=dict
+    )  # others; labels are a list
+    file: str = ""  # whose columns these are, if the command reads several
 
     def render(self, words: Words) -> list[str]:
-        """Return the lines of an interface: the meaning, and below it what to write."""
+        """Return lines in the words of an interface: the meaning as a comment, and below it what to write."""
         columns = {"columns": dict(self.columns)} if self.columns else {}
-        flags = [f"--columns {pairs_of(self.columns, self.file)}"] if columns else []
+        flags = [f"--columns {format_columns(self.columns, self.file)}"] if columns else []
         for name, value in self.options.items():
             text = value if isinstance(value, str) else labels_line(value)
             flag = f"--{name.replace('_', '-')}"
@@ -235,17 +237,17 @@ class Way:
             "arguments": ", ".join(
                 f"{name}={value!r}" for name, value in {**columns, **self.options}.items()
             ),
-            "pairs": pairs_of(self.columns),
+            "pairs": format_columns(self.columns),
         }
         comment = [f"  # {in_one_line(self.meaning)}"] if self.meaning else []
         return [*comment, f"  {sentence('write_way', fields, words)}"]
 
 
 class FileError(InputError):
-    """An unusable input in a file: the fields of `InputError`, its file, and where it is in that.
+    """An input in a file that cannot be used: an `InputError` with the file and the place in it.
 
-    `column` replaces the argument, `row` (as an editor numbers it) the index; `columns` are the roles in the advice.
-    `listed` has lines about what is there, and `ways` what the user may choose from: further lines of the message.
+    `column` stands for the argument and `row`, as an editor numbers it, for the index; `columns` are the columns by
+    role that an advice mentions. Further lines of the message are `listed`, what the file has, and `ways` to read it.
     """
 
     def __init__(
@@ -271,7 +273,7 @@ class FileError(InputError):
         self.ways = tuple(ways)
 
     def render(self, words: Words) -> str:
-        """Return a line in the words of an interface, and below it what is there, and the ways to go on."""
+        """Return the message: one line, and below it what is there and the ways to go on."""
         lines = [super().render(words)]
         if self.listed:
             lines[0] += sentence("there_are", {}, words)
@@ -283,19 +285,19 @@ class FileError(InputError):
         return "\n".join(lines)
 
     def subject(self, words: Words) -> str:
-        """Return the file, and its column or what else the error is about."""
+        """Return the file, and the column or argument that the error is about."""
         what = super().subject(words) if self.column is None else f"column {self.column!r}"
         file = f"{self.file}:" if self.file else ""
         return f"{file} {what}".strip()
 
-    def fields_of_sentences(self) -> Mapping[str, object]:
-        """Return the fields, with the columns that advice names in the syntax of Python and of the command."""
+    def sentence_fields(self) -> Mapping[str, object]:
+        """Return the fields, with `columns` in the syntax of Python and, as `pairs`, of the command."""
         if self.columns is None:
             return self.fields
         return {
             **self.fields,
             "columns": dict(self.columns),
-            "pairs": pairs_of(self.columns),
+            "pairs": format_columns(self.columns),
         }
 
     def place(self) -> str:

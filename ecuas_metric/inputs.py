@@ -1,4 +1,4 @@
-"""Raw arrays -> checked arrays of float64 and integers: what is common to all forms of input."""
+"""Arrays, frames, tensors and lists -> checked arrays of float64 and integers, for all forms of input."""
 
 import math
 import sys
@@ -22,46 +22,51 @@ NO_LIMITS: Limits = (math.nan, math.nan)
 _Notes = tuple[Note, ...]
 # predictions, references -> both, checked
 FormCheck = Callable[[object, object], tuple[Array, Array]]
-FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask for several
+FloatOrFloats = Any  # a number, or an array (...) of several at once
 
 _K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T")
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
-LEAST_PER_CENT = 50  # that the largest of percentages exceeds; others are of a smaller scale
-IGNORED = -100  # the label by which PyTorch and transformers mark what does not count
+LEAST_PER_CENT = (
+    50  # numbers up to it are taken for ratings on a smaller scale, not for percentages
+)
+IGNORED = -100  # the label of ignored samples in PyTorch and transformers
 ROW_SUM_TOLERANCE = 1e-3
-SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a note
-ROUNDED_SUM_TOLERANCE = 0.05  # two digits after the point and ten classes, or bfloat16
-RANGE_TOLERANCE = 1e-6  # beyond 0 and 1: what float32 makes of them
-BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
-# held at a time; so a block has fewer than 10,000 samples, from which on BLAS wakes other cores for a product
+SUM_NOTE = 1e-5  # a larger difference from 1 is no rounding of float32, and is noted
+ROUNDED_SUM_TOLERANCE = 0.05  # rounding of ten classes to two digits, or to bfloat16
+RANGE_TOLERANCE = 1e-6  # below 0 and above 1: rounding of float32
+BLOCK_SIZE = (
+    2**16
+)  # numbers processed at a time, so that temporary arrays stay in the processor's cache
+# so a block has fewer than 10,000 samples: for more, BLAS uses further cores
 NUMBERS_PER_SAMPLE = 8
 
 
 def grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
-    """Return the items of each key, in order."""
+    """Return the items by the value of `key`, in the order of their first occurrence."""
     groups: dict[_K, list[_T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups
 
 
-def picked(values: Floats | None, rows: Ints | Bools) -> Floats | None:
-    """Return `values[rows]`, and None for None."""
+def select_or_none(values: Floats | None, rows: Ints | Bools) -> Floats | None:
+    """Return `values[rows]`, or None if there are no values."""
     return None if values is None else values[rows]
 
 
-def count_up(values: Array) -> bool:
-    """Return whether each number (N,) is one more than that before it."""
+def are_consecutive(values: Array) -> bool:
+    """Return whether each number (N,) is one more than the one before."""
     return bool((np.diff(values) == 1).all())
 
 
 def numbers(values: object, name: str, *, are_costs: bool = False) -> Array:
     """Return lists, arrays, data frames, Series or tensors as an array of real numbers of any shape.
 
-    Floats of fewer than 64 bits become the shortest decimals that round to them, in float64; matrices of 16 bits that
-    are none of probabilities or costs keep their values: see `precision.widen`.
+    Floats of fewer than 64 bits become float64 by their shortest decimals, see `precision.widen`; `are_costs` says that
+    a matrix is one of costs, and no logits of 16 bits, which keep their values. InputError for an empty array or other
+    types.
     """
     array = to_array(values, name, are_costs=are_costs)
     if array.size == 0:
@@ -72,49 +77,50 @@ def numbers(values: object, name: str, *, are_costs: bool = False) -> Array:
 
 
 def scalar(value: object, name: str) -> float:
-    """Return one number of any precision, as arrays are taken."""
+    """Return one number in float64: 0.9 of float32 as 0.9, see `numbers`."""
     return float(numbers(value, name))
 
 
 def to_array(values: object, name: str, *, are_costs: bool = False) -> Array:
-    """Return `numbers`, but also arrays without any, and of other types."""
+    """Return `numbers`, but empty arrays and other types too."""
     if are_costs and np.ndim(values) > 1 and not hasattr(values, "columns"):  # type: ignore[arg-type]
-        return _stacked_rows(values, name)
-    columns = _columns_of_frame(values)
+        return _stack_rows(values, name)
+    columns = _frame_columns(values)
     if columns:
         return np.stack([to_array(column, name) for column in columns], axis=1)
-    return _widened(_unmasked(detach(values)), name)
+    return _to_numbers(_fill_masked(detach(values)), name)
 
 
-def _widened(values: object, name: str) -> Array:
-    """Return lists, arrays or a column of `datasets` in float64, where they are narrower floats."""
+def _to_numbers(values: object, name: str) -> Array:
+    """Return lists, arrays or a column of `datasets` as an array, widened to float64 from narrower floats."""
     try:
-        array = np.asarray(values, _dtype_of_dataset(values))
+        array = np.asarray(values, _dataset_dtype(values))
     except ValueError:
-        raise _ragged(values, name) from None
+        raise _ragged_error(values, name) from None
     is_mixed = array.dtype == np.float64 and _mixes_precisions(values)
     if is_mixed and array.ndim > 1:
-        return _stacked_rows(values, name)
+        return _stack_rows(values, name)
     if is_mixed:
-        return _from_objects(np.fromiter(values, object), name)  # type: ignore[call-overload]
+        return _parse_objects(np.fromiter(values, object), name)  # type: ignore[call-overload]
     if array.dtype.kind in "OUS":
-        return _from_objects(np.asarray(values, dtype=object), name)
+        return _parse_objects(np.asarray(values, dtype=object), name)
     return widen(array)
 
 
-def _stacked_rows(values: Any, name: str) -> Array:
+def _stack_rows(values: Any, name: str) -> Array:
+    """Return a matrix from rows, each widened by itself."""
     return np.stack([to_array(row, name) for row in values])
 
 
-def _unmasked(values: object) -> object:
-    """Return a masked array with nan where it is masked, as NumPy drops the mask silently; anything else unchanged."""
+def _fill_masked(values: object) -> object:
+    """Return a masked array with nan where masked, since NumPy would drop the mask; anything else unchanged."""
     if "numpy.ma" not in sys.modules or not isinstance(values, np.ma.MaskedArray):
         return values
     return np.where(np.ma.getmaskarray(values), np.nan, widen(values.data))
 
 
 def detach(values: object) -> object:
-    """Return a tensor as an array, which knows no gradients, and no bfloat16; other values unchanged."""
+    """Return a tensor as an array, floats in float64; other values unchanged."""
     if not hasattr(values, "detach"):
         return values
     tensor = values.detach().cpu()
@@ -125,8 +131,8 @@ def detach(values: object) -> object:
     return widen(floats.numpy(), dtype)
 
 
-def _dtype_of_dataset(values: Any) -> str | None:
-    """Return the type of a column of `datasets`, whose items are Python floats, and None for anything else."""
+def _dataset_dtype(values: Any) -> str | None:
+    """Return the narrow float type of a column of `datasets`, whose items are Python floats; None for other values."""
     features = getattr(getattr(values, "source", None), "features", None) or {}
     feature: Any = features.get(getattr(values, "column_name", None))
     while hasattr(feature, "feature"):  # of lists
@@ -135,10 +141,10 @@ def _dtype_of_dataset(values: Any) -> str | None:
     return dtype if dtype in FORMATS else None
 
 
-def _columns_of_frame(values: Any) -> list[object]:
-    """Return the columns of a data frame, each of which has its own type, and nothing for anything else.
+def _frame_columns(values: Any) -> list[object]:
+    """Return the columns of a data frame, which may differ in type; nothing for other values.
 
-    None of pandas either where all have one type of NumPy's: it is an array already.
+    Nothing either for a frame of pandas with one type of NumPy: it converts to an array as it is.
     """
     if hasattr(values, "column_names"):  # of PyArrow
         return list(values.columns)
@@ -152,10 +158,10 @@ def _columns_of_frame(values: Any) -> list[object]:
 
 
 def _mixes_precisions(values: object) -> bool:
-    """Return whether a list has floats of fewer than 64 bits among others, which NumPy would widen bit by bit."""
+    """Return whether a list mixes narrow floats with others, so that NumPy would widen 0.9 to 0.899999976."""
     if not isinstance(values, Sequence) or isinstance(values, str):
         return False
-    if set(map(type, values)) <= {float, int, bool, np.float64}:  # the quicker look
+    if set(map(type, values)) <= {float, int, bool, np.float64}:  # quicker than to look at dtypes
         return False
     dtypes = {str(getattr(value, "dtype", "")).removeprefix("torch.") for value in values}
     return not dtypes.isdisjoint(FORMATS) or any(map(_mixes_precisions, values))
@@ -164,13 +170,13 @@ def _mixes_precisions(values: object) -> bool:
 def confidences(
     predictions: object, references: object, *, are_drawn: bool = False
 ) -> tuple[Floats, Array]:
-    """Return confidences (N,), NaN where missing, in [0, 1] up to rounding, and correctness (N,), 0 or 1.
+    """Return confidences (N,), in [0, 1] up to rounding or NaN, and correctness (N,), 0 or 1; else InputError.
 
-    Of answers that `are_drawn` for people to label that of the others is NaN.
+    If answers `are_drawn` for people to label, the correctness of all others is NaN.
     """
     confidence = vector(predictions, "predictions").astype(np.float64, copy=False)
     correct = vector(references, "references")
-    same_length(predictions=confidence, references=correct)
+    require_same_length(predictions=confidence, references=correct)
     ok = np.isnan(confidence) | lie_in_unit_interval(confidence)
     if not ok.all():
         advice = _scale_advice(confidence, correct)
@@ -183,11 +189,11 @@ def confidences(
 
 
 def complement(values: Floats, whole: float = 1.0) -> Floats:
-    """Return what is missing to the whole, to 15 digits of it: 0.1 for 0.9, and not 0.09999999999999998."""
+    """Return whole - values, rounded to 15 digits of the whole: 0.1 for 0.9, and not 0.09999999999999998."""
     digits = 15 - math.ceil(math.log10(max(abs(whole), 1.0)))
     exact = whole - values
     rounded = np.round(exact, digits)
-    # not of those whose order only the last digit tells, as of 1e-16 and 4e-16
+    # tiny values, such as 1e-16 and 4e-16, would become ties
     is_tiny = values < 1e-12 * abs(whole)
     return np.where(is_tiny, exact, rounded)
 
@@ -197,19 +203,19 @@ def fill_missing(
     *,
     missing_confidence: float | None = None,
 ) -> tuple[Floats, _Notes]:
-    """Return `confidence` with each NaN replaced, and a note with their number; InputError without a replacement."""
+    """Return confidences (N,) with NaN replaced, and a note that counts them; InputError if there is no replacement."""
     if not np.isnan(confidence.max(initial=0.0)):  # which is nan if one is
         return confidence, ()
     missing = np.isnan(confidence)
     if missing_confidence is None:
         require(~missing, confidence, "predictions", "is_nan", "set_missing_confidence")
     filled = np.where(missing, np.float64(missing_confidence), confidence)
-    note = _counted("missing", missing, replacement=missing_confidence)
+    note = _count_note("missing", missing, replacement=missing_confidence)
     return filled, (note,)
 
 
 def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
-    """Return an unchanged (N, K) array, K >= 2, whose values `check_posteriors` checks, and labels (N,) in [0, K)."""
+    """Return posteriors (N, K), K >= 2, with values that `check_posteriors` has to check, and labels (N,) in [0, K)."""
     array = numbers(predictions, "predictions")
     if array.ndim != 2:
         raise shape_error(array, "predictions", "wrong_shape", expected="(N,) or (N, K)")
@@ -219,8 +225,8 @@ def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
     return array, labels(references, "references", num_classes=num_classes, num_samples=num_samples)
 
 
-def stacked(positive: Array) -> Floats:
-    """Return posteriors (N, 2) of checked probabilities (N,) of the second class, none of which may be NaN."""
+def posteriors_from_positive(positive: Array) -> Floats:
+    """Return posteriors (N, 2) from probabilities (N,) of the second class; InputError for NaN and other shapes."""
     if positive.ndim != 1:
         expected = "(N,) where they are positive_probabilities"
         raise shape_error(positive, "predictions", "wrong_shape", expected=expected)
@@ -238,10 +244,10 @@ def repair(
     missing_confidence: float | None,
     abstained: Bools | None = None,
 ) -> tuple[Array, _Notes]:
-    """Return checked predictions with rounding corrected and missing confidences filled in, and notes on them.
+    """Return predictions that passed `FORM_CHECKS` clipped, renormalised and filled as the options ask, and notes.
 
-    Positive probabilities (N,), which are of the form posteriors, become (N, 2). Confidences need not be known where
-    no answer was given, `abstained` (N,).
+    Positive probabilities (N,), of the form posteriors, become (N, 2). Posteriors that are no distributions are an
+    InputError. Confidences may be missing where the system `abstained` (N,).
     """
     if form == "costs" or predictions_are in ("log_probabilities", "logits"):
         if renormalize:
@@ -252,8 +258,8 @@ def repair(
         return predictions, check_posteriors(predictions, predictions_are=predictions_are)
     notes: _Notes = ()
     if form == "posteriors" and predictions_are == "positive_probabilities":
-        notes = note_hard(predictions, "probabilities")
-        predictions = stacked(predictions)
+        notes = note_hard_predictions(predictions, "probabilities")
+        predictions = posteriors_from_positive(predictions)
     predictions, clipped = clip(predictions)
     notes += clipped
     if renormalize:
@@ -263,32 +269,32 @@ def repair(
         return predictions, notes + check_posteriors(predictions)
     if abstained is None:
         confidence, filled = fill_missing(predictions, missing_confidence=missing_confidence)
-        return confidence, notes + filled + note_hard(confidence)
-    same_length(predictions=predictions, abstained=abstained)
+        return confidence, notes + filled + note_hard_predictions(confidence)
+    require_same_length(predictions=predictions, abstained=abstained)
     confidence = np.where(abstained, 0.0, predictions)
     confidence, filled = fill_missing(confidence, missing_confidence=missing_confidence)
-    return confidence, notes + filled + note_hard(confidence[~abstained])
+    return confidence, notes + filled + note_hard_predictions(confidence[~abstained])
 
 
-def note_hard(
+def note_hard_predictions(
     predictions: Array,
     what: str = "confidences",
 ) -> tuple[Note, ...]:
-    """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
-    if not np.isin(predictions[:64], (0, 1)).all():  # these few mostly tell
+    """Return a note if predictions are all 0 and 1, both of them: predicted classes rather than probabilities."""
+    if not np.isin(predictions[:64], (0, 1)).all():  # decides most cases without a sort
         return ()
     if not np.array_equal(np.unique(predictions), (0, 1)):
         return ()
-    return (hard_decisions(what),)
+    return (hard_predictions_note(what),)
 
 
-def hard_decisions(what: str) -> Note:
-    """Return the note that predictions look like predicted classes."""
+def hard_predictions_note(what: str) -> Note:
+    """Return the note of `note_hard_predictions`; `what` says what they count as."""
     return Note("hard_decisions", {"what": what}, "use_probabilities")
 
 
 def clip(values: Array) -> tuple[Array, _Notes]:
-    """Return `values` with those outside [0, 1] by at most 1e-6 set to 0 or 1, and a note that counts them."""
+    """Return values with those up to 1e-6 outside [0, 1] set to 0 or 1, and a note that counts them."""
     if _all_within(values, 0.0, 1.0):
         return values, ()
     beyond = (values < 0) | (values > 1)
@@ -296,12 +302,12 @@ def clip(values: Array) -> tuple[Array, _Notes]:
     if not outside.any():
         return values, ()
     clipped = np.where(outside, np.clip(values, 0, 1), values)
-    note = _counted("clipped", outside, tolerance=RANGE_TOLERANCE)
+    note = _count_note("clipped", outside, tolerance=RANGE_TOLERANCE)
     return clipped, (note,)
 
 
 def divide_by_sums(array: Array) -> tuple[Array, _Notes]:
-    """Return probabilities (N, K) with rows whose sums are 1 within 0.05 but not 1e-3 divided by them, and a note."""
+    """Return probabilities (N, K), rows divided by sums that are 1e-3 to 0.05 from 1, and a note that counts them."""
     sums = array.sum(axis=1, dtype=np.float64)
     error = np.abs(sums - 1)
     rounded = (error > ROW_SUM_TOLERANCE) & (error <= ROUNDED_SUM_TOLERANCE)
@@ -309,12 +315,12 @@ def divide_by_sums(array: Array) -> tuple[Array, _Notes]:
         return array, ()
     divisors = np.where(rounded, sums, 1.0)[:, None]
     divided = np.where(rounded[:, None], array / divisors, array)
-    note = _counted("rounded", rounded, largest=error[rounded].max())
+    note = _count_note("rounded", rounded, largest=error[rounded].max())
     return divided, (note,)
 
 
 def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> _Notes:
-    """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
+    """Raise InputError unless each row (N, K) is a distribution in this form; return a note if sums are inexact."""
     if predictions_are == "probabilities":
         return _check_probabilities(array)
     _require_rows(
@@ -334,7 +340,7 @@ def _check_probabilities(array: Array) -> _Notes:
         _require_rows(array, lambda block: ~np.isnan(block), "is_nan")
         sum_to_100 = np.abs(sums / 100 - 1) <= ROUNDED_SUM_TOLERANCE
         are_percentages = array.min() >= 0 and sum_to_100.all()
-        advice = "divide_by_100" if are_percentages else _advice_on_form(array)
+        advice = "divide_by_100" if are_percentages else _form_advice(array)
         _require_rows(array, lie_in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
     advice = "Are classes missing? Each row needs the probability of every class."
@@ -347,8 +353,8 @@ def _check_probabilities(array: Array) -> _Notes:
     return _check_sums(sums, advice)
 
 
-def _advice_on_form(array: Array) -> str:
-    """Return the advice on rows (N, K) that are no probabilities: which form they may have."""
+def _form_advice(array: Array) -> str:
+    """Return the id of the advice on rows (N, K) outside [0, 1]: which form of posteriors they may have."""
     if array.min() >= 0:
         return "name_form"
     return "choose_form" if array.max() <= 0 else "are_logits"
@@ -358,7 +364,7 @@ def costs(predictions: object, references: object) -> tuple[Floats, Floats]:
     """Return checked uncertainties and candidate costs, (N,) each, finite and non-negative."""
     uncertainty = non_negative(vector(predictions, "predictions"), "predictions")
     cost = non_negative(vector(references, "references"), "references")
-    same_length(predictions=uncertainty, references=cost)
+    require_same_length(predictions=uncertainty, references=cost)
     return uncertainty, cost
 
 
@@ -369,9 +375,9 @@ def labels(
     num_classes: int,
     num_samples: int,
 ) -> Ints:
-    """Return `values` as (N,) whole numbers in [0, `num_classes`)."""
+    """Return values as labels (N,), whole numbers in [0, `num_classes`), N = `num_samples`; else InputError."""
     array = vector(values, name)
-    same_length(**{"predictions": range(num_samples), name: array})
+    require_same_length(**{"predictions": range(num_samples), name: array})
     require(array == np.floor(array), array, name, "must be whole numbers")
     in_range = (array >= 0) & (array < num_classes)
     require(
@@ -390,25 +396,25 @@ def blocks(
     *,
     row_size: int = 1,
 ) -> Iterator[slice]:
-    """Yield slices of consecutive rows that hold about `BLOCK_SIZE` numbers each, if a row holds `row_size`."""
+    """Yield slices that cut rows into blocks of about `BLOCK_SIZE` numbers, `row_size` in each row."""
     rows = max(1, BLOCK_SIZE // row_size)
     for first in range(0, num_rows, rows):
         yield slice(first, min(first + rows, num_rows))
 
 
 def is_one_repeated(values: Floats) -> bool:
-    """Return whether an array (N,) is known to be one number, as `np.broadcast_to` gives it."""
+    """Return whether an array (N,) is one number broadcast by `np.broadcast_to`."""
     return not any(values.strides)
 
 
 def inner(first: Floats, second: Floats) -> float:
-    """Return the sum of the products of two arrays (N,), on one core: that of BLAS depends on how many there are."""
+    """Return the inner product of two arrays (N,) on one core; digits of BLAS depend on the number of cores."""
     parts = blocks(len(first), row_size=NUMBERS_PER_SAMPLE)
     return float(sum(np.vecdot(first[rows], second[rows]) for rows in parts))
 
 
 def row_blocks(array: Array) -> Iterator[Array]:
-    """Yield views of consecutive rows of an (N, K) array, about `BLOCK_SIZE` numbers each."""
+    """Yield views of consecutive rows of an array (N, K), of about `BLOCK_SIZE` numbers."""
     for rows in blocks(len(array), row_size=array.shape[1]):
         yield array[rows]
 
@@ -421,7 +427,10 @@ def require(
     advice: str = "",
     **fields: Any,
 ) -> None:
-    """Raise InputError unless all is `ok`: the rule, the first offender and its index, how many, what to do."""
+    """Raise InputError unless all of `ok` is true, with the first offender in `values`, its index and their number.
+
+    `rule`, `advice` and `fields` as of `InputError`.
+    """
     if ok.all():
         return
     first = np.unravel_index(np.argmin(ok), ok.shape)
@@ -439,12 +448,12 @@ def require(
     )
 
 
-def require_named(values: Array | Sequence[object], name: str) -> None:
-    """Raise InputError unless each value (N,) names something."""
+def require_not_missing(values: Array | Sequence[object], name: str) -> None:
+    """Raise InputError if a name in `values` (N,) is missing."""
     array = np.empty(len(values), np.object_)
     array[:] = values
-    # most names are texts, which are soon told
-    is_named = [isinstance(value, str) or not is_nothing(value) for value in values]
+    # texts are the most common, and quickest to check
+    is_named = [isinstance(value, str) or not is_missing(value) for value in values]
     require(np.array(is_named, np.bool_), array, name, "no_membership")
 
 
@@ -454,19 +463,19 @@ def shape_error(
     rule: str,
     **fields: Any,
 ) -> InputError:
-    """Return the error about the shape of an array."""
+    """Return the InputError about the shape of an array."""
     return InputError(name, rule, value=array.shape, got=f"shape {array.shape}", **fields)
 
 
 def finite(values: object, name: str, advice: str = "") -> Floats:
-    """Return an array as float64, or raise InputError where a value is not finite."""
+    """Return values as an array of float64; InputError if one is not finite."""
     array = numbers(values, name)
     require(np.isfinite(array), array, name, "not_finite", advice)
     return array.astype(np.float64, copy=False)
 
 
 def non_negative(array: Array, name: str) -> Floats:
-    """Return `array` in float64 if it is finite and non-negative."""
+    """Return an array in float64; InputError if a value is negative, infinite or NaN."""
     if not _all_within(array, 0.0, np.finfo(np.float64).max):
         ok = (array >= 0) & (array < np.inf)
         require(ok, array, name, "negative_or_infinite")
@@ -474,18 +483,18 @@ def non_negative(array: Array, name: str) -> Floats:
 
 
 def vector(values: object, name: str) -> Array:
-    """Return `values` as numbers of shape (N,)."""
+    """Return values as an array of numbers (N,); else InputError."""
     return one_dimensional(numbers(values, name), name)
 
 
 def one_dimensional(array: Array, name: str) -> Array:
-    """Return `array` if it has shape (N,)."""
+    """Return the array; InputError unless its shape is (N,)."""
     if array.ndim != 1:
         raise shape_error(array, name, "must be one-dimensional")
     return array
 
 
-def same_length(**arrays: Sized) -> None:
+def require_same_length(**arrays: Sized) -> None:
     """Raise InputError unless the named arrays have the same length."""
     names = " and ".join(arrays)
     sizes = tuple(map(len, arrays.values()))
@@ -495,9 +504,9 @@ def same_length(**arrays: Sized) -> None:
 
 
 def require_same_order(**values: Any) -> None:
-    """Raise InputError if indices of pandas have the same labels in another order, which positions would not tell.
+    """Raise InputError if the indices of two pandas objects have the same labels in another order.
 
-    Others are paired by position, as in scikit-learn.
+    Arrays are paired by position, as in scikit-learn, which would pair the wrong rows.
     """
     indexed = {name: one.index for name, one in values.items() if hasattr(one, "iloc")}
     for first, second in combinations(indexed, 2):
@@ -523,7 +532,7 @@ def require_same_order(**values: Any) -> None:
 
 
 def _first_difference(one: Any, other: Any) -> str:
-    """Return the first labels of two indices that differ."""
+    """Return, in words, the first labels in which two indices differ."""
     labels = next(pair for pair in zip(one, other, strict=True) if pair[0] != pair[1])
     return f"{labels[0]!r} and {labels[1]!r} in one row"
 
@@ -536,7 +545,7 @@ def _require_rows(
     *,
     every: bool = True,
 ) -> None:
-    """Require that every number of each row passes a test, or at least one."""
+    """Raise InputError unless each row (N, K) passes a test in every number, or else in at least one."""
     passed = (test(block) for block in row_blocks(array))
     combine = np.all if every else np.any
     ok = np.concatenate([combine(rows, axis=1) for rows in passed])
@@ -556,7 +565,7 @@ def _require_rows(
 
 
 def _check_sums(sums: Floats, advice: str) -> _Notes:
-    """Require sums of 1 within a tolerance, and return a note if float32 does not explain how far they are from 1."""
+    """Raise InputError unless sums (N,) are about 1; return a note if float32 does not explain the difference."""
     off = np.abs(sums - 1)
     require(
         off <= ROW_SUM_TOLERANCE,
@@ -569,23 +578,23 @@ def _check_sums(sums: Floats, advice: str) -> _Notes:
     inexact = off > SUM_NOTE
     if not inexact.any():
         return ()
-    note = _counted("renormalized", inexact, share=inexact.mean(), largest=off.max())
+    note = _count_note("renormalized", inexact, share=inexact.mean(), largest=off.max())
     return (note,)
 
 
-def _counted(identifier: str, marked: Bools, **fields: object) -> Note:
-    """Return the note on how many of how many values are marked."""
+def _count_note(identifier: str, marked: Bools, **fields: object) -> Note:
+    """Return a note of this id with the number of marked values, and of all."""
     count = int(np.count_nonzero(marked))
     return Note(identifier, {"count": count, "total": marked.size, **fields})
 
 
 def _all_within(values: Array, low: float, high: float) -> bool:
-    """Return whether all values lie in [`low`, `high`]; not if one is nan."""
+    """Return whether all values lie in [`low`, `high`]; NaN does not."""
     return bool(values.size and values.min() >= low and values.max() <= high)
 
 
 def lie_in_unit_interval(block: Array) -> Bools:
-    """Return which numbers lie in [0, 1], up to the rounding of float32."""
+    """Return whether each number lies in [0, 1], up to the rounding of float32."""
     return np.asarray((block >= -RANGE_TOLERANCE) & (block <= 1 + RANGE_TOLERANCE))
 
 
@@ -594,7 +603,7 @@ def _are_whole(values: Array) -> bool:
 
 
 def _scale_advice(confidence: Floats, correct: Array) -> str:
-    """Return what to do about confidences (N,) outside [0, 1]."""
+    """Return the id of the advice on confidences (N,) outside [0, 1], or nothing."""
     largest = np.nanmax(confidence)
     if np.nanmin(confidence) < 0:
         return "exponentiate" if largest <= RANGE_TOLERANCE else ""
@@ -607,7 +616,7 @@ def _scale_advice(confidence: Floats, correct: Array) -> str:
 
 
 def _truth_advice(correct: Array, confidence: Floats) -> str:
-    """Return what to do about correctness (N,) that is not 0 or 1."""
+    """Return the advice, or its id, on correctness (N,) that is not 0 or 1."""
     if np.isnan(correct).any():
         return (
             "No label? Leave these answers out, which makes most systems look better "
@@ -622,22 +631,22 @@ def _truth_advice(correct: Array, confidence: Floats) -> str:
 
 
 def are_swapped(truth: Array, predictions: Array) -> bool:
-    """Return whether predictions (N,) are all 0 or 1, and the truth has other values, all in [0, 1]."""
+    """Return whether predictions (N,) look like the truth, all 0 or 1, and the truth like confidences."""
     if not np.isin(predictions, (0, 1)).all():
         return False
     is_share = (truth >= 0) & (truth <= 1)
     return bool(is_share.all() and (truth % 1 != 0).any())
 
 
-def is_nothing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a value of a column is missing: None, nan, or pandas' NA or NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return np.ndim(value) == 0 and bool(value != value)  # type: ignore[arg-type]
 
 
-def _ragged(values: object, name: str) -> InputError:
-    """Return the error about the first row that is not as long as the first one."""
+def _ragged_error(values: object, name: str) -> InputError:
+    """Return the InputError about the first row whose length is not that of row 0."""
     sizes = [np.size(row) for row in np.asarray(values, object)]
     index = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
     return InputError(
@@ -649,25 +658,25 @@ def _ragged(values: object, name: str) -> InputError:
     )
 
 
-def _from_objects(array: NDArray[np.object_], name: str) -> Array:
-    """Return numbers, and nan for what is missing, of an array of Python objects; or of a column of lists."""
+def _parse_objects(array: NDArray[np.object_], name: str) -> Array:
+    """Return an array of Python objects, or of lists, as numbers, with nan for missing ones; else InputError."""
     if array.size and isinstance(array.flat[0], (list, tuple, np.ndarray)):
         return numbers([np.asarray(row) for row in array], name)
     result = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
-        result[index] = _from_object(value, name, index)
+        result[index] = _parse_object(value, name, index)
     return result
 
 
 _NUMBERS = (int, float, np.number, np.bool_)
 
 
-def _from_object(
+def _parse_object(
     value: object,
     name: str,
     index: tuple[int, ...],
 ) -> float:
-    if is_nothing(value):
+    if is_missing(value):
         return np.nan
     if isinstance(value, np.floating) or hasattr(value, "detach"):
         value = to_array(value, name)[()]

@@ -12,7 +12,7 @@ import numpy as np
 
 from .abstentions import answered_count
 from .costs import EXPECTED_COST
-from .decisions import Decisions, one_of_each_class, right_and_wrong
+from .decisions import Decisions, one_right_one_wrong, one_sample_per_class
 from .errors import Note
 from .groups import Groups, Line, Rows, run_starts, sum_samples, totals, weighted_rows
 from .inference import (
@@ -83,7 +83,7 @@ class Answers:
     def num_answered(self) -> int:
         """How many groups, the first ones, are of answers, and not of abstentions."""
         size = len(self.groups.rank)
-        return answered_count(self.groups.rank) if self.form.are_of_confidences else size
+        return answered_count(self.groups.rank) if self.form.has_only_confidences else size
 
     @property
     def answered(self) -> Answers:
@@ -111,10 +111,10 @@ class Answers:
     @property
     def uncertainty(self) -> Floats:
         """The uncertainty of each group (G,)."""
-        return self.form.uncertainty_at(self.groups.rank)
+        return self.form.uncertainty_from_rank(self.groups.rank)
 
     @functools.cached_property
-    def right_and_wrong(self) -> Decisions:
+    def one_right_one_wrong(self) -> Decisions:
         """Right answers at the uncertainty of each group, then wrong ones (2 G,)."""
         return right_and_wrong_at(self.uncertainty, self.form)
 
@@ -131,7 +131,7 @@ class Answers:
 
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
-        return mean_line(key, self.right_and_wrong, self.options)
+        return mean_line(key, self.one_right_one_wrong, self.options)
 
     @functools.cached_property
     def largest(self) -> float:
@@ -228,7 +228,7 @@ def group_answers(
 def make_number(key: Key, answers: Answers, value: float) -> Number | None:
     """Return a number as the engine sees it; None where no interval is known."""
     metric = key.entry
-    if metric.is_of_answers and answers.answered is not answers:
+    if metric.skips_abstentions and answers.answered is not answers:
         return _of_answered(make_number(key, answers.answered, value), answers)
     if not math.isfinite(value) or why_no_inference(key, answers.recalibration):
         return None
@@ -236,7 +236,7 @@ def make_number(key: Key, answers: Answers, value: float) -> Number | None:
         by_confidence = answers.is_binary and metric.naive_confidence is not None
         normalized = _normalized if by_confidence else _normalized_by_classes
         return normalized(key, answers, value)
-    if metric.is_own_loss:
+    if metric.is_posterior_loss:
         return _own_loss(key, answers, value)
     if not _is_inferable(metric, answers.groups):
         return None
@@ -497,8 +497,8 @@ def _normalized(key: Key, answers: Answers, value: float) -> Number:
     """Return a number divided by that of a naive system, which depends on the error rate."""
     line = answers.line(key)
     ones = np.ones(len(line.slope))
-    one_each = right_and_wrong(answers.form.max_uncertainty)
-    naive = _Naive(key.of(""), one_each, answers.options)
+    one_each = one_right_one_wrong(answers.form.max_uncertainty)
+    naive = _Naive(key.as_variant(""), one_each, answers.options)
 
     def at(groups: Groups) -> Point:
         wrong = float(groups.cost.sum())
@@ -520,15 +520,15 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     labels = answers.form.labels
     options = answers.options
     size = int(options.num_classes or 0)
-    is_known = answers.is_binary or key.entry.is_own_loss
+    is_known = answers.is_binary or key.entry.is_posterior_loss
     # A frequency that enters by its logarithm or a maximum is known to first order if K is small against root N.
     if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
         return None
-    plain = key.of("")
+    plain = key.as_variant("")
     loss = sample_costs(plain, answers.form, options)
     classes, part = np.unique(labels, return_inverse=True)
     groups = _sum_parts(loss, part, answers)
-    naive = _Naive(plain, one_of_each_class(size, answers.form.max_uncertainty), options)
+    naive = _Naive(plain, one_sample_per_class(size, answers.form.max_uncertainty), options)
     line = _line_of_costs(groups)
 
     def shares(groups: Groups) -> Floats:
@@ -745,7 +745,7 @@ def _notes(
 
 def _assumes_costs(key: Key) -> bool:
     """Return whether the interval of a number depends on what one more answer is taken to cost."""
-    return not (key.is_plain_share or key.entry.is_own_loss)
+    return not (key.is_plain_share or key.entry.is_posterior_loss)
 
 
 def notes_without_interval(values: Values, recalibration: str | None) -> tuple[Note, ...]:
@@ -787,7 +787,7 @@ def notes_unseen(
 
 def _describe_stretch(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
     """Return the kind of answers that was not seen, among how many answers, and where these lie."""
-    ends = answers.form.uncertainty_at(np.array(hidden.ends))
+    ends = answers.form.uncertainty_from_rank(np.array(hidden.ends))
     name = "uncertainty"
     kind = f"answer that costs {hidden.cost:.3g}"
     if answers.is_binary:

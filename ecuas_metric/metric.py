@@ -1,4 +1,4 @@
-"""What a metric is: one record that holds everything about it, and the registry of these records."""
+"""What a metric is: one record with everything about it, and the registry of these records."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VARIANTS = tuple(OPTION_OF_VARIANT)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a number is: a metric, its parameter and its variant. `str` gives its key in results: normalized_ecuas_1.
+    """What a number is: a metric, its parameter and its variant; as a text its name in results, normalized_ecuas_1.
 
     Examples
     --------
@@ -46,13 +46,13 @@ class Key:
             return f"normalized_{name}"
         return f"{name}_{self.variant}" if self.variant else name
 
-    def of(self, variant: str) -> Key:
+    def as_variant(self, variant: str) -> Key:
         """Return the key of the same metric and parameter in another variant."""
         return self if variant == self.variant else Key(self.metric, self.parameter, variant)
 
     @property
     def entry(self) -> Metric:
-        """The metric's entry in the registry, or what it was: a thread may remove it while another one scores."""
+        """The metric's entry in the registry, also after another thread removed it while this one scores."""
         try:
             return METRICS[self.metric]
         except KeyError:
@@ -60,13 +60,13 @@ class Key:
 
     @property
     def options(self) -> set[str]:
-        """The options that decide whether the number is there, or what it is; but for those that all depend on."""
+        """The options that this number depends on and not all numbers do, such as n or normalize."""
         entry = self.entry
         return {entry.parameter, entry.when, OPTION_OF_VARIANT[self.variant], *entry.options} - {""}
 
     @property
     def assesses(self) -> str:
-        """What the number assesses: a calibration loss only the confidences, whatever its metric does."""
+        """`Metric.assesses` of this number: "confidences" for a calibration loss, whatever its metric assesses."""
         return "confidences" if self.variant == "calibration_loss" else self.entry.assesses
 
     @property
@@ -76,7 +76,7 @@ class Key:
 
     @property
     def is_plain_share(self) -> bool:
-        """Whether the number is a share of the samples."""
+        """Whether the number, no variant, is a share of the samples."""
         return self.entry.is_share and not self.variant
 
 
@@ -86,9 +86,9 @@ class Data:
 
     decisions: Decisions
     options: Options
-    parameter: float = 0.0  # that of the key, e.g. n
-    grouped: Groups | None = None  # the samples by increasing uncertainty
-    largest_cost: float = math.inf  # the most that an answer is taken to cost
+    parameter: float = 0.0  # of the key, e.g. n
+    grouped: Groups | None = None  # of equal uncertainty, increasing
+    largest_cost: float = math.inf  # upper bound of candidate costs, for `Metric.range`
 
     @property
     def groups(self) -> Groups:
@@ -105,7 +105,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """A number at some samples: its value, and the influence of a further one."""
+    """A statistic of samples: its value, and the influence of one more sample on it."""
 
     value: float
     line: Line
@@ -113,10 +113,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:
-    """What the naive system knows: how often each class, or each of right and wrong, occurs."""
+    """What the naive system knows: the shares of the K classes, or (K = 2) of right and of wrong answers."""
 
     share: Floats  # (..., K), sums to 1
-    uncertainty: FloatOrFloats  # (...), of the naive system; None of right and wrong
+    uncertainty: (
+        FloatOrFloats  # (...), of the naive system; None if the shares are of right and wrong
+    )
     max_uncertainty: float
     options: Options
     parameter: float = 0.0
@@ -124,10 +126,10 @@ class Frequencies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unjudged:
-    """Confidences of which some answers are not judged, and the same data with these all right, and all wrong."""
+    """Confidences of answers some of which have no label, and the same data with these all right, and all wrong."""
 
     confidence: Floats  # (N,)
-    correct: Floats  # (N,), 1, 0, or nan where it is not known
+    correct: Floats  # (N,), 1, 0, or nan without a label
     weight: Floats  # (N,)
     all_right: Data
     all_wrong: Data
@@ -153,10 +155,10 @@ class Metric:
     Attributes
     ----------
     name, title, description : str
-        Its key, its short name in the header of a table, and one line on what it measures.
+        Its name in results, its short name in the header of a table, and one line on what it measures.
     assesses : str
-        "decisions", "confidences", "posteriors" or "both" (decisions and confidences). What assesses confidences only
-        ranks no systems whose answers differ.
+        "decisions", "confidences", "posteriors" or "both" (decisions and confidences). One of confidences only does
+        not rank systems whose answers differ.
     higher_is_better : bool or None
         None if neither is better.
     needs : str
@@ -165,54 +167,56 @@ class Metric:
         The option that has its parameters, one number for each: "", "n" or "reject_costs"; "any" for parameters that
         are named with it, as in ``risk_at_coverage_0.9``.
     options : tuple of str
-        The options besides that it depends on and not all metrics do, as ``n_bins``: one that no metric shown depends
-        on is refused.
+        Further options that it depends on and not all metrics do, as ``n_bins``. An option that no metric shown
+        depends on is refused.
     cost : callable, optional
         `Data` to the cost of each sample, shape (N,), affine in the candidate cost; the metric is its weighted mean.
     value : callable, optional
-        `Data` to the value, from `Data.groups`; from samples if `of_samples`. Its interval holds if it changes smoothly
-        with the weight of each answer, as a mean does and a median does not: with `of_samples` and no `line` it has
-        none.
+        `Data` to the value, from `Data.groups`. Its interval holds if it changes smoothly with the weight of each
+        answer, as a mean does and a median does not.
+    of_samples : bool
+        Whether `value` is computed from the samples instead; without a `line` it then has no interval.
     ratio : tuple of str, optional
         The metrics of which it is the quotient.
     line : callable, optional
         `Data` to the influence of a sample, `Line`, from `Data.groups`; by default that of `cost` and `ratio`, and
         for a `value` a jackknife over the groups.
     range : tuple of float or callable, optional
-        The least and the largest possible value, or `Data` (of which no rows are used) to these; by default what `cost`
-        can be, and any number for a `value`.
+        The least and the largest possible value, or `Data` to these, of which no rows may be used; by default those of
+        `cost`, and any number for a `value`.
     bias : callable, optional
         `Data`, value and effective number of samples to the bias, to the order 1 / N; by default none.
     fewest : tuple of int
-        So many wrong, and right, answers must there be for its interval to hold; of fewer it has none, and no test.
+        The fewest wrong, and right, answers for which its interval holds; with fewer it has no interval and no test.
     is_biased : bool
         Whether its bias exceeds the width of an interval, so that it has none.
     unjudged : callable, optional
-        `Unjudged` to the least and the largest value over all that unlabelled answers can be. By default that of a mean
-        for `cost`; otherwise no bounds are known, and a note says so.
+        `Unjudged` to the least and the largest value over all labels that unlabelled answers may have. For a `cost`
+        the default is that of a mean; otherwise no bounds are known, and a note says so.
     naive_confidence, naive_posterior : callable, optional
-        `Frequencies` to the value (...) of the system that knows only these; it divides the normalised value.
+        `Frequencies` to the value (...) of the system that knows only these, by which `normalize` divides.
     two_classes : tuple of str and float, optional
-        For a loss of posteriors: the metric of confidences that it is for two classes, and the factor.
+        For a loss of posteriors: the metric of confidences to which it is proportional for two classes, and the
+        factor.
     is_share : bool
         Whether it is the share of some samples among all.
     has_order_bounds : bool
-        Whether it is least and largest for the cheapest and the dearest order of samples whose order is not known.
+        Whether, where the order of some samples is unknown, its extremes are its values with the cheapest first and
+        with the dearest first.
     has_average : bool
         Whether its mean over tasks has a meaning.
     has_audit : bool
-        Whether its interval holds, by simulation, where a judge's verdicts are corrected by labels of people: of a
-        `value` (a mean and a ratio hold).
+        For a `value`: whether its interval was found by simulation to hold where people's labels correct a judge's.
+        Those of means and ratios hold.
     has_recalibrated : bool
         Whether `decompose` adds its value after the best recalibration.
     when : str
         "" (always), "ratio" (only to compute another), "calibration" (if that option is set) or "named" (in a list of
         metrics).
     only_in_full : bool
-        Whether a table shows it only where all or it is asked for, so that the others fit a terminal.
+        Whether tables leave it out, so that they fit a terminal, unless it is named or all metrics are asked for.
     column : float
-        Its place in tables and among the keys of results, by increasing numbers: 10.5 is between 10 and 11. What
-        assesses decisions comes first; by default it is the last.
+        Its place in tables and results, where metrics stand by increasing numbers; by default last.
     """
 
     name: str
@@ -246,7 +250,7 @@ class Metric:
     column: float = 100.0
 
     def applies(self, decisions: Decisions) -> bool:
-        """Return whether it is defined for a system, and so are the two of which it is the quotient."""
+        """Return whether it, and both metrics of its `ratio`, are defined for a system."""
         if not all(METRICS[name].applies(decisions) for name in self.ratio or ()):
             return False
         if self.needs == "confidences":
@@ -263,23 +267,23 @@ class Metric:
         return self.unjudged is not None or self.cost is not None
 
     @property
-    def is_of_answers(self) -> bool:
-        """Whether it assesses the confidences of answers, and not what a system does with all samples."""
+    def skips_abstentions(self) -> bool:
+        """Whether it is computed without abstentions: it assesses confidences, which only answers have."""
         return self.assesses == "confidences" and not self.is_share
 
     @property
-    def is_own_loss(self) -> bool:
-        """Whether it is a mean of losses that are no function of the uncertainty and the candidate cost."""
+    def is_posterior_loss(self) -> bool:
+        """Whether it is a mean of losses of whole posteriors, which uncertainty and candidate cost do not determine."""
         return self.cost is not None and self.assesses == "posteriors"
 
 
-Keys = str | Iterable["Key | str"]  # numbers that are asked for, by key or by name
+Keys = str | Iterable["Key | str"]  # numbers to select, by key or by name
 
 
 def checked_keys(keys: Keys) -> list[Key]:
-    """Return keys, or those of names, checked.
+    """Return keys, from keys or names, several names joined by commas.
 
-    InputError for an unknown metric, and for a parameter that is missing or not taken.
+    InputError for an unknown metric, a missing parameter, and one that the metric does not take.
     """
     listed = keys.split(",") if isinstance(keys, str) else keys
     asked = [parse_key(key) if isinstance(key, str) else _widened(key) for key in listed]
@@ -305,7 +309,7 @@ def checked_keys(keys: Keys) -> list[Key]:
 
 
 def parse_key(name: str) -> Key:
-    """Return the key that a name is of: as `str` gives it, or by the metric's title, in any case.
+    """Return the key of a number by its name in results, or with the metric's title, in any case.
 
     >>> [str(parse_key(name)) for name in ("ecuas_1", "ECUAS_0.5", "ER", "normalized_ecuas_0")]
     ['ecuas_1', 'ecuas_0.5', 'error_rate', 'normalized_ecuas_0']
@@ -324,7 +328,7 @@ def parse_key(name: str) -> Key:
 
 
 def _widened(key: Key) -> Key:
-    """Return a key whose parameter is a float64, as arrays are taken."""
+    """Return a key with its parameter in float64: 0.9 of float32 as 0.9, as in arrays."""
     if isinstance(key, Key) and isinstance(key.parameter, np.floating):
         return Key(key.metric, scalar(key.parameter, "only"), key.variant)
     return key
@@ -353,7 +357,7 @@ METRICS: dict[str, Metric] = {}  # by name, in the order of the keys of results;
 _REMOVED: dict[str, Metric] = {}
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _PARAMETER = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?|inf")
-_IN_KEYS = re.compile(  # what follows the name of a metric in keys of results
+_KEY_SUFFIX = re.compile(  # what follows the name of a metric in keys of results
     r"(_(\d+|inf|recalibrated|calibration_loss|low|high|min|max|standard_error|lower_bound|upper_bound))+"
 )
 _RESERVED = ("n", "system", "part")  # names of columns of reports, in any case
@@ -367,7 +371,7 @@ def register(metrics: Iterable[Metric]) -> None:
 
 
 def add_metric(metric: Metric) -> Metric:
-    """Add a metric to the registry: from then on it has its value, interval, comparison, plan, state and column.
+    """Add a metric to the registry: from then on all results, comparisons, plans, states and tables have it.
 
     Parameters
     ----------
@@ -381,9 +385,9 @@ def add_metric(metric: Metric) -> Metric:
     Raises
     ------
     InputError
-        If a metric has this name, or a key that it could have, as ``ecuas_3``; if it is not a name of letters, digits
-        and _; if there is not exactly one of cost, value and ratio, or a field that names something names what is not
-        there.
+        If its name is that of another metric, or may be one of its keys, as ``ecuas_3``; if it has other characters
+        than letters, digits and _; if it has not exactly one of cost, value and ratio; or if a field has none of its
+        choices.
 
     Examples
     --------
@@ -401,7 +405,7 @@ def add_metric(metric: Metric) -> Metric:
     0.25
     >>> _ = remove_metric(sure)
     """
-    _require_own_name(metric)
+    _check_name(metric)
     ways = [metric.cost, metric.value, metric.ratio]
     if sum(way is not None for way in ways) != 1:
         raise InputError("metric", "must have one of cost, value and ratio", value=metric.name)
@@ -413,10 +417,10 @@ def add_metric(metric: Metric) -> Metric:
     return metric
 
 
-def _require_own_name(metric: Metric) -> None:
-    """Raise InputError if a metric's name or title is taken, or cannot be asked for."""
+def _check_name(metric: Metric) -> None:
+    """Raise InputError if a metric's name or title is taken, or the name is no valid key of results."""
     there = list(METRICS.values())
-    if any(one.name == metric.name or _share_keys(metric.name, one.name) for one in there):
+    if any(one.name == metric.name or _keys_collide(metric.name, one.name) for one in there):
         raise InputError("metric", "metric_exists", value=metric.name)
     titles = [*_RESERVED, *(one.title.lower() for one in there)]
     if metric.name.lower() in titles or metric.title.lower() in titles:
@@ -429,14 +433,14 @@ def _require_own_name(metric: Metric) -> None:
         )
 
 
-def _share_keys(one: str, other: str) -> bool:
-    """Return whether the name of one metric may be a key of another one."""
+def _keys_collide(one: str, other: str) -> bool:
+    """Return whether the name of one metric may be a key of the other one: ecuas_3 of ecuas."""
     shorter, longer = sorted([one, other], key=len)
-    return longer.startswith(shorter) and bool(_IN_KEYS.fullmatch(longer.removeprefix(shorter)))
+    return longer.startswith(shorter) and bool(_KEY_SUFFIX.fullmatch(longer.removeprefix(shorter)))
 
 
 def remove_metric(metric: Metric) -> Metric:
-    """Take a metric of `add_metric` out of the registry.
+    """Remove a metric that `add_metric` added from the registry.
 
     Parameters
     ----------
@@ -467,9 +471,9 @@ def remove_metric(metric: Metric) -> Metric:
     return metric
 
 
-_OfParameter = TypeVar("_OfParameter", Data, Frequencies)
+_Parametrized = TypeVar("_Parametrized", Data, Frequencies)
 
 
-def at_parameter(data: _OfParameter, key: Key) -> _OfParameter:
-    """Return the data with the parameter of a key."""
+def at_parameter(data: _Parametrized, key: Key) -> _Parametrized:
+    """Return the data, or the naive system's frequencies, with the parameter of a key."""
     return dataclasses.replace(data, parameter=key.parameter or 0.0)

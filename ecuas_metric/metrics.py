@@ -21,11 +21,11 @@ from .options import Options
 from .order import ORDER_METRICS
 from .peer_metrics import PEER_METRICS
 
-_STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
-_ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
-# of the value, below which such a derivative is rounding: 1e-13 of it in the difference
-_NOISE = 1e-7
-_MOST_PARTS = 256  # runs of groups with a derivative of their own: two values each
+_STEP = 1e-5  # in the logarithm of a class's share, for derivatives of the naive system's values
+# share of the total weight that is added for derivatives of a value of groups: about the root of float64's precision
+_ADDED = 1e-6
+_NOISE = 1e-7  # share of the value below which such a derivative is rounding, 1e-13 of the value / _ADDED
+_MAX_RUNS = 256  # runs of groups with a derivative of their own: two values each
 
 _ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *PEER_METRICS]
 register(sorted(_ENTRIES, key=lambda metric: metric.column))
@@ -39,7 +39,7 @@ def defined_keys(
     *,
     when: Collection[str] = ("",),
 ) -> list[Key]:
-    """Return the keys of the metrics that are defined for a system, in the order of the registry."""
+    """Return the keys of a system's metrics with one of these `Metric.when`, one for each parameter in the options."""
     parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs}
     keys = []
     for name, metric in list(METRICS.items()):  # once, since threads may add one
@@ -58,13 +58,13 @@ def metric_values(
     *,
     keys: Iterable[Key] | None = None,
 ) -> dict[Key, float]:
-    """Compute plain metrics with the weights of the options: those in `keys`, by default all."""
+    """Compute metrics without variants: those in `keys`, by default all that are always shown."""
     if keys is None:
         keys = defined_keys(decisions, options)
     wanted = list(dict.fromkeys(keys))
     values: dict[Key, float] = {}
     if decisions.has_abstentions:
-        of_answers = [key for key in wanted if key.entry.is_of_answers]
+        of_answers = [key for key in wanted if key.entry.skips_abstentions]
         values = _answered_values(decisions, ties, options, of_answers)
     values |= _sample_values(decisions, ties, options, [key for key in wanted if key not in values])
     return {key: values[key] for key in wanted}
@@ -73,7 +73,7 @@ def metric_values(
 def _answered_values(
     decisions: Decisions, ties: Groups, options: Options, keys: Sequence[Key]
 ) -> dict[Key, float]:
-    """Return plain values of the samples that a system answers; nan if there are none."""
+    """Return the values of keys without the samples where the system abstains; nan if no sample is left."""
     answered, their_options = answered_samples(decisions, options)
     if not len(answered.uncertainty):
         return dict.fromkeys(keys, math.nan)
@@ -83,8 +83,8 @@ def _answered_values(
 def _sample_values(
     decisions: Decisions, ties: Groups, options: Options, keys: Sequence[Key]
 ) -> dict[Key, float]:
-    """Return plain values of all samples."""
-    values = _mean_costs(decisions, options, _with_parts(keys))
+    """Return the values of keys over all samples."""
+    values = _mean_costs(decisions, options, _mean_keys(keys))
     data = Data(decisions, options, grouped=ties)
     for key in keys:
         metric = key.entry
@@ -97,7 +97,7 @@ def _sample_values(
 
 
 def ratio_keys(key: Key) -> list[Key]:
-    """Return the keys of the numerator and the denominator of a ratio."""
+    """Return the keys of the numerator and the denominator of a ratio; nothing for other metrics."""
     return [Key(name, key.parameter) for name in key.entry.ratio or ()]
 
 
@@ -106,8 +106,8 @@ def quotient(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator > 0 else math.nan
 
 
-def _with_parts(keys: Iterable[Key]) -> list[Key]:
-    """Return the keys of means among these and among the parts of ratios."""
+def _mean_keys(keys: Iterable[Key]) -> list[Key]:
+    """Return the keys of all means that these are computed from: those that are means, and parts of ratios."""
     every = dict.fromkeys(part for key in keys for part in ratio_keys(key) or [key])
     return [key for key in every if key.entry.cost is not None]
 
@@ -125,7 +125,7 @@ def sample_costs(
 
 
 def right_and_wrong_at(u: Floats, form: Decisions) -> Decisions:
-    """Return samples (2 G,) that cost nothing at uncertainties u (G,), then samples that cost 1 there."""
+    """Return 2 G samples of a form: for each uncertainty u (G,) one of cost 0, then for each one of cost 1."""
     twice = np.append(u, u)
     return replace(
         form,
@@ -136,20 +136,21 @@ def right_and_wrong_at(u: Floats, form: Decisions) -> Decisions:
 
 
 def mean_line(key: Key, samples: Decisions, options: Options) -> Line:
-    """Return the cost (G,) of samples of `right_and_wrong_at`: if right, and its increase per unit of theirs."""
+    """Return the cost (G,) of samples of `right_and_wrong_at` as a line in c: at c = 0, and the slope per unit of c."""
     right, wrong = sample_costs(key, samples, options).reshape(2, -1)
     return Line(right, wrong - right)
 
 
 def value_line(metric: Metric, data: Data) -> Line:
-    """Return the influence of samples on a function of the tie groups: its own line, or a jackknife over them."""
+    """Return the influence of a sample of each group on a metric with a `value`: its `line`, else a jackknife."""
     return metric.line(data) if metric.line is not None else _jackknife_line(metric, data)
 
 
 def _jackknife_line(metric: Metric, data: Data) -> Line:
-    """Return the line by differences: a little weight is added to each of at most `_MOST_PARTS` runs of groups.
+    """Return influences by the infinitesimal jackknife (Efron 1982): the change when a little weight is added.
 
-    This is the infinitesimal jackknife (Efron 1982) of right and of wrong samples, of which a line is the secant.
+    It is added to right and then to wrong samples, in each of at most `_MAX_RUNS` runs of neighbouring groups; the line
+    connects the two influences.
     """
     groups = data.groups
     assert metric.value is not None
@@ -157,7 +158,7 @@ def _jackknife_line(metric: Metric, data: Data) -> Line:
     amount = _ADDED * total
     value = float(metric.value(data))
     count = len(groups.weight)
-    parts = min(count, _MOST_PARTS)
+    parts = min(count, _MAX_RUNS)
     part = np.arange(count) * parts // count
     influence = np.empty((2, parts))
     for index in range(parts):
@@ -169,11 +170,11 @@ def _jackknife_line(metric: Metric, data: Data) -> Line:
             influence[cost, index] = (moved - value) / _ADDED
     right, wrong = influence[:, part]
     noise = _NOISE * abs(value)
-    return Line(_or_0(right, noise), _or_0(wrong - right, noise))
+    return Line(_drop_noise(right, noise), _drop_noise(wrong - right, noise))
 
 
-def _or_0(influence: Floats, noise: float) -> Floats:
-    """Return influences, and 0 for what is rounding, which else decided on which answers a number depends."""
+def _drop_noise(influence: Floats, noise: float) -> Floats:
+    """Return influences with 0 for those up to `noise`: rounding must not decide which answers a number depends on."""
     return np.where(np.abs(influence) > noise, influence, 0.0)
 
 
@@ -182,7 +183,7 @@ def _mean_costs(
     options: Options,
     keys: Collection[Key],
 ) -> dict[Key, float]:
-    """Return the (weighted) mean cost of each metric that is one, summed in blocks that stay in the cache."""
+    """Return the weighted mean cost of each key, summed in blocks of rows that stay in the cache."""
     totals = dict.fromkeys(keys, 0.0)
     weight = options.sample_weight
     size = len(decisions.uncertainty)
@@ -199,47 +200,49 @@ def _mean_costs(
 
 
 def naive_values(decisions: Decisions, options: Options, weight: Floats) -> dict[Key, float]:
-    """Return the naive system's value of every metric that has one, for weights (N,)."""
+    """Return the value of each metric for the system that knows only frequencies, of samples with weights (N,)."""
     values: dict[Key, float] = {}
     if decisions.confidence is not None:
         # each summed for itself: one that is missing is exactly 0
         wrong = decisions.candidate_cost
         if decisions.has_abstentions:
             weight = weight * ~decisions.abstained
-        values |= _values_of_answers(
+        values |= _naive_answer_values(
             np.array([inner(weight, 1 - wrong), inner(weight, wrong)]), decisions, options
         )
     if decisions.labels is not None:
         num_classes = int(options.num_classes or 0)
         counts = totals(decisions.labels, weight, num_classes)
-        values |= _values_of_classes(counts, decisions, options)
+        values |= _naive_class_values(counts, decisions, options)
     return values
 
 
-def _values_of_answers(
+def _naive_answer_values(
     counts: Floats, decisions: Decisions, options: Options
 ) -> dict[Key, FloatOrFloats]:
-    """Return the values (...) of the system that knows how many answers are right, and how many wrong (..., 2)."""
+    """Return the values (...) of the naive system from counts (..., 2) of right and of wrong answers."""
     naive = Frequencies(_shares(counts), None, decisions.max_uncertainty, options)
-    return _naive_values("naive_confidence", naive, decisions)
+    return _naive_entry_values("naive_confidence", naive, decisions)
 
 
-def _values_of_classes(
+def _naive_class_values(
     counts: Floats, decisions: Decisions, options: Options
 ) -> dict[Key, FloatOrFloats]:
-    """Return the values (...) of the system that knows how often each class occurs (..., K)."""
+    """Return the values (...) of the naive system from counts (..., K) of the classes."""
     share = _shares(counts)
     largest = decisions.max_uncertainty
-    u = np.minimum(_uncertainty(share, options.cost), largest)
+    u = np.minimum(_class_uncertainty(share, options.cost), largest)
     naive = Frequencies(share, u, largest, options)
-    # those of posteriors, which have confidences if and only if the cost is the 0-1 cost
+    # posteriors have confidences if and only if the cost is the 0-1 cost
     is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
     form = replace(decisions, confidence=decisions.uncertainty if is_zero_one else None)
-    return _naive_values("naive_posterior", naive, form)
+    return _naive_entry_values("naive_posterior", naive, form)
 
 
-def _naive_values(field: str, naive: Frequencies, form: Decisions) -> dict[Key, FloatOrFloats]:
-    """Return the values (...) of the naive system for each metric of a form that has them in this field."""
+def _naive_entry_values(
+    field: str, naive: Frequencies, form: Decisions
+) -> dict[Key, FloatOrFloats]:
+    """Return the values (...) by `field`, naive_confidence or naive_posterior, of all metrics that have it."""
     values = {}
     for key in defined_keys(form, naive.options):
         value = getattr(key.entry, field)
@@ -249,13 +252,14 @@ def _naive_values(field: str, naive: Frequencies, form: Decisions) -> dict[Key, 
 
 
 def _shares(counts: Floats) -> Floats:
-    """Return counts (..., K) over their sums; nan where nothing was counted, as of a system that gives no answer."""
+    """Return counts (..., K) divided by their sums; nan where these are 0, as for a system that always abstains."""
     total = counts.sum(axis=-1, keepdims=True)
     none = np.full(counts.shape, np.nan)
     return np.asarray(np.divide(counts, total, out=none, where=total > 0))
 
 
-def _uncertainty(share: Floats, cost: str | Floats) -> FloatOrFloats:
+def _class_uncertainty(share: Floats, cost: str | Floats) -> FloatOrFloats:
+    """Return the uncertainty (...) of the posterior `share` (..., K) under a cost."""
     if not isinstance(cost, str):
         return (share @ cost).min(axis=-1)
     return entropy(share) if cost == "log" else 1 - share.max(axis=-1)
@@ -266,8 +270,11 @@ def naive_slopes(
     shares: Floats,
     options: Options,
 ) -> dict[Key, Floats]:
-    """Return the derivatives of the naive system's values by the share of each class, by central differences."""
-    values_of = _values_of_answers if one_each.labels is None else _values_of_classes
+    """Return the derivatives (K,) of the naive system's values by each of the shares (K,), by central differences.
+
+    `one_each` has one sample of each class, or one right and one wrong answer.
+    """
+    values_of = _naive_answer_values if one_each.labels is None else _naive_class_values
     step = _STEP * np.eye(len(shares))
     moved = shares * np.stack([1 + step, 1 - step])  # up and down (2, K, K), a class in each row
     width = 2 * _STEP * or_1(shares)
@@ -284,21 +291,21 @@ def add_variants(
     form: Decisions,
     options: Options,
 ) -> dict[Key, float]:
-    """Return the values of keys, variants computed from the plain values; keys that the system lacks are left out.
+    """Return the values of keys: plain ones, and variants computed from these; keys without a value are left out.
 
-    `naive` gives the values of the naive system.
+    `naive` computes the naive system's values, which only normalised variants need.
     """
     values = dict(plain)
     variants = {key.variant for key in keys}
     if "normalized" in variants:
         for key, value in naive().items():
             if key in plain:
-                values[key.of("normalized")] = quotient(plain[key], value)
+                values[key.as_variant("normalized")] = quotient(plain[key], value)
     if variants & {"recalibrated", "calibration_loss"}:
         for key, best in recalibrated_values(ties, form, options).items():
-            if key.of("") in plain:
+            if key.as_variant("") in plain:
                 values[key] = best
-                values[key.of("calibration_loss")] = plain[key.of("")] - best
+                values[key.as_variant("calibration_loss")] = plain[key.as_variant("")] - best
     return {key: float(values[key]) for key in keys if key in values}
 
 
@@ -310,16 +317,16 @@ def recalibrated_values(
     form: Decisions,
     options: Options,
 ) -> dict[Key, float]:
-    """Return each ECUAS_n after the best recalibration, on the same data, that keeps the uncertainties' order.
+    """Return ECUAS_n after the best monotone recalibration of the uncertainties, fitted on the same data.
 
-    Of `form` the largest uncertainty and which arrays there are is used. Among all maps that keep the order, the
-    isotonic regression is optimal for every proper score at once (Brummer and du Preez 2013).
+    It is the isotonic regression, optimal for every proper score at once (Brummer and du Preez 2013). `form` tells u_M
+    and which metrics are defined; its rows are not used.
     """
     u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
     # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
     groups = Decisions(u, ties.mean_cost, form.max_uncertainty)
     return {
-        key.of("recalibrated"): float(
+        key.as_variant("recalibrated"): float(
             np.average(sample_costs(key, groups, options), weights=ties.weight)
         )
         for key in defined_keys(form, options)
@@ -328,7 +335,7 @@ def recalibrated_values(
 
 
 def recalibrated_uncertainty(ties: Groups, *, max_uncertainty: float) -> Floats:
-    """Return the uncertainty of each tie group (G,) after the best monotone recalibration."""
+    """Return the isotonic regression (G,) of the groups' mean costs on their uncertainties, cut off at u_M."""
     from scipy.optimize import isotonic_regression
 
     is_weighted = ties.weight > 0
@@ -338,6 +345,6 @@ def recalibrated_uncertainty(ties: Groups, *, max_uncertainty: float) -> Floats:
     return np.asarray(u[np.maximum(place_before, 0)])
 
 
-def place(key: Key) -> tuple[bool, float]:
-    """Return what sorts keys as columns of a table: the metrics by their `column`, normalised ones last."""
+def column_order(key: Key) -> tuple[bool, float]:
+    """Return the sort key of a table's columns: metrics by their `column`, normalised ones last."""
     return key.variant == "normalized", key.entry.column

@@ -1,4 +1,4 @@
-"""The options of `compute`: their table, and their checked values."""
+"""The options of `compute`: which there are, their checks, and their checked values."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .inputs import (
     non_negative,
     numbers,
     one_dimensional,
-    picked,
     require,
-    require_named,
-    same_length,
+    require_not_missing,
+    require_same_length,
+    select_or_none,
     shape_error,
     vector,
 )
 
-LEVEL_COSTS = {"absolute": 1, "squared": 2}  # powers of the distance between levels
+LEVEL_COSTS = {"absolute": 1, "squared": 2}  # costs of ordinal classes: powers of their distance
 COSTS = ("zero_one", "log", *LEVEL_COSTS)
 INTERVAL_METHODS = ("analytic", "percentile")
 WEIGHTS = ("importance", "counts")
@@ -43,14 +43,14 @@ PER_SAMPLE = (
     "judge",
     "audit_probability",
 )  # options with one value for each sample
-LEVEL = 0.95  # of confidence, where none is asked for: the convention of the field
+LEVEL = 0.95  # of confidence, by default: the convention of the field
 ALPHA = round(1 - LEVEL, 12)  # p-values up to it are significant
-MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
+MOST_COPIES = 2.0**53  # larger weights do not count samples exactly
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Options:
-    """All options of `compute`, checked as far as that needs no data; see `OPTIONS` for what they mean."""
+    """The options of `compute`, checked as far as is possible without data; `OPTIONS` has their meanings."""
 
     n: tuple[float, ...] = (0.0, 1.0, 128.0)
     num_classes: float | None = None
@@ -80,10 +80,10 @@ class Options:
 
     @property
     def floor(self) -> float:
-        """The floor of the uncertainty in ECUAS_n: epsilon, in the unit of a cost matrix or of graded costs.
+        """The least uncertainty in ECUAS_n: epsilon, in the unit of the costs.
 
-        That of a matrix is the least over the decisions of the most that one can cost: what it is to know nothing and
-        to decide once and for all. It is at most min(K, D) times u_M, and no decision that nobody takes changes it.
+        That unit is `max_uncertainty` for graded costs, and for a matrix the least over decisions of the largest cost
+        of each: the worst case of the best fixed decision. It is at most min(K, D) times u_M.
         """
         if self.max_uncertainty is not None:
             return self.epsilon * self.max_uncertainty
@@ -92,12 +92,12 @@ class Options:
         return self.epsilon * float(self.cost.max(axis=0).min())
 
     def weights(self, size: int) -> Floats:
-        """Return the weight of each of so many samples, one number repeated where none are given."""
+        """Return the weights (N,) of N = `size` samples: 1, broadcast, without `sample_weight`."""
         weight = self.sample_weight
         return np.broadcast_to(1.0, size) if weight is None else weight
 
     def replace(self, **changes: Any) -> Options:
-        """Return a copy with some (already checked) values changed."""
+        """Return a copy with other values, already checked."""
         return dataclasses.replace(self, **changes)
 
 
@@ -106,15 +106,18 @@ Check = Callable[[object, str], Any]  # raw value, name -> checked value; raises
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Option:
-    """An option of `compute`."""
+    """What an option of `compute` means, and how its value is checked."""
 
     check: Check
-    help: str  # a phrase without a final full stop, for `--help` and the page
+    help: str  # a phrase without a full stop, for `--help` and the page
     forms: tuple[str, ...] = ("confidences", "posteriors", "costs")  # of input that it applies to
 
 
 def checked_options(**given: object) -> Options:
-    """Return the given options, checked, with defaults for the others; raises TypeError for an unknown name."""
+    """Return the options, checked, with defaults for those missing or None; TypeError for an unknown name.
+
+    Importance weights are scaled to their effective number, see `effective_weights`.
+    """
     unknown = [name for name in given if name not in OPTIONS]
     if unknown:
         near = get_close_matches(unknown[0], OPTIONS, 1)
@@ -134,26 +137,26 @@ def checked_options(**given: object) -> Options:
     return options.replace(sample_weight=effective_weights(weights))
 
 
-_OF_INTERVALS = ("interval_method", "groups", "strata")
-_OF_DRAWS = ("n_resamples", "random_state")
+_INTERVAL_OPTIONS = ("interval_method", "groups", "strata")
+_DRAW_OPTIONS = ("n_resamples", "random_state")
 
 
 def refuse_idle_options(options: Options, names: Collection[str] | None = None) -> None:
-    """Raise InputError if one of some options is set, but not the one without which it changes no number."""
+    """Raise InputError if an option (one of `names`, by default of all) is set but has no effect without another."""
     for name, needed in _idle_options(options).items():
         if is_set(options, name) and (names is None or name in names):
             raise InputError(name, "changes nothing without {needed}", needed=needed)
 
 
 def _idle_options(options: Options) -> dict[str, str]:
-    """Return the options that change no number, and what each needs to do so."""
+    """Return the options that have no effect beside these, each with the option that it needs."""
     idle: dict[str, str] = {}
     if options.confidence_level is None:
         is_tested = options.calibration
-        without_level = ("interval_method",) if is_tested else _OF_INTERVALS + _OF_DRAWS
+        without_level = ("interval_method",) if is_tested else _INTERVAL_OPTIONS + _DRAW_OPTIONS
         idle |= dict.fromkeys(without_level, "confidence_level")
     elif options.interval_method == "analytic" and not options.calibration:
-        idle |= dict.fromkeys(_OF_DRAWS, "interval_method='percentile'")
+        idle |= dict.fromkeys(_DRAW_OPTIONS, "interval_method='percentile'")
     if options.sample_weight is None:
         idle["weights_are"] = "sample_weight"
     if options.judge is None:
@@ -162,31 +165,31 @@ def _idle_options(options: Options) -> dict[str, str]:
 
 
 def per_sample(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options with one value for each sample, unchecked."""
+    """Return those of the raw options that have one value for each sample, and are there."""
     names = (*PER_SAMPLE, "decisions")
     return {name: options[name] for name in names if options.get(name) is not None}
 
 
 def select_options(options: Options, rows: Ints | Bools) -> Options:
     """Return the options of the samples `rows`."""
-    kept = {name: picked(getattr(options, name), rows) for name in PER_SAMPLE}
+    kept = {name: select_or_none(getattr(options, name), rows) for name in PER_SAMPLE}
     return options.replace(**kept)
 
 
 def effective_weights(weights: Floats) -> Floats:
-    """Return weights (N,) that sum to their effective number of samples, (sum w)^2 / sum w^2.
+    """Return weights (N,) scaled to sum to their effective number of samples, (sum w)^2 / sum w^2.
 
-    Only AURC depends on the scale.
+    Of all metrics only AURC depends on the scale.
     """
-    # first: sums of very large or small ones would overflow or vanish
+    # first, since sums of very large or small ones would overflow or vanish
     weights = weights / weights.max()
-    # so that the same rows in another order have the same digest, to the last bit
+    # the same to the last bit in another order of rows, so that digests agree
     scale = _sum_in_any_order(weights) / _sum_in_any_order(weights**2)
     return weights * scale
 
 
 def _sum_in_any_order(values: Floats) -> float:
-    """Return the sum of numbers (N,) from 0 to 1, the same in any order to the last bit for N < 2^27.
+    """Return the sum of numbers (N,) in [0, 1], the same in any order to the last bit for N < 2^27.
 
     Each is split into multiples of 2^-25 and of 2^-53, whose sums are exact (Demmel and Nguyen, 2013, Fast
     Reproducible Floating-Point Summation).
@@ -204,13 +207,13 @@ def _sum_in_any_order(values: Floats) -> float:
 
 
 def require_counts(weights: Floats) -> None:
-    """Raise InputError unless weights that are counts are whole numbers."""
+    """Raise InputError unless weights (N,) that count samples are whole numbers below 2^53."""
     ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
     require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
 
 
-def refuse_options_of_other_forms(form: str, options: Options) -> None:
-    """Raise InputError if an option is set that does not apply to the form of input."""
+def refuse_inapplicable_options(form: str, options: Options) -> None:
+    """Raise InputError if an option is set that does not apply to this form of input."""
     for name, option in OPTIONS.items():
         if form not in option.forms and is_set(options, name):
             forms = " or ".join(option.forms)
@@ -225,7 +228,7 @@ def is_set(options: Options, name: str) -> bool:
 
 
 def cost_matrix(values: object, *, num_classes: int) -> Floats:
-    """Return `values` as a (K, D) matrix of finite, non-negative costs, K = `num_classes`."""
+    """Return values as a matrix (K, D) of finite, non-negative costs, K = `num_classes`; else InputError."""
     matrix = numbers(values, "cost")
     if matrix.ndim != 2 or len(matrix) != num_classes:
         raise shape_error(
@@ -237,10 +240,10 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
     return non_negative(matrix, "cost")
 
 
-def with_costs_of_levels(options: Options) -> Options:
-    """Return options of K classes that are levels with the costs (K, K) that their distances have, if one is named.
+def resolve_level_costs(options: Options) -> Options:
+    """Return options whose cost "absolute" or "squared" is replaced by its matrix (K, K); others unchanged.
 
-    These are a power of the distance, in units of that between the farthest levels.
+    The cost is that power of the distance between two of the K ordered classes, with the largest distance 1.
     """
     if not (isinstance(options.cost, str) and options.cost in LEVEL_COSTS):
         return options
@@ -249,12 +252,12 @@ def with_costs_of_levels(options: Options) -> Options:
     return options.replace(cost=distance ** LEVEL_COSTS[options.cost])
 
 
-def require_fit(
+def check_data_options(
     options: Options, *, num_samples: int, max_uncertainty: float, are_shares: bool
 ) -> None:
-    """Raise InputError unless reject costs lie in [0, `max_uncertainty`], and each sample has one value of an option.
+    """Raise InputError unless reject costs are at most u_M and options per sample have `num_samples` values.
 
-    Reject costs `are_shares` of the cost of a wrong answer, where that is the same for all.
+    `are_shares` says that a reject cost is a share of the cost of a wrong answer, for the advice.
     """
     costs = np.array(options.reject_costs)
     require(
@@ -268,16 +271,16 @@ def require_fit(
     for name in PER_SAMPLE:
         values = getattr(options, name)
         if values is not None:
-            same_length(**{"predictions": range(num_samples), name: values})
+            require_same_length(**{"predictions": range(num_samples), name: values})
 
 
-def own_decisions(
+def check_decisions(
     options: Options,
     *,
     num_samples: int,
     num_classes: int,
 ) -> Ints | None:
-    """Return the decisions given for posteriors as (N,) indices of the cost's decisions; None stays None."""
+    """Return the user's decisions, if any, as indices (N,) of the D decisions of the cost; else InputError."""
     if options.decisions is None:
         return None
     num_decisions = num_classes
@@ -299,7 +302,7 @@ def check_number(
     inside: bool = False,
     whole: bool = False,
 ) -> float:
-    """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
+    """Return one number in [`low`, `high`], or (`low`, `high`) if `inside`, and `whole` if asked; else InputError."""
     array = numbers(value, name)
     if array.ndim == 0 and _is_within(float(array), low, high, inside=inside, whole=whole):
         return int(array) if whole and np.isfinite(array) else float(array)
@@ -313,7 +316,7 @@ def check_number(
 
 
 def check_level(value: object, name: str) -> float:
-    """Return `value` if it is a level of confidence: at least 1/2, and below 1."""
+    """Return a level of confidence in [1/2, 1); else InputError."""
     level = check_number(value, name, 0, 1, inside=True)
     if level < 0.5:
         _refuse_complement(
@@ -325,7 +328,7 @@ def check_level(value: object, name: str) -> float:
 
 
 def check_alpha(value: object, name: str) -> float:
-    """Return `value` if it is the level of a test: above 0, and at most 1/2."""
+    """Return the level of a test in (0, 1/2]; else InputError."""
     alpha = check_number(value, name, 0, 1, inside=True)
     if alpha > 0.5:
         _refuse_complement(
@@ -337,7 +340,7 @@ def check_alpha(value: object, name: str) -> float:
 
 
 def _refuse_complement(level: float, name: str, rule: str) -> NoReturn:
-    """Raise InputError for a level of confidence in the place of one of a test, or the other way round."""
+    """Raise InputError for a level of confidence where that of a test is asked for, or the other way round."""
     raise InputError(
         name, rule, value=level, advice="Did you mean {complement:g}?", complement=1 - level
     )
@@ -361,20 +364,20 @@ def check_choice(
     choices: tuple[str, ...],
     name: str,
 ) -> str:
-    """Return `value` if it is one of the names in `choices`."""
+    """Return one of the names in `choices`; else InputError."""
     if not (isinstance(value, str) and value in choices):
         listed = [repr(choice) for choice in choices]
         raise InputError(name, "not_a_choice", value=value, choices=listed)
     return value
 
 
-def _several(
+def _check_parameters(
     values: object,
     name: str,
     *,
     rule: str = "negative_or_nan",
 ) -> tuple[float, ...]:
-    """Return one or several numbers >= 0, whose keys differ."""
+    """Return one or several parameters >= 0 as a tuple; InputError if two give the same key of results."""
     array = one_dimensional(np.atleast_1d(numbers(values, name)), name)
     array = array.astype(np.float64) + 0.0  # not minus 0, whose key would be another
     require(array >= 0, array, name, rule)
@@ -388,33 +391,33 @@ def _several(
     return tuple(array.tolist())
 
 
-def _reject_costs(values: object, name: str) -> tuple[float, ...]:
+def _check_reject_costs(values: object, name: str) -> tuple[float, ...]:
     is_default = isinstance(values, tuple) and not values
-    return () if is_default else _several(values, name, rule="negative")
+    return () if is_default else _check_parameters(values, name, rule="negative")
 
 
-def _cost(value: object, name: str) -> str | Floats:
+def _check_cost(value: object, name: str) -> str | Floats:
     if isinstance(value, str):
         return check_choice(value, COSTS, name)
     return numbers(value, name, are_costs=True).astype(np.float64, copy=False)
 
 
-def _flag(value: object, name: str) -> bool:
+def _check_flag(value: object, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(name, "must be True or False", value=value)
     return bool(value)
 
 
-def _weights(values: object, name: str) -> Floats:
-    """Return weights that are finite, non-negative and not all zero."""
+def _check_weights(values: object, name: str) -> Floats:
+    """Return weights (N,), finite, non-negative and not all zero; else InputError."""
     weights = non_negative(vector(values, name), name)
     if not weights.max() > 0:
         raise InputError(name, "all_zero", value=0.0, got=f"{weights.size} zeros")
     return weights
 
 
-def _abstained(values: object, name: str) -> Bools:
-    """Return in which samples (N,) a system gives no answer, from 0 and 1 or False and True."""
+def _check_abstained(values: object, name: str) -> Bools:
+    """Return whether the system abstains from each sample (N,), from 0 and 1 or booleans; else InputError."""
     array = vector(values, name)
     require((array == 0) | (array == 1), array, name, "must be 0 or 1")
     return np.asarray(array == 1)
@@ -434,13 +437,13 @@ def _probabilities(values: object, name: str) -> Floats:
     return np.where(np.isnan(array), np.nan, array)
 
 
-def _memberships(values: object, name: str) -> Ints:
-    """Return names or numbers of groups or strata as integers from 0."""
+def _code_memberships(values: object, name: str) -> Ints:
+    """Return the names or numbers (N,) of groups or strata as integers from 0; InputError if one is missing."""
     array = one_dimensional(np.asarray(values), name)
     if array.dtype.kind in "UmM":  # NumPy would make a text of nan
         array = np.asarray(values, object)
     if array.dtype.kind == "O":
-        require_named(array, name)
+        require_not_missing(array, name)
         array = np.array([str(value) for value in array])
     elif array.dtype.kind == "f":
         require(~np.isnan(array), array, name, "no_membership")
@@ -461,7 +464,9 @@ _CONFIDENCES = ("confidences",)
 _POSTERIORS = ("posteriors",)
 _SHARES = ("confidences", "posteriors")
 OPTIONS = {
-    "n": Option(_several, "Parameter n of ECUAS_n: one or several numbers >= 0 (inf allowed)"),
+    "n": Option(
+        _check_parameters, "Parameter n of ECUAS_n: one or several numbers >= 0 (inf allowed)"
+    ),
     "num_classes": Option(
         _number_check(2, np.inf, whole=True),
         "Number K of possible answers, which sets u_M = 1 - 1/K; by default infinite, as for free text",
@@ -474,12 +479,12 @@ OPTIONS = {
         _POSTERIORS,
     ),
     "renormalize": Option(
-        _flag,
+        _check_flag,
         "Divide rows of probabilities by their sums if these are within 0.05 of 1, e.g. due to rounding",
         _POSTERIORS,
     ),
     "cost": Option(
-        _cost,
+        _check_cost,
         "Cost: 'zero_one', 'log' or an array of shape (K, D), one row per class and one column per decision",
         _POSTERIORS,
     ),
@@ -494,11 +499,13 @@ OPTIONS = {
         ("costs",),
     ),
     "reject_costs": Option(
-        _reject_costs,
+        _check_reject_costs,
         "Also compute expected cost, coverage and selective risk for users with these reject costs",
     ),
     "normalize": Option(
-        _flag, "Also compute values divided by those of a system that ignores its input", _SHARES
+        _check_flag,
+        "Also compute values divided by those of a system that ignores its input",
+        _SHARES,
     ),
     "missing_confidence": Option(
         _number_check(0, 1),
@@ -511,17 +518,20 @@ OPTIONS = {
         "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix (the least of its columns' maxima) or of "
         "max_uncertainty, and of probabilities in logarithms",
     ),
-    "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
+    "sample_weight": Option(_check_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(
         _choice_check(*WEIGHTS),
         "Meaning of weights: importance, in any unit, or counts of samples, as if each row stood there so often; "
         "AURC and intervals depend on it",
     ),
     "decompose": Option(
-        _flag, "Also compute each ECUAS_n after the best recalibration, and its calibration loss"
+        _check_flag,
+        "Also compute each ECUAS_n after the best recalibration, and its calibration loss",
     ),
     "calibration": Option(
-        _flag, "Also compute the debiased ECE, and the p-value of a test of calibration", _SHARES
+        _check_flag,
+        "Also compute the debiased ECE, and the p-value of a test of calibration",
+        _SHARES,
     ),
     "confidence_level": Option(check_level, "Also compute intervals at this level, e.g. 0.95"),
     "interval_method": Option(
@@ -536,15 +546,15 @@ OPTIONS = {
         "the same results",
     ),
     "groups": Option(
-        _memberships,
+        _code_memberships,
         "Groups of samples that depend on each other, e.g. questions on the same document",
     ),
     "strata": Option(
-        _memberships,
+        _code_memberships,
         "Parts of the sample with sizes fixed in advance, e.g. easy and hard questions",
     ),
     "abstained": Option(
-        _abstained,
+        _check_abstained,
         "Where a system gives no answer, 1 or True: this costs the reject cost, 1 in ECUAS_n, whatever else is given",
         _CONFIDENCES,
     ),

@@ -1,4 +1,4 @@
-"""The metrics of the order of the samples by their uncertainty: AUROC, AURC and AUGRC, from tie groups."""
+"""Metrics of the order of the samples by uncertainty: AUROC, AURC and AUGRC, from groups of equal uncertainty."""
 
 import math
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from .groups import Groups, Line, or_1, totals
 from .inputs import NUMBERS_PER_SAMPLE, Floats, Ints, Limits, blocks
 from .metric import Data, Metric, Unjudged, attainable_sums
 
-_FIRST = 12  # part of the samples whose risk is that of the most confident
-# weight relative to all before, below which two terms of a series replace a difference
+_FIRST_PART = 12  # the first 1/12 of the samples stand for the most confident one
+# weight of a group relative to that before it, up to which two terms of a series replace a difference
 _FLAT = 0.01
 _ROUNDING = 1e-12
 
@@ -25,14 +25,14 @@ def auroc(groups: Groups) -> float:
 
 
 def aurc(groups: Groups) -> float:
-    r"""Return the area under risk against coverage, from low to high uncertainty, in [0, max c].
+    r"""Return the area under the risk-coverage curve, from low to high uncertainty, in [0, max c].
 
     .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
 
-    :math:`E_k` is the expected cost of the first k samples over the orders of tied samples. With weights, k is the
-    cumulative weight, 1, 2 .. and last the total W, possibly a shorter step, divided by W - 1: a mean of risks,
-    continuous in the weights (the risk itself where W <= 1), in which a whole weight is a number of equal samples. So
-    the unit of the weights matters: `options.checked_options` scales importance weights to their effective number.
+    :math:`E_k` is the total cost of the first k samples, in expectation over the orders of tied samples. With weights
+    k is the cumulative weight: 1, 2, .. and last the total W, maybe after a shorter step, and the sum is divided by
+    W - 1. That is continuous in the weights, and a whole weight counts as so many equal samples. For W <= 1 it is the
+    risk. The unit of weights matters: `options.checked_options` scales importance weights to their effective number.
     """
     areas = groups.areas
     total = areas.weight
@@ -47,22 +47,23 @@ def aurc(groups: Groups) -> float:
 
 
 def augrc(groups: Groups) -> float:
-    """Return the area under accepted cost / N against coverage, by trapezoids; ties as in `aurc`."""
+    """Return the area under the generalized risk-coverage curve of accepted cost / N by trapezoids; ties as `aurc`."""
     return groups.areas.accepted_cost / groups.areas.weight**2
 
 
 def _augrc_bias(data: Data, value: float, count: float) -> float:
-    """Return the bias to the order 1 / N, N = `count`: ties of a sample with itself."""
+    """Return the bias to the order 1 / N for N = `count` samples: that of the tie of each sample with itself."""
     groups = data.groups
     mean = float(groups.cost.sum()) / float(groups.weight.sum())
     return (mean / 2 - value) / count
 
 
 def _aurc_bias(data: Data, value: float, count: float) -> float:
-    """Return the bias to the order 1 / N, N = `count`.
+    """Return the bias to the order 1 / N for N = `count` samples.
 
-    For N samples the mean of 1/k + .. + 1/(N - 1), k a sample's rank, is -log of the share of samples before it: the
-    sum of the risks at 1/N, .., 1 is N times the area, plus the error rate, minus the risk of the most confident.
+    In expectation, a sample of rank k counts 1/k + .. + 1/(N - 1), about -log of the share of samples before it. So
+    the sum of the risks at coverages 1/N, .., 1 is N times the area, plus the risk of all, minus the risk of the most
+    confident sample.
     """
     if count <= 2:
         return 0.0
@@ -70,22 +71,22 @@ def _aurc_bias(data: Data, value: float, count: float) -> float:
     total = float(groups.weight.sum())
     mean = float(groups.cost.sum()) / total
     until = np.cumsum(groups.weight)
-    first = 1 + int(np.searchsorted(until, total / _FIRST * (1 - 1e-9)))
+    first = 1 + int(np.searchsorted(until, total / _FIRST_PART * (1 - 1e-9)))
     cost = groups.cost[:first].sum()
     risk = float(cost / groups.weight[:first].sum())
     return (value + mean / 2 - 1.5 * risk) / (count - 1)
 
 
 def _auroc_line(data: Data) -> Line:
-    """Return intercept and slope in the cost, up to a constant: G and H are linear in F and C (DeLong et al. 1988)."""
+    """Return the influence of a sample of each group, a line in its cost, up to a constant (DeLong et al. 1988)."""
     groups = data.groups
     areas = groups.areas
-    pairs = areas.correct * areas.cost or math.nan  # without one of the two
+    pairs = areas.correct * areas.cost or math.nan  # nan if all are correct or all incorrect
     theta = 1 - areas.lost_pairs / pairs
     scale = (areas.correct + areas.cost) / pairs
     constant = scale * (theta * areas.correct + (1 - theta) * areas.cost)
     slope = groups.weight_middle * scale - constant
-    # else rounding would decide on which answers it depends: on none if all are tied
+    # if all are tied, it depends on no answer; rounding would let it depend on some
     slope[np.abs(slope) <= _ROUNDING * constant] = 0.0
     return Line(groups.cost_middle * -scale, slope)
 
@@ -97,7 +98,10 @@ def _augrc_line(data: Data) -> Line:
 
 
 def aurc_line(ties: Groups) -> Line:
-    """Return L of each group as the slope, and the intercept up to a constant, in blocks that stay in the cache."""
+    """Return the influence of a sample of each group on AURC, a line in its cost, up to a constant.
+
+    Its slope is -log of the coverage, averaged over the group (L). Computed in blocks that stay in the cache.
+    """
     total = ties.weight.sum()
     tiny = np.finfo(np.float64).tiny
     intercept = np.empty(len(ties.cost))
@@ -114,7 +118,7 @@ def aurc_line(ties: Groups) -> Line:
         rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
         wide = np.flatnonzero(relative > _FLAT**2)
         _fill_wide_groups(log_mean, rise, wide, w[wide], b[wide])
-        # the sum of all less this is that over the groups after each
+        # the total minus `passed` is the sum over later groups; the total is a constant
         passed = np.cumsum(c * rise) + passed[-1]
         mean_cost = ties.cost[rows] if ties.are_samples else c / or_1(w)
         intercept[rows] = passed - mean_cost * (np.log(np.maximum(b, tiny)) + log_mean)
@@ -129,7 +133,10 @@ def _fill_wide_groups(
     w: Floats,
     b: Floats,
 ) -> None:
-    """Fill in L and log(b / a) / w of wide tie groups, if two terms of the series are too few; first L: 1 - log b."""
+    """Write L, and log(b / a) / w, of the groups `wide` for which two terms of the series are not enough.
+
+    The group covers coverages a = b - w to b; in the first group a = 0, and L is 1 - log(b).
+    """
     a = np.where(w < b * (1 - 1e-12), b - w, 0.0)
     log_ratio = np.log(b / np.where(a > 0, a, b))
     slope[wide] = 1 - np.log(b) - a * log_ratio / w
@@ -137,18 +144,19 @@ def _fill_wide_groups(
 
 
 def _quadratics(right: Floats, wrong: Floats, unknown: Floats) -> tuple[Floats, Floats]:
-    """Return pairs won and all pairs as quadratics (L, 3) in the weight Y that is correct at a level, the threshold.
+    """Return, for each of L confidences as threshold, the pairs won and all pairs: coefficients (L, 3) of quadratics.
 
-    Of weights (L,) at each confidence, from the lowest: known to be right, to be wrong, and unlabelled. Below the
-    threshold all unlabelled answers are incorrect, above it all are correct.
+    Arguments are the weights (L,) of right, wrong and unlabelled answers at each confidence, from the lowest.
+    Unlabelled answers below the threshold count as wrong, those above it as right; of those at the threshold a weight Y
+    is right, the variable of the quadratics.
     """
-    wrong_below = _before(wrong)
-    unknown_below = _before(unknown)
+    wrong_below = _sums_before(wrong)
+    unknown_below = _sums_before(unknown)
     lost_to = wrong_below + unknown_below + (wrong + unknown) / 2
-    linear = lost_to - _after(right + unknown) - right / 2
+    linear = lost_to - _sums_after(right + unknown) - right / 2
     all_right = ((right + unknown) * (wrong_below + wrong / 2)).sum()
     none_right = all_right - np.cumsum(unknown * (linear - unknown / 2))
-    correct = right.sum() + _after(unknown)
+    correct = right.sum() + _sums_after(unknown)
     incorrect = wrong.sum() + unknown_below + unknown
     one = np.ones(len(right))
     won = np.stack([-one / 2, linear, none_right], axis=1)
@@ -157,7 +165,10 @@ def _quadratics(right: Floats, wrong: Floats, unknown: Floats) -> tuple[Floats, 
 
 
 def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float:
-    """Return the largest AUROC over all thresholds, and over all weights of correct answers at each."""
+    """Return the largest AUROC over all labels of the answers without one, where `correct` is nan.
+
+    The best labels are right above a threshold and wrong below. nan if right or wrong answers cannot occur.
+    """
     values, level = np.unique(confidence, return_inverse=True)
     is_unknown = np.isnan(correct)
     right, wrong, unknown = (
@@ -175,14 +186,17 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
 
 
 def _largest_ratio(won: Floats, pairs: Floats, weights: Floats) -> float:
-    """Return the largest ratio of two quadratics over the sums of some of the weights; -inf if there are no pairs."""
+    """Return the largest won / pairs over all sums of some of the weights; -inf if there are no pairs at any.
+
+    Where these sums are too many, over an interval that contains them.
+    """
     sums = attainable_sums(weights)
     if sums is None:
         rising = np.polymul(np.polyder(won), pairs)
         falling = np.polymul(won, np.polyder(pairs))
         stationary = np.roots(np.polysub(rising, falling))
         total = weights.sum()
-        least = weights.min()  # of a sum that is not 0
+        least = weights.min()  # the smallest positive sum
         inside = np.r_[0.0, total, stationary.real[np.isreal(stationary)]]
         sums = np.r_[0.0, np.clip(inside, least, total - least), total]
     numerator = np.polyval(won, sums)
@@ -192,23 +206,25 @@ def _largest_ratio(won: Floats, pairs: Floats, weights: Floats) -> float:
     return float(ratios.max(initial=-np.inf))
 
 
-def _before(values: Floats) -> Floats:
+def _sums_before(values: Floats) -> Floats:
+    """Return the sum of the values before each (N,)."""
     return np.cumsum(values) - values
 
 
-def _after(values: Floats) -> Floats:
+def _sums_after(values: Floats) -> Floats:
+    """Return the sum of the values after each (N,)."""
     return np.asarray(values.sum() - np.cumsum(values))
 
 
-def _auroc_of_unjudged(unjudged: Unjudged) -> Limits:
-    """Return the bounds of AUROC: the smallest value is that of reversed confidences."""
+def _auroc_bounds(unjudged: Unjudged) -> Limits:
+    """Return the least and the largest AUROC over all labels; the least is 1 - the largest of negated confidences."""
     highest = _largest_auroc(unjudged.confidence, unjudged.correct, unjudged.weight)
     lowest = 1 - _largest_auroc(-unjudged.confidence, unjudged.correct, unjudged.weight)
     return lowest, highest
 
 
-def bounds_by_answers(value: Callable[[Data], float]) -> Callable[[Unjudged], Limits]:
-    """Return the bounds of what moves one way with each answer: all right and all wrong are its ends."""
+def monotone_bounds(value: Callable[[Data], float]) -> Callable[[Unjudged], Limits]:
+    """Return the `unjudged` of a metric that is monotone in each label: its ends are all right and all wrong."""
 
     def bounds(unjudged: Unjudged) -> Limits:
         ends = [float(value(unjudged.all_right)), float(value(unjudged.all_wrong))]
@@ -225,8 +241,8 @@ def _augrc(data: Data) -> float:
     return augrc(data.groups)
 
 
-def range_of_risk(data: Data) -> Limits:
-    """Return the range of a mean of costs."""
+def risk_range(data: Data) -> Limits:
+    """Return the range of a mean cost."""
     return 0.0, data.largest_cost
 
 
@@ -240,7 +256,7 @@ AUROC = Metric(
     value=lambda data: auroc(data.groups),
     line=_auroc_line,
     range=(0.0, 1.0),
-    unjudged=_auroc_of_unjudged,
+    unjudged=_auroc_bounds,
     has_order_bounds=True,
     has_audit=True,
     column=4,
@@ -253,9 +269,9 @@ AURC = Metric(
     higher_is_better=False,
     value=_aurc,
     line=lambda data: aurc_line(data.groups),
-    range=range_of_risk,
+    range=risk_range,
     bias=_aurc_bias,
-    unjudged=bounds_by_answers(_aurc),
+    unjudged=monotone_bounds(_aurc),
     has_order_bounds=True,
     has_audit=True,
     column=9,
@@ -270,7 +286,7 @@ AUGRC = Metric(
     line=_augrc_line,
     range=lambda data: (0.0, data.largest_cost / 2),
     bias=_augrc_bias,
-    unjudged=bounds_by_answers(_augrc),
+    unjudged=monotone_bounds(_augrc),
     has_order_bounds=True,
     has_audit=True,
     only_in_full=True,

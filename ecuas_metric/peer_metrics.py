@@ -1,9 +1,8 @@
-"""Metrics that other tools print, each by its source's definition: of the order of tie groups, or of confidences.
+"""Metrics that other tools print, each by its source's definition.
 
-Two rules hold for all. Tied answers have no order, so a metric of the order takes the cost E_k of the k most confident
-answers in expectation over the orders of ties: where the tool would print another number after its rows are shuffled,
-the number here is their mean. And a whole weight is as many equal answers; other weights lie between, continuously
-wherever the definition counts no answers.
+Two rules hold for all. Ties: the cost E_k of the k most confident answers is its expectation over the orders of tied
+answers; where a tool prints another number after its rows are shuffled, the number here is the mean of those. Weights:
+a whole weight counts as so many equal answers; others interpolate, continuously unless the definition counts answers.
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ import math
 
 import numpy as np
 
-from .calibration import confidence_bins, ece_of_unjudged, gap_bounds, signed_gaps
+from .calibration import confidence_bins, ece_bounds, gap_bounds, signed_gaps
 from .errors import InputError
 from .groups import Groups, Line, or_1, tie_groups, totals
 from .inputs import Floats, Ints, Limits, inner
 from .metric import Data, Metric, Unjudged
-from .order import aurc, aurc_line, bounds_by_answers, range_of_risk
+from .order import aurc, aurc_line, monotone_bounds, risk_range
 
-# of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
+# to which numbers of answers are rounded: 100 * 0.07 is 7, not 7.000000000000001, which would round up to 8
 _DECIMALS = 9
 _ROUNDING = 1e-12  # of a difference of two accuracies
-# from a group of one answer, below which a derivative replaces a divided difference
+# distance of a group's weight from 1 below which a derivative replaces a divided difference
 _ALMOST_ONE = 1e-4
 # power of N that minimises the mean square error of a mean over neighbours (Stone 1982)
 _NEIGHBOURS = 0.8
@@ -36,8 +35,8 @@ def mean_selective_risk(groups: Groups) -> float:
     .. math:: \frac{1}{N} \sum_{k=1}^{N} R_k, \qquad R_k = E_k / k
 
     Source: Geifman, Uziel and El-Yaniv 2019, "Bias-reduced uncertainty estimation for deep neural classifiers", where
-    it is called AURC. `order.aurc` integrates the same risks by trapezoids. Of a total weight W that is not whole,
-    the risk of all counts for the rest, W minus its whole part.
+    it is called AURC. `order.aurc` integrates the same risks by trapezoids. If the total weight W is not whole, the
+    risk of all has the weight that W exceeds its whole part by.
     """
     areas = groups.areas
     beyond = areas.weight - math.floor(areas.weight)
@@ -79,12 +78,12 @@ def e_aurc(groups: Groups) -> float:
 
 
 def _log_or_0(value: float) -> float:
-    """Return a logarithm, and 0 in place of that of 0."""
+    """Return the logarithm of a value, 0 for 0."""
     return math.log(value) if value > 0 else 0.0
 
 
 def _or_nan(value: float) -> float:
-    """Return a value, and nan in place of 0: where a ratio is not defined."""
+    """Return a divisor if it is positive, else nan, so that the ratio is nan."""
     return value if value > 0 else math.nan
 
 
@@ -111,9 +110,9 @@ def prr(groups: Groups, max_rejection: float = 1.0) -> float:
 
 
 def _mean_accuracy(groups: Groups, max_rejection: float) -> float:
-    """Return the mean of A_k while at most a share is rejected; nan if that is less than one answer."""
+    """Return S of `prr`: the mean accuracy while at most this share is rejected; nan if it is less than one answer."""
     total = float(groups.weight.sum())
-    never_rejected = _whole_above((1 - max_rejection) * total)
+    never_rejected = _round_up((1 - max_rejection) * total)
     risks = mean_selective_risk(groups) * total
     if max_rejection < 1:
         # up to the middle of the next answer, so that rounding decides nothing
@@ -123,18 +122,18 @@ def _mean_accuracy(groups: Groups, max_rejection: float) -> float:
     return 1 - risks / _or_nan(total - never_rejected)
 
 
-def _whole_above(count: float) -> float:
-    """Return the smallest whole number that is no less, up to rounding."""
+def _round_up(count: float) -> float:
+    """Return the smallest whole number >= count, up to rounding."""
     return math.ceil(round(count, _DECIMALS))
 
 
-def _whole_below(counts: Floats) -> Floats:
-    """Return the largest whole numbers that are no more, up to rounding."""
+def _round_down(counts: Floats) -> Floats:
+    """Return the largest whole numbers <= counts, up to rounding."""
     return np.floor(np.round(counts, _DECIMALS))
 
 
 def _share_of_first(groups: Groups, amount: float) -> Floats:
-    """Return the share (G,) of each group that is among the first `amount` of weight."""
+    """Return the share (G,) of each group that lies within the first `amount` of cumulative weight."""
     before = groups.weight_until - groups.weight
     part = np.clip(amount - before, 0.0, groups.weight)
     return np.asarray(part / or_1(groups.weight))
@@ -165,7 +164,7 @@ def error_average_precision(groups: Groups) -> float:
 
 
 def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return the sums over j = 1 .. n of 1 / (A + j), and of (j - 1) / (n - 1) / (A + j), for A before n."""
+    """Return the sums over j = 1 .. n of 1 / (A + j), and of (j - 1) / (n - 1) / (A + j); A is `before`, n `weight`."""
     from scipy.special import digamma, polygamma
 
     end = digamma(before + weight + 1)
@@ -195,7 +194,7 @@ def fpr_at_tpr(groups: Groups, tpr: float = 0.95) -> float:
     right = float(until[-1])
     if not right > 0:
         return math.nan
-    needed = min(_whole_above(tpr * right), right)
+    needed = min(_round_up(tpr * right), right)
     share = np.where(before < needed, (needed - before) / (correct + 1), 0.0)
     share[np.round(until - needed, _DECIMALS) < 0] = 1.0
     return inner(groups.cost, share) / _or_nan(float(groups.cost.sum()))
@@ -211,7 +210,7 @@ def risk_at_coverage(groups: Groups, coverage: float) -> float:
     cost.
     """
     total = float(groups.weight.sum())
-    amount = min(max(_whole_above(coverage * total), 1.0), total)
+    amount = min(max(_round_up(coverage * total), 1.0), total)
     return inner(groups.cost, _share_of_first(groups, amount)) / amount
 
 
@@ -232,7 +231,7 @@ def coverage_at_risk(groups: Groups, risk: float) -> float:
     surplus = risk * before - (groups.cost_until - groups.cost)
     # After k - A answers of a group the surplus has shrunk by (k - A) times the slope.
     length = np.where(slope > 0, surplus / or_1(slope), np.inf)
-    last = _whole_below(np.minimum(before + length, end))
+    last = _round_down(np.minimum(before + length, end))
     is_inside = last > np.maximum(np.round(before, _DECIMALS), 0.0)
     is_low = is_inside & (np.round(surplus - slope * (last - before), _DECIMALS) >= 0)
     total = float(end[-1])
@@ -271,11 +270,11 @@ def ece_equal_mass(groups: Groups, n_bins: int = 10) -> float:
 
 
 def _bins_of_equal_mass(groups: Groups, n_bins: int) -> Ints:
-    """Return the bin of each group (G,)."""
+    """Return the bin (G,) of each group; see `ece_equal_mass`."""
     steps = groups.weight.sum() - 1
     above = groups.weight_until - groups.weight
     place = n_bins * (steps - above) / (steps if steps > 0 else 1.0)
-    return np.asarray(np.clip(_whole_below(place), 0, n_bins - 1), np.int64)
+    return np.asarray(np.clip(_round_down(place), 0, n_bins - 1), np.int64)
 
 
 def smooth_ece(groups: Groups) -> float:
@@ -290,7 +289,7 @@ def smooth_ece(groups: Groups) -> float:
     1e-9 here; relplot halves ten times, on a mesh of 200 confidences, which moved its value by up to 0.0008 in five
     samples. Groups are ranked by -q_e. Always defined; one answer has its own gap.
     """
-    spectrum = np.fft.rfft(_reflected(groups))
+    spectrum = np.fft.rfft(_reflect(groups))
     frequencies = np.pi * np.arange(_STEPS + 1)
     width = 0.0
     for halving in range(1, _HALVINGS):
@@ -303,15 +302,15 @@ def smooth_ece(groups: Groups) -> float:
     return value
 
 
-def _reflected(groups: Groups) -> Floats:
-    """Return the shares of signed gaps (2 steps,) on a circle of confidences from 0 to 1 and back to 0."""
+def _reflect(groups: Groups) -> Floats:
+    """Return the signed gaps / N on a grid of confidences from 0 to 1 and, mirrored, back: shape (2 `_STEPS`,)."""
     place = -groups.rank * _STEPS
     below = np.minimum(place.astype(np.int64), _STEPS - 1)
     gap = signed_gaps(groups) / groups.weight.sum()
     gap_above = gap * (place - below)
     there = totals(below, gap - gap_above, _STEPS + 1)
     there += totals(below + 1, gap_above, _STEPS + 1)
-    there[[0, -1]] *= 2  # with their own mirror images
+    there[[0, -1]] *= 2  # 0 and 1 are their own mirror images
     return np.append(there, there[-2:0:-1])
 
 
@@ -323,7 +322,7 @@ def e_aurc_line(groups: Groups) -> Line:
 
 
 def prr_line(groups: Groups) -> Line:
-    """Return the line of `prr` where all may be rejected, (r - M) / D with D = -(1 - r) log(1 - r) and M the AURC."""
+    """Return the line of `prr` without a limit: (r - M) / D with error rate r, AURC M and D = -(1 - r) log(1 - r)."""
     line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
     gain = _or_nan(-accuracy * _log_or_0(accuracy))
@@ -333,10 +332,10 @@ def prr_line(groups: Groups) -> Line:
 
 
 def error_average_precision_line(groups: Groups) -> Line:
-    r"""Return the line of `error_average_precision`, the derivative of :math:`\int B / A \, dB` by a sample.
+    r"""Return the line of `error_average_precision`: the derivative of :math:`\int B / A \, dB` by a sample.
 
-    A and B are the shares of all answers, and of the wrong ones, that are more uncertain: from A on, a group of n with
-    e wrong adds e / n + (B - A e / n) log(1 + n / A) / n for each wrong answer in it.
+    A and B are the shares of answers, and of wrong ones, that are more uncertain. A group that begins at A, of share n
+    with wrong ones of share e, adds e / n + (B - A e / n) log(1 + n / A) / n for each of its wrong answers.
     """
     total = groups.weight.sum()
     weight = groups.weight[::-1] / total
@@ -364,9 +363,9 @@ def _later_sums(values: Floats) -> Floats:
 
 
 def fpr_at_tpr_line(groups: Groups, tpr: float = 0.95) -> Line:
-    """Return the line of `fpr_at_tpr`: another right answer moves the threshold, by the wrong ones next to it.
+    """Return the line of `fpr_at_tpr`: one more right answer moves the threshold past wrong answers next to it.
 
-    Of a share of wrong ones among those in a window of N^0.8 answers around the threshold.
+    Their share is that in a window of N^0.8 answers around the threshold.
     """
     correct = groups.right
     until = np.cumsum(correct)
@@ -383,9 +382,9 @@ def fpr_at_tpr_line(groups: Groups, tpr: float = 0.95) -> Line:
 
 
 def risk_at_coverage_line(groups: Groups, coverage: float) -> Line:
-    """Return the line of `risk_at_coverage`: another accepted answer drives one out, at the risk of those next to it.
+    """Return the line of `risk_at_coverage`: one more accepted answer drives the last accepted one out.
 
-    That risk is the mean over a window of N^0.8 answers around the last accepted one.
+    The cost of that one is the mean over a window of N^0.8 answers around it.
     """
     amount = coverage * float(groups.weight.sum())
     accepted = _share_of_first(groups, amount) / _or_nan(coverage)
@@ -393,7 +392,7 @@ def risk_at_coverage_line(groups: Groups, coverage: float) -> Line:
 
 
 def _risk_around(groups: Groups, amount: float) -> float:
-    """Return the mean cost of the N^0.8 of N answers around the first `amount` of weight."""
+    """Return the mean cost of the N^0.8 answers around the cumulative weight `amount`."""
     half = float(groups.weight.sum()) ** _NEIGHBOURS / 2
     window = _share_of_first(groups, amount + half) - _share_of_first(groups, amount - half)
     return inner(groups.cost, window) / inner(groups.weight, window)
@@ -402,20 +401,22 @@ def _risk_around(groups: Groups, amount: float) -> float:
 # ---- their entries in the registry: shown when named ----------------------------------------------------------------
 
 
-def _coverage(data: Data) -> float:
+def _check_coverage(data: Data) -> float:
+    """Return the parameter; InputError if it is no coverage."""
     if not 0 <= data.parameter <= 1:
         raise InputError("coverage", "out_of_unit_interval", value=data.parameter)
     return data.parameter
 
 
-def _risk(data: Data) -> float:
+def _check_risk(data: Data) -> float:
+    """Return the parameter; InputError if it is no risk."""
     if not data.parameter >= 0:
         raise InputError("risk", "negative", value=data.parameter)
     return data.parameter
 
 
-def _by_confidence(data: Data) -> Groups:
-    """Return the groups ranked by -q_e; those of posteriors are ranked by 1 - q_e, which may lie in another bin."""
+def _confidence_groups(data: Data) -> Groups:
+    """Return the samples in groups ranked by -q_e, also those of posteriors, which `data` ranks by uncertainty."""
     decisions = data.decisions
     if decisions.labels is None:
         return data.groups
@@ -429,15 +430,15 @@ def _auarc(data: Data) -> float:
 
 
 def _risk_at_coverage(data: Data) -> float:
-    return risk_at_coverage(data.groups, _coverage(data))
+    return risk_at_coverage(data.groups, _check_coverage(data))
 
 
 def _coverage_at_risk(data: Data) -> float:
-    return coverage_at_risk(data.groups, _risk(data))
+    return coverage_at_risk(data.groups, _check_risk(data))
 
 
-def _mce_of_unjudged(unjudged: Unjudged) -> Limits:
-    """Return the bounds of MCE: the bins do not interact."""
+def _mce_bounds(unjudged: Unjudged) -> Limits:
+    """Return the least and the largest MCE over all labels: a label changes the gap of one bin only."""
     bounds = gap_bounds(
         unjudged, confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins)
     )
@@ -447,11 +448,11 @@ def _mce_of_unjudged(unjudged: Unjudged) -> Limits:
     return float(low.max()), float(high.max())
 
 
-def _ece_equal_mass_of_unjudged(unjudged: Unjudged) -> Limits:
-    """Return the bounds of the ECE of bins that do not depend on the answers."""
+def _ece_equal_mass_bounds(unjudged: Unjudged) -> Limits:
+    """Return the least and the largest value over all labels, on which these bins do not depend."""
     groups = unjudged.all_right.groups
     bins = _bins_of_equal_mass(groups, unjudged.all_right.options.n_bins)
-    return ece_of_unjudged(unjudged, bins[np.searchsorted(groups.rank, -unjudged.confidence)])
+    return ece_bounds(unjudged, bins[np.searchsorted(groups.rank, -unjudged.confidence)])
 
 
 PRR = Metric(
@@ -493,7 +494,7 @@ AUARC = Metric(
     value=_auarc,
     line=lambda data: aurc_line(data.groups).times(-1),
     range=(0.0, 1.0),
-    unjudged=bounds_by_answers(_auarc),
+    unjudged=monotone_bounds(_auarc),
     has_order_bounds=True,
     when="named",
     column=22,
@@ -553,9 +554,9 @@ RISK_AT_COVERAGE = Metric(
     higher_is_better=False,
     parameter="any",
     value=_risk_at_coverage,
-    line=lambda data: risk_at_coverage_line(data.groups, _coverage(data)),
-    range=range_of_risk,
-    unjudged=bounds_by_answers(_risk_at_coverage),
+    line=lambda data: risk_at_coverage_line(data.groups, _check_coverage(data)),
+    range=risk_range,
+    unjudged=monotone_bounds(_risk_at_coverage),
     has_order_bounds=True,
     when="named",
     column=26,
@@ -570,7 +571,7 @@ COVERAGE_AT_RISK = Metric(
     value=_coverage_at_risk,
     range=(0.0, 1.0),
     is_biased=True,
-    unjudged=bounds_by_answers(_coverage_at_risk),
+    unjudged=monotone_bounds(_coverage_at_risk),
     has_order_bounds=True,
     when="named",
     column=27,
@@ -583,10 +584,10 @@ MCE = Metric(
     higher_is_better=False,
     needs="confidences",
     options=("n_bins",),
-    value=lambda data: mce(_by_confidence(data), data.options.n_bins),
+    value=lambda data: mce(_confidence_groups(data), data.options.n_bins),
     range=(0.0, 1.0),
     is_biased=True,
-    unjudged=_mce_of_unjudged,
+    unjudged=_mce_bounds,
     when="named",
     column=28,
 )
@@ -598,10 +599,10 @@ ECE_EQUAL_MASS = Metric(
     higher_is_better=False,
     needs="confidences",
     options=("n_bins",),
-    value=lambda data: ece_equal_mass(_by_confidence(data), data.options.n_bins),
+    value=lambda data: ece_equal_mass(_confidence_groups(data), data.options.n_bins),
     range=(0.0, 1.0),
     is_biased=True,
-    unjudged=_ece_equal_mass_of_unjudged,
+    unjudged=_ece_equal_mass_bounds,
     when="named",
     column=29,
 )
@@ -612,7 +613,7 @@ SMOOTH_ECE = Metric(
     assesses="confidences",
     higher_is_better=False,
     needs="confidences",
-    value=lambda data: smooth_ece(_by_confidence(data)),
+    value=lambda data: smooth_ece(_confidence_groups(data)),
     range=(0.0, 1.0),
     is_biased=True,
     when="named",

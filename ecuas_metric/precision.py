@@ -1,4 +1,4 @@
-"""Floats of fewer than 64 bits -> float64: the number that was written, not the nearest that their format has.
+"""Floats of fewer than 64 bits -> float64: the decimal that was written, not the nearest number of their format.
 
 0.9 in float32 is 0.899999976: widened digit by digit, it is below a threshold of 0.9 and in another bin. The shortest
 decimal that rounds to it is 0.9 again, as `print` shows it (Steele and White 1990, "How to print floating-point numbers
@@ -18,29 +18,28 @@ from numpy.typing import NDArray
 
 _BLOCK = (
     2**14
-)  # numbers looked at together, so that what is temporary stays in the processor's cache
+)  # numbers processed at a time, so that temporary arrays stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """A format of floats."""
+    """A floating-point format."""
 
     bits: int  # of the significand
     least: int  # the smallest positive number is 2 to this power
-    rounded: Callable[
-        [NDArray[Any]], NDArray[Any]
-    ]  # float64 (N,) to the nearest numbers of the format
+    # float64 (N,) -> the nearest numbers of the format
+    rounded: Callable[[NDArray[Any]], NDArray[Any]]
 
 
 def _to_bfloat16(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the nearest numbers of bfloat16, as float32: the upper half of its bits."""
+    """Return the nearest numbers of bfloat16, the upper half of the bits of float32, as float32."""
     bits = values.astype(np.float32).view(np.uint32)
-    halfway = 0x7FFF + ((bits >> 16) & 1)  # of two that are as near the even one
+    halfway = 0x7FFF + ((bits >> 16) & 1)  # ties go to the even number
     return ((bits + halfway) & 0xFFFF0000).view(np.float32)
 
 
 _SINGLE = 24  # bits of the significand of float32
-_LARGEST = 0.51  # distance of probabilities from 1/2, with their rounding
+_LARGEST = 0.51  # distance of probabilities from 1/2, with rounding
 FORMATS = {
     "float32": _Format(_SINGLE, -149, lambda values: values.astype(np.float32)),
     "float16": _Format(11, -24, lambda values: values.astype(np.float16)),
@@ -61,10 +60,10 @@ def widen(values: NDArray[Any], dtype: str = "") -> NDArray[Any]:
     Returns
     -------
     ndarray
-        float64 of the same shape: the decimal of fewest digits that rounds to each number, of several the nearest.
-        Whole numbers, zeros, infinities and nan are the same number. So are matrices of 16 bits with numbers outside
-        [0, 1]: those are logits, which nobody wrote, and a decimal may be 0.4 % away. A fraction or a logarithm, such
-        as 5/6, has no short decimal: its threshold is met in float64 only.
+        float64 of the same shape: for each number the decimal of fewest digits that rounds to it, the nearest of
+        several. Whole numbers, infinities and nan do not change. Nor do matrices of 16 bits with numbers outside
+        [0, 1]: those are computed logits, and a decimal may be 0.4 % away. A number without a short decimal, such as
+        5/6, stays rounded: it may miss a threshold that is equal to it in float64.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def widen(values: NDArray[Any], dtype: str = "") -> NDArray[Any]:
 
 @cache
 def _scales(least: int) -> NDArray[np.float64]:
-    """Return a power of 10 for each distance of neighbours 2^least .. 1: 1 / scale is the largest not above it."""
+    """Return a power of 10 for each distance 2^least, .., 1 between floats: the least with 1 / scale not above."""
     exponents = range(least, 1)
     return np.array([float(f"1e{max(math.ceil(-k * math.log10(2)), 1)}") for k in exponents])
 
@@ -100,11 +99,11 @@ def _widen_block(
     form: _Format,
     scales: NDArray[np.float64],
 ) -> None:
-    """Write the shortest decimals of numbers (N,).
+    """Write the shortest decimals of numbers (N,) to `widened`.
 
-    They have as many digits as the distance of neighbours allows or, if that is enough, one digit less: since tens of
-    the last digit are farther apart than neighbours, at most one of them rounds to a number, and every shorter decimal
-    is a multiple of ten too.
+    A decimal has as many digits as the distance of neighbouring floats needs, or one less if that still rounds to the
+    number. Shorter ones need no search: they are among those with one digit less, of which at most one rounds to the
+    number, since these are farther apart than neighbouring floats.
     """
     distance = np.frexp(values)[1] - (form.bits + form.least)
     scale = scales.take(distance, mode="clip")
@@ -117,13 +116,13 @@ def _widen_block(
     is_found = form.rounded(widened) == values
     if not is_found.all():
         others = ~is_found
-        widened[others] = _beside_powers_of_2(values[others], scale[others], form)
+        widened[others] = _widen_powers_of_2(values[others], scale[others], form)
 
 
-def _beside_powers_of_2(
+def _widen_powers_of_2(
     values: NDArray[Any], scale: NDArray[np.float64], form: _Format
 ) -> NDArray[np.float64]:
-    """Return the shortest decimals of powers of 2 (N,), whose neighbours below are half as far away; and of nan."""
+    """Return the shortest decimals of powers of 2 (N,), whose lower neighbours are half as far away; nan as it is."""
     exact = values.astype(np.float64)
     above = np.copysign(np.ceil(np.abs(exact) * scale) / scale, exact)
     finer = np.rint(exact * scale * 10) / (scale * 10)

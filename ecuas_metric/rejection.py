@@ -1,4 +1,4 @@
-"""Rejection by the rule that the metrics score: what to decide on new rows, which to reject, and at which cost."""
+"""Decisions on new rows, which of them to reject, and the choice of the reject cost, by the rule the metrics score."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from numpy.typing import ArrayLike
 
 from .audit import refuse_audit
 from .classes import (
-    OF_GIVEN_CONFIDENCES,
-    OF_POSTERIORS,
+    COMPLETE_CONFIDENCE_WORDS,
+    POSTERIOR_WORDS,
     ClassCosts,
+    binary_posteriors,
     check_classes,
-    classes_of_columns,
-    costs_by_class,
-    in_words,
-    matrix_of_classes,
+    column_classes,
+    cost_frame_to_mapping,
     note_order,
     order_columns,
+    parse_class_costs,
     parse_classes,
-    two_columns,
+    reword_errors,
 )
-from .costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK, accepted
+from .costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK, are_accepted
 from .decisions import Decisions
 from .display import Shown
 from .errors import InputError, Note, issue_warnings
@@ -38,21 +38,21 @@ from .results import Estimate, System, compute_results, named_systems, prepare
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-OF_REJECT_COST = {"reject_costs": "reject_cost"}
+REJECT_COST_WORDS = {"reject_costs": "reject_cost"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowDecisions(Shown):
-    """What is decided for each row of `decide` or `decide_confidences`.
+    """The decision for each row of `decide` or `decide_confidences`.
 
     Attributes
     ----------
     decision : ndarray, shape (N,), or None
-        The decision of least expected cost, by name or number; None of confidences, where it is the answer itself.
+        The decision of least expected cost, by name or number; None for confidences, where it is the answer itself.
     uncertainty : ndarray of float64, shape (N,)
-        Its expected cost u >= 0 by the posteriors, in the unit of the cost.
+        The expected cost u >= 0 of the decision, in the unit of the cost.
     accepted : ndarray of bool, shape (N,)
-        Whether u is at most the reject cost; other rows are rejected: left to a person, say.
+        Whether u is at most the reject cost; other rows are rejected, e.g. left to a person.
 
     Examples
     --------
@@ -132,11 +132,11 @@ def decide(
     names: Sequence[object] | None = None
     if isinstance(cost, str) and cost == "log":
         raise InputError("decide", "decisions_under_log_cost")
-    table = costs_by_class(cost)
+    table = cost_frame_to_mapping(cost)
     noted: tuple[Note, ...] = ()
     if isinstance(table, Mapping):
         are_named = labels is not None
-        table, labels, names = matrix_of_classes(table, labels)
+        table, labels, names = parse_class_costs(table, labels)
         noted = () if are_named else note_order(labels, y_prob)
     options = checked_options(
         cost=table,
@@ -145,17 +145,15 @@ def decide(
         reject_costs=check_number(reject_cost, "reject_cost", 0, math.inf),
     )
     if labels is None:
-        labels = classes_of_columns(
-            y_prob, "y_prob", are_numbered=not isinstance(options.cost, str)
-        )
-    with in_words({**OF_POSTERIORS, **OF_REJECT_COST}):
-        system = _system_of_rows(y_prob, labels, options)
+        labels = column_classes(y_prob, "y_prob", are_numbered=not isinstance(options.cost, str))
+    with reword_errors({**POSTERIOR_WORDS, **REJECT_COST_WORDS}):
+        system = _unlabelled_system(y_prob, labels, options)
     issue_warnings(noted + system.notes, stacklevel=2)
-    return decisions_on_rows(system, names or _names_of_classes(labels, options))
+    return decide_system(system, names or _class_names(labels, options))
 
 
-def _names_of_classes(labels: ArrayLike | None, options: Options) -> list[object] | None:
-    """Return the names of the classes, if they are known and the decisions are these."""
+def _class_names(labels: ArrayLike | None, options: Options) -> list[object] | None:
+    """Return the names of the classes if they are known and each decision is a class, else None."""
     if labels is None:
         return None
     names: list[object] = parse_classes(labels, "labels").tolist()
@@ -163,31 +161,31 @@ def _names_of_classes(labels: ArrayLike | None, options: Options) -> list[object
     return names if are_decided else None
 
 
-def _system_of_rows(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:
-    """Return the system of posteriors of rows without a truth, of which the first class takes the place."""
+def _unlabelled_system(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:
+    """Return the system of posteriors without true classes; class 0 stands in, and its costs mean nothing."""
     ordered = y_prob if labels is None else order_columns(y_prob, labels, labels)
-    array = two_columns(numbers(ordered, "predictions"), options)
+    array = binary_posteriors(numbers(ordered, "predictions"), options)
     array, truth = posteriors(array, np.zeros(array.shape[:1]))
     if labels is not None:
         check_classes(parse_classes(labels, "labels"), labels, array.shape[1])
     return prepare("posteriors", array, truth, options, rank=False)
 
 
-def decisions_on_rows(system: System, names: Sequence[object] | None = None) -> RowDecisions:
-    """Return what is decided for the rows of a system at its one reject cost, with the names of decisions."""
+def decide_system(system: System, names: Sequence[object] | None = None) -> RowDecisions:
+    """Return the decisions on a system's rows at its one reject cost, by the `names` (D,) of decisions if known."""
     decisions = system.decisions
     (reject_cost,) = system.options.reject_costs
     decision = decisions.decision
     if decision is not None:
         decision = decision.astype(np.int64) if names is None else _object_array(names)[decision]
-    accepts = accepted(
+    accepts = are_accepted(
         decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty
     )
     return RowDecisions(decision, decisions.uncertainty, accepts)
 
 
 def _object_array(names: Sequence[object]) -> Array:
-    """Return names (D,) as numbers or strings, or, where they are neither, as the objects that they are."""
+    """Return names (D,) as an array of numbers or strings; of objects if they are neither or mixed."""
     kinds = {type(name) for name in names}
     if len(kinds) == 1 and issubclass(kinds.pop(), (str, Real)):
         return np.array(names)
@@ -201,12 +199,12 @@ def decide_confidences(
     num_classes: float | None = None,
     missing_confidence: float | None = None,
 ) -> RowDecisions:
-    r"""Decide which new answers of a system to accept by their confidences, by the rule that the metrics score.
+    r"""Decide by their confidences which new answers of a system to accept, by the rule that the metrics score.
 
     .. math:: u = 1 - q, \qquad \text{accepted where } u \le \gamma
 
-    with the reject cost :math:`\gamma`, in units of what a mistake costs: see `decide`. A confidence that is equal to
-    1 minus the reject cost, up to rounding, is accepted.
+    with the reject cost :math:`\gamma`, as a share of the cost of a mistake: see `decide`. A confidence equal to 1
+    minus the reject cost, up to rounding, is accepted.
 
     Parameters
     ----------
@@ -241,35 +239,35 @@ def decide_confidences(
         missing_confidence=missing_confidence,
         reject_costs=check_number(reject_cost, "reject_cost", 0, math.inf),
     )
-    with in_words({**OF_GIVEN_CONFIDENCES, **OF_REJECT_COST}):
+    with reword_errors({**COMPLETE_CONFIDENCE_WORDS, **REJECT_COST_WORDS}):
         values, unknown = confidences(confidence, np.zeros(np.shape(confidence)))
         system = prepare("confidences", values, unknown, options, rank=False)
     issue_warnings(system.notes, stacklevel=2)
-    return decisions_on_rows(system)
+    return decide_system(system)
 
 
 # ---- the choice of a reject cost ------------------------------------------------------------------------------------
 
 
-STEPS = 20  # coverages at which a risk is tested
-SHARE_ROUNDING = 1e-12  # of shares, which are sums
-# shares of the largest possible stake, of which the mean wealth is taken
+STEPS = 20  # coverages at which the risk is tested: 1/20, 2/20, .., 1
+SHARE_ROUNDING = 1e-12  # tolerance for shares, which are sums
+# stakes, as shares of the largest possible one; the test takes the mean of their wealths
 BETS = np.geomspace(1e-3, 0.99, 40)
 
 
 @dataclass(frozen=True, slots=True)
 class RejectCostChoice(Shown):
-    """A reject cost, and what it leads to on the labelled answers that it was chosen by.
+    """A reject cost, with coverage, risk and cost on the labelled answers that it was chosen on.
 
     Attributes
     ----------
     reject_cost : float
         The largest uncertainty that is accepted; nan where no risk can be certified.
     coverage, risk, expected_cost : Estimate
-        The share that is accepted, its mean cost, and the mean cost of all answers; the intervals take the reject cost
-        as given.
+        The share that is accepted, its mean cost, and the mean cost of all answers; the intervals ignore that the
+        reject cost was chosen on the same answers.
     num_samples_needed : int or None
-        About how many labelled answers would do, where there is no reject cost; None if more would not help.
+        If no reject cost is certified, about how many labelled answers would suffice; None if more would not help.
 
     Examples
     --------
@@ -310,29 +308,32 @@ def choose_reject_cost(
 ) -> RejectCostChoice:
     r"""Choose the reject cost by a budget of rejections, or so that the risk of what is accepted is certified.
 
-    A budget gives the smallest uncertainty :math:`t` with :math:`P(u > t) \le` budget on these answers. A risk gives
-    the largest one of 20 coverages :math:`j/20` whose risk passes a test, the levels of which sum to :math:`\delta`
-    and are passed on from each passed test to the next coverage (fallback procedure); half of it is that of the first
-    coverage with so many answers that one error would let it pass:
+    With a `budget`, it is the smallest uncertainty :math:`t` that rejects at most this share of these answers. With
+    `max_risk` :math:`\alpha`, it is the largest :math:`t` whose risk is certified:
 
     .. math:: P\left(E[c \mid u \le t] > \alpha\right) \le \delta
 
-    with the promised risk :math:`\alpha` and 1 minus the confidence level, :math:`\delta`. Costs of 0 and 1 are
-    tested by binomial tails, other bounded costs and groups by the mean wealth of bets against the promise, which
-    needs no more than that answers, or groups, are drawn independently of the population of use, in which no group is
-    larger than the largest here: rare larger groups with more errors would not be seen. It holds exactly
-    where risk rises with uncertainty, or uncertainties are few distinct values; elsewhere in simulations.
+    with :math:`\delta` = 1 - `confidence_level`. At 20 coverages, :math:`j/20` from the smallest on, a test has to
+    refute that the risk is above :math:`\alpha`. The levels of the tests sum to :math:`\delta`: all share one half,
+    the other half goes to the first coverage with so many answers that its test may pass with one error, and a test
+    that passes hands its level on to the next one (fallback procedure). Costs of 0 and 1 are tested by binomial tails,
+    other bounded costs and groups by the mean wealth of bets against the promise.
+
+    It assumes that answers, or groups, are independent draws from the population of use, in which no group is larger
+    than the largest here: rare larger groups with more errors would not be seen. The certificate holds exactly where
+    risk rises with uncertainty or there are few distinct uncertainties; elsewhere it held in simulations.
 
     Parameters
     ----------
     system : System
-        Of `confidence_system` or `posterior_system`: labelled answers, on which nothing was fitted. Its groups count.
+        Labelled answers, on which nothing was fitted, from `confidence_system` or `posterior_system`; its groups count
+        as dependent.
     budget : float, optional
         In [0, 1]: the share of answers that can be rejected.
     max_risk : float, optional
         In (0, largest cost): the mean cost that accepted answers may have.
     confidence_level : float, default 0.95
-        Of the certificate and the intervals.
+        Level of the certificate and of the intervals.
 
     Returns
     -------
@@ -366,16 +367,16 @@ def choose_reject_cost(
     level = check_level(confidence_level, "confidence_level")
     if budget is not None:
         share = check_number(budget, "budget", 0, 1)
-        return _choice(system, _cost_by_budget(system, share), level)
+        return _evaluate_reject_cost(system, _budget_cost(system, share), level)
     reject_cost, needed = _certified_cost(system, max_risk, 1 - level)
     if reject_cost is not None:
-        return _choice(system, reject_cost, level)
+        return _evaluate_reject_cost(system, reject_cost, level)
     none = Estimate(math.nan)
     return RejectCostChoice(math.nan, Estimate(0.0), none, none, needed)
 
 
-def _choice(system: System, reject_cost: float, level: float) -> RejectCostChoice:
-    """Return a reject cost with what it leads to."""
+def _evaluate_reject_cost(system: System, reject_cost: float, level: float) -> RejectCostChoice:
+    """Return a reject cost with its coverage, risk and expected cost on the system's answers."""
     asked = system.options.replace(reject_costs=(reject_cost,), confidence_level=level)
     again = replace(system, options=asked)
     keys = [Key(metric.name, reject_cost) for metric in (COVERAGE, SELECTIVE_RISK, EXPECTED_COST)]
@@ -385,17 +386,17 @@ def _choice(system: System, reject_cost: float, level: float) -> RejectCostChoic
 
 
 def _thresholds(system: System) -> tuple[Floats, Floats]:
-    """Return the uncertainties (T,) that can be reject costs, and the share of answers up to each."""
+    """Return the distinct uncertainties (T,) up to u_M, increasing, and the share (T,) of answers up to each."""
     groups = system.ties
     largest = system.decisions.max_uncertainty
-    uncertainty = system.decisions.uncertainty_at(groups.rank)
-    is_accepted = accepted(uncertainty, reject_cost=largest, max_uncertainty=largest)
+    uncertainty = system.decisions.uncertainty_from_rank(groups.rank)
+    is_accepted = are_accepted(uncertainty, reject_cost=largest, max_uncertainty=largest)
     shares = groups.weight_until / groups.weight.sum()
     return np.minimum(uncertainty[is_accepted], largest), shares[is_accepted]
 
 
-def _cost_by_budget(system: System, budget: float) -> float:
-    """Return the smallest reject cost at which at most the budget is rejected."""
+def _budget_cost(system: System, budget: float) -> float:
+    """Return the smallest reject cost at which at most the share `budget` is rejected; InputError if there is none."""
     thresholds, shares = _thresholds(system)
     largest = shares.max(initial=0.0)
     if budget < 1 - largest - SHARE_ROUNDING:
@@ -416,7 +417,10 @@ def _cost_by_budget(system: System, budget: float) -> float:
 def _certified_cost(
     system: System, max_risk: object, level: float
 ) -> tuple[float | None, int | None]:
-    """Return the largest reject cost that is certified; or None, and about how many answers would do."""
+    """Return the largest certified reject cost and None; or None and about how many answers would suffice.
+
+    `level` is 1 minus the level of confidence. Both are None if no number of answers would suffice.
+    """
     decisions = system.decisions
     refuse_audit(system, "max_risk")
     options = system.options
@@ -428,14 +432,16 @@ def _certified_cost(
     steps = np.arange(1, STEPS + 1) / STEPS - SHARE_ROUNDING
     places = np.unique(np.searchsorted(shares, steps).clip(max=len(shares) - 1))
     accepts = [
-        accepted(decisions.uncertainty, reject_cost=cost, max_uncertainty=decisions.max_uncertainty)
+        are_accepted(
+            decisions.uncertainty, reject_cost=cost, max_uncertainty=decisions.max_uncertainty
+        )
         for cost in thresholds[places]
     ]
     p_values = [
-        _p_of_risk(decisions, options, rows, risk=risk, largest=largest) for rows in accepts
+        _risk_p_value(decisions, options, rows, risk=risk, largest=largest) for rows in accepts
     ]
     sizes = np.array([np.count_nonzero(rows) for rows in accepts]) // _group_size(options)
-    last = _last_passed(p_values, _levels(sizes, risk / largest, level))
+    last = _last_passed(p_values, _test_levels(sizes, risk / largest, level))
     if last is not None:
         return float(thresholds[places[last]]), None
     costs = [decisions.candidate_cost[rows] / largest for rows in accepts]
@@ -448,7 +454,7 @@ def _certified_cost(
 
 
 def _largest_cost(decisions: Decisions, options: Options) -> float:
-    """Return the bound of the costs; InputError if there is none, or if answers have weights."""
+    """Return the largest possible cost; InputError if there is none, or if answers have weights."""
     if options.sample_weight is not None:
         raise InputError("max_risk", "cannot be certified of weighted answers")
     if not isinstance(options.cost, str):
@@ -458,11 +464,11 @@ def _largest_cost(decisions: Decisions, options: Options) -> float:
     return 1.0
 
 
-def _levels(sizes: Floats, risk: float, level: float) -> Floats:
-    """Return the levels (T,) of tests of so many answers (T,): half for one of them, the other half for all alike.
+def _test_levels(sizes: Floats, risk: float, level: float) -> Floats:
+    """Return the levels (T,), with sum `level`, of the tests at coverages that accept `sizes` (T,) answers.
 
-    It is that of the first test that can be passed with an error, or the last. The levels depend on how many answers
-    are accepted, and not on which of them are right.
+    All tests share one half of the level. The first one that can pass with one error, else the last, gets the other
+    half. Levels may depend on how many answers are accepted, but not on which of them are right.
     """
     from scipy.special import bdtr
 
@@ -474,25 +480,26 @@ def _levels(sizes: Floats, risk: float, level: float) -> Floats:
 
 
 def _last_passed(p_values: Sequence[float], levels: Floats) -> int | None:
-    """Return the last test that is passed at its level and what the tests before it left."""
-    at_hand = 0.0
+    """Return the index of the last test that passes, None if none does, where each hands its level on if it passes."""
+    available = 0.0
     last = None
     for number, (p_value, level) in enumerate(zip(p_values, levels, strict=True)):
-        at_hand += level
-        if p_value <= at_hand:
+        available += level
+        if p_value <= available:
             last = number
         else:
-            at_hand = 0.0
+            available = 0.0
     return last
 
 
 def _samples_needed(
     costs: Sequence[Floats], shares: Floats, risk: float, level: float, *, size: int
 ) -> float:
-    """Return about how many answers would do, by costs in [0, 1] of what each threshold accepts, and its share.
+    """Return about how many answers would certify a risk at the easiest threshold; inf if none can.
 
-    Answers of a group, of this `size`, may all be alike; half of one more is counted as wrong, unless that alone is
-    more than the risk: then the count is the least that may do. It is infinite where all means are at least the risk.
+    Each threshold accepts a share of the answers, with costs in [0, 1]; a threshold whose mean cost is at least the
+    risk cannot be certified. Groups, of `size` answers, are taken to be all alike. Half a group more is counted as
+    wrong, for what chance hides, unless that alone exceeds the risk.
     """
     from scipy.special import rel_entr
 
@@ -508,10 +515,10 @@ def _samples_needed(
     return needed
 
 
-def _p_of_risk(
+def _risk_p_value(
     decisions: Decisions, options: Options, accepts: Bools, *, risk: float, largest: float
 ) -> float:
-    """Return the p-value of the hypothesis that the mean cost of what is accepted is above the risk."""
+    """Return the p-value of the hypothesis that the mean cost of accepted answers (N,) exceeds the risk."""
     from scipy.special import bdtr
 
     costs = decisions.candidate_cost[accepts]

@@ -12,8 +12,8 @@ import numpy as np
 
 from .abstentions import answered_groups, answered_samples, note_abstentions
 from .basis import UNKNOWN, Basis, Origin, make_basis
-from .calibration import ECE_DEBIASED, limits_of_gap
-from .costs import ECUAS_N, note_above
+from .calibration import ECE_DEBIASED, debiased_ece_limits
+from .costs import ECUAS_N, note_above_maximum
 from .decisions import (
     Decisions,
     make_decisions,
@@ -30,8 +30,8 @@ from .inputs import (
     Ints,
     Limits,
     inner,
-    picked,
     repair,
+    select_or_none,
 )
 from .intervals import (
     NO_UNITS,
@@ -53,10 +53,10 @@ from .metrics import (
 )
 from .options import (
     Options,
-    refuse_options_of_other_forms,
-    require_fit,
+    check_data_options,
+    refuse_inapplicable_options,
+    resolve_level_costs,
     select_options,
-    with_costs_of_levels,
 )
 from .order import AUROC, auroc
 from .sampling import intervals, make_design
@@ -66,11 +66,11 @@ if TYPE_CHECKING:
 
 # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
 FEW_ERRORS = 25
-ENOUGH = 10  # answers of a kind from which a perfect order is no chance: 2 ** -10 for a coin
-MOST_DRAWN = 10**8  # copies of samples: beyond, their arrays need gigabytes
-MUCH = 0.1  # of a number, which then has no digit that does not depend on it
+ENOUGH_ANSWERS = 10  # of a kind: a perfect order of as many is no chance, 2 ** -10 for a coin
+MOST_DRAWN = 10**8  # samples after repetition by counts: beyond, their arrays need gigabytes
+LARGE_SHARE = 0.1  # of ECUAS_0: more of it from epsilon changes its first digit
 _UNDEFINED = {AUROC.name: "auroc_undefined", ECE_DEBIASED.name: "ece_debiased_undefined"}
-INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
+INVERTED_DEVIATES = -4  # standard errors of an AUROC below 1/2 that are no chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +86,16 @@ class System(Drawn):
 
     decisions: Decisions
     options: Options  # with K
-    ties: Groups  # of `decisions` with the weights: the one sort that metrics and curves share
+    ties: (
+        Groups  # of equal uncertainty, with the weights: the one sort that metrics and curves share
+    )
     notes: tuple[Note, ...] = ()  # on the input
-    # to pair samples of systems; of a file, a pyarrow.Array
+    # (N,), pair the samples of several systems; a pyarrow.Array if they come from a file
     ids: Sequence[object] | None = None
-    # (N,), numbers for the true classes, where decisions are of confidences in chosen ones
+    # (N,), the true classes as numbers, where confidences in predicted classes come without posteriors
     truth: Floats | None = None
     origin: Origin = UNKNOWN
-    audit: Any = None  # an `audit.Audit`, if candidate costs are what a judge and people tell
+    audit: Any = None  # an `audit.Audit`, if answers were labelled by a judge, and some by people
 
     @cached_property
     def basis(self) -> Basis:
@@ -210,14 +212,25 @@ def prepare(
     ids: Sequence[object] | None = None,
     rank: bool = True,
 ) -> System:
-    """Turn a system's arrays, checked by the form's function of `inputs`, into decisions, and sort them if `rank`.
+    """Return the system of checked arrays.
 
-    Otherwise there are no tie groups, and no metric of the order may be asked for.
+    Parameters
+    ----------
+    form : str
+        "confidences", "posteriors" or "costs"; `inputs.FORM_CHECKS` has the check of each.
+    predictions, references : ndarray, shape (N,) or (N, K), and (N,)
+        As `compute` of the Evaluate module takes them in this form.
+    options : Options
+        Checked; InputError for those that do not fit the form or the data.
+    ids : sequence, shape (N,), optional
+        Of the samples.
+    rank : bool
+        Whether to sort the samples. Without, there are no tie groups: only means of costs can be computed.
     """
     are_positive = options.predictions_are == "positive_probabilities"
     if are_positive and form != "costs":
         form = "posteriors"
-    refuse_options_of_other_forms(form, options)
+    refuse_inapplicable_options(form, options)
     predictions, notes = repair(
         form,
         predictions,
@@ -227,7 +240,7 @@ def prepare(
         abstained=options.abstained,
     )
     if form == "posteriors":
-        options = with_costs_of_levels(options.replace(num_classes=predictions.shape[1]))
+        options = resolve_level_costs(options.replace(num_classes=predictions.shape[1]))
     decisions = make_decisions(form, predictions, references, options)
     advice = (
         "check_cost"
@@ -237,8 +250,8 @@ def prepare(
     answered = decisions.uncertainty
     if decisions.has_abstentions:
         answered = answered[~decisions.abstained]
-    notes += note_above(answered, decisions.max_uncertainty, advice=advice)
-    require_fit(
+    notes += note_above_maximum(answered, decisions.max_uncertainty, advice=advice)
+    check_data_options(
         options,
         num_samples=len(references),
         max_uncertainty=decisions.max_uncertainty,
@@ -261,7 +274,7 @@ def prepare(
 def named_systems(
     systems: Mapping[str, System] | Iterable[System],
 ) -> dict[str, System]:
-    """Return systems by name, numbered where they have none."""
+    """Return systems by name: a mapping as it is, others as "system 1", "system 2", .. InputError for other objects."""
     if isinstance(systems, System):
         raise InputError(
             "systems", "must be a mapping of names to systems, or a list", got="one System"
@@ -287,7 +300,7 @@ def ranked(
     notes: tuple[Note, ...] = (),
     ids: Sequence[object] | None = None,
 ) -> System:
-    """Return a system of decisions, sorted once."""
+    """Return the system of decisions, with its tie groups."""
     rank = decisions.rank_by
     cost = decisions.candidate_cost
     weight = options.sample_weight
@@ -300,13 +313,13 @@ def ranked(
 
 
 def reordered(system: System, rows: Ints) -> System:
-    """Return a system of the samples `rows`, in this order; a row may occur several times or never."""
+    """Return the system of the samples `rows`, indices that may repeat or leave out samples, in this order."""
     return replace(
         system,
         decisions=select_rows(system.decisions, rows),
         options=select_options(system.options, rows),
-        ids=_pick(system.ids, rows),
-        truth=picked(system.truth, rows),
+        ids=_take_ids(system.ids, rows),
+        truth=select_or_none(system.truth, rows),
         audit=None if system.audit is None else system.audit.of_rows(rows),
     )
 
@@ -317,20 +330,20 @@ def compute_results(
     progress: bool = False,
     only: Sequence[Key] | None = None,
 ) -> Results:
-    """Compute every number that a system's options ask for (or those in `only`), with intervals if there is a level."""
+    """Compute all numbers that a system's options ask for, or those in `only`; with intervals at `confidence_level`."""
     if system.audit is not None:
         found: Results = system.audit.results(system, only)
         return found
-    keys = _keys_asked(system, only)
+    keys = _requested_keys(system, only)
     values = _values(system, keys)
     notes = (*system.notes, *note_undefined(values), *note_at_floor(values, system))
     limits: dict[Key, Limits] = {}
     if system.options.confidence_level is not None:
-        limits, of_intervals = _intervals(system, _inferred(values), progress=progress)
+        limits, of_intervals = _intervals(system, _drop_calibration(values), progress=progress)
         notes += of_intervals
         debiased = Key(ECE_DEBIASED.name)
         if debiased in values:
-            limits[debiased] = _limits_of_gap(samples_drawn(system))
+            limits[debiased] = _debiased_ece_limits(samples_drawn(system))
             if math.isnan(limits[debiased][0]):
                 notes += note_on("no_interval_known", [debiased])
     estimates = {}
@@ -340,45 +353,45 @@ def compute_results(
 
 
 def value_keys(decisions: Decisions, options: Options) -> list[Key]:
-    """Return the keys of `compute_results`, without computing any number."""
+    """Return the keys of all numbers that `compute_results` gives for these options, in their order."""
     plain = defined_keys(decisions, options)
     keys = list(plain)
     if options.normalize:
-        keys += [key.of("normalized") for key in _divided(plain, decisions)]
+        keys += [key.as_variant("normalized") for key in _normalizable_keys(plain, decisions)]
     if options.decompose:
         recalibrated = [key for key in plain if key.entry.has_recalibrated]
         variants = ("recalibrated", "calibration_loss")
-        keys += [key.of(variant) for key in recalibrated for variant in variants]
+        keys += [key.as_variant(variant) for key in recalibrated for variant in variants]
     if options.calibration:
         keys += defined_keys(decisions, options, when=("calibration",))
     return keys
 
 
-def _divided(plain: Sequence[Key], decisions: Decisions) -> list[Key]:
-    """Return the keys of what `normalize` divides, in the order of `naive_values`."""
+def _normalizable_keys(plain: Sequence[Key], decisions: Decisions) -> list[Key]:
+    """Return those of the keys that `normalize` divides by the naive system's value, in the order of `naive_values`."""
     naive = [key for key in plain if key.entry.naive_confidence is not None]
     if decisions.labels is not None:
         naive += [key for key in plain if key.entry.naive_posterior is not None]
     return naive
 
 
-def _keys_asked(system: System, only: Iterable[Key] | None) -> list[Key]:
-    """Return the keys of all numbers of a system, or those that are asked for."""
+def _requested_keys(system: System, only: Iterable[Key] | None) -> list[Key]:
+    """Return the keys `only`, checked; if None those of all numbers of the system."""
     if only is None:
         return value_keys(system.decisions, system.options)
     return checked_keys(only)
 
 
 def all_values(system: System, only: Sequence[Key] | None = None) -> dict[Key, float]:
-    """Compute metrics with their normalised and recalibrated values, but for those of calibration."""
+    """Compute all numbers of a system, or those in `only`, without intervals and the tests of `calibration`."""
     if system.audit is not None:
         plain = replace(system, options=system.options.replace(confidence_level=None))
         return {key: one.value for key, one in compute_results(plain, only=only).estimates.items()}
-    return _inferred(_values(system, _keys_asked(system, only)))
+    return _drop_calibration(_values(system, _requested_keys(system, only)))
 
 
-def _inferred(values: Values) -> dict[Key, float]:
-    """Return the values whose errors are known by the influences of the samples, or from resamples."""
+def _drop_calibration(values: Values) -> dict[Key, float]:
+    """Return values without those of the option `calibration`, which neither influences nor resamples infer."""
     return {key: value for key, value in values.items() if key.entry.when != "calibration"}
 
 
@@ -386,7 +399,7 @@ def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
     """Return the values of keys; keys that the system lacks are left out."""
     decisions = system.decisions
     options = system.options
-    applicable = [key.of("") for key in keys if key.entry.applies(decisions)]
+    applicable = [key.as_variant("") for key in keys if key.entry.applies(decisions)]
     return add_variants(
         keys,
         metric_values(decisions, system.ties, options, keys=applicable),
@@ -419,14 +432,16 @@ def _intervals(
     not_inferred = {
         key: value for key, value in values.items() if why_no_inference(key, recalibration)
     }
-    notes += notes_without_interval(not_inferred, recalibration) + _few_errors(samples.decisions)
+    notes += notes_without_interval(not_inferred, recalibration) + _note_few_errors(
+        samples.decisions
+    )
     return limits | dict.fromkeys(not_inferred, NO_LIMITS), notes
 
 
 def resampled_values(
     system: System, counts: Array, only: Sequence[Key] | None = None
 ) -> dict[Key, Floats]:
-    """Return the values (B,) of resamples, which hold each sample as often as `counts` (B, N) says."""
+    """Return the values (B,) in each of B resamples, where sample i occurs `counts[b, i]` times."""
     every = [all_values(_resample(system, row), only) for row in counts]
     return {key: np.array([values[key] for values in every]) for key in every[0]}
 
@@ -441,25 +456,25 @@ def _resample(system: System, counts: Array) -> System:
     return ranked(select_rows(system.decisions, rows), options)
 
 
-def _limits_of_gap(system: System) -> Limits:
-    """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
+def _debiased_ece_limits(system: System) -> Limits:
+    """Return the limits of the debiased ECE; nan if there are too few units to estimate a variance."""
     design = make_design(system.num_samples, system.options)
     if not design.tells_errors:
         return NO_LIMITS
     decisions, options = answered_samples(system.decisions, system.options)
-    return limits_of_gap(Data(decisions, options), design.freedom)
+    return debiased_ece_limits(Data(decisions, options), design.freedom)
 
 
 def answers_drawn(system: System) -> Answers:
-    """Return the answers of the samples that were drawn."""
+    """Return what intervals are computed from: `samples_drawn` in groups of equal uncertainty."""
     samples = samples_drawn(system)
     return group_answers(samples.decisions, samples.options, samples.origin.recalibration)
 
 
 def samples_drawn(system: System) -> System:
-    """Return the samples without those of weight 0, and repeated as their weights say if weights are counts.
+    """Return the system of the samples as drawn: each repeated by its weight if weights are counts, none of weight 0.
 
-    Errors depend on them; values do not.
+    Standard errors depend on how many were drawn; values do not.
     """
     options = system.options
     weight = options.sample_weight
@@ -481,8 +496,8 @@ def samples_drawn(system: System) -> System:
     return replace(samples, options=samples.options.replace(sample_weight=None))
 
 
-def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
-    """Return a note if there are too few errors, or samples without error, for the bootstrap (found by simulation)."""
+def _note_few_errors(decisions: Decisions) -> tuple[Note, ...]:
+    """Return a note if fewer than `FEW_ERRORS` samples are wrong, or fewer right: too few for the bootstrap."""
     wrong = int(np.count_nonzero(decisions.candidate_cost))
     counts = {"errors": wrong, "samples without error": len(decisions.candidate_cost) - wrong}
     kind = min(counts, key=counts.__getitem__)
@@ -493,14 +508,14 @@ def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
 
 
 def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
-    """Return notes on values that do not exist for this sample, except selective risks of an empty selection."""
+    """Return notes on undefined values (nan) and why, but not on selective risks where nothing is accepted."""
     notes = [
         Note(identifier)
         for name, identifier in _UNDEFINED.items()
         if math.isnan(values.get(Key(name), 0.0))
     ]
     zeros = [
-        str(key.of(""))
+        str(key.as_variant(""))
         for key, value in values.items()
         if key.variant == "normalized" and math.isnan(value)
     ]
@@ -510,7 +525,7 @@ def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
 
 
 def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ...]:
-    """Return a note if much of ECUAS_0 is mistakes at the least uncertainty, which count what epsilon sets."""
+    """Return a note if at least a tenth of ECUAS_0 comes from mistakes at uncertainty 0, whose cost epsilon decides."""
     key = Key(ECUAS_N.name, 0.0)
     value = values.get(key, 0.0)
     decisions = system.decisions
@@ -523,7 +538,7 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
     weight = system.options.weights(system.num_samples)
     cost = sample_costs(key, select_rows(decisions, rows), system.options)
     share = inner(weight[rows], cost) / (value * float(weight.sum()))
-    if share < MUCH:
+    if share < LARGE_SHARE:
         return ()
     return (
         Note(
@@ -544,21 +559,21 @@ def note_inverted(
         return ()
     # standard errors by chance in an AUROC of 1 (Mann and Whitney 1947, without ties)
     deviates = math.sqrt(12 * wrong * right / (wrong + right + 1))
-    if -deviates / 2 > INVERTED:
+    if -deviates / 2 > INVERTED_DEVIATES:
         return ()
     value = float(auroc(ties))
-    if not (value - 0.5) * deviates <= INVERTED:  # nan is neither
+    if not (value - 0.5) * deviates <= INVERTED_DEVIATES:  # nan is neither
         return ()
     return (Note("inverted", {"auroc": value}, "invert_confidence"),)
 
 
 def note_perfect(wrong: int, right: int) -> tuple[Note, ...]:
-    """Return a note on confidences that tell right from wrong answers without a mistake, if these are not few."""
-    return (Note("perfect"),) if min(wrong, right) >= ENOUGH else ()
+    """Return the note that confidences separate right from wrong answers perfectly; none if there are few of a kind."""
+    return (Note("perfect"),) if min(wrong, right) >= ENOUGH_ANSWERS else ()
 
 
 def require_same_keys(keys: Mapping[str, Collection[Key]]) -> None:
-    """Raise InputError if the systems of one table have other numbers than the first, which are named."""
+    """Raise InputError, with the differing keys, if the numbers of a system are not those of the first one."""
     first = next(iter(keys.values()), ())
     for name, of_system in keys.items():
         differing = sorted(map(str, {*first} ^ {*of_system}))
@@ -572,19 +587,19 @@ def require_same_keys(keys: Mapping[str, Collection[Key]]) -> None:
 
 
 def note_one_confidence(count: int, value: float) -> tuple[Note, ...]:
-    """Return a note on confidences that all have one value, if these are not few."""
+    """Return the note that all `count` confidences have one value; none if they are few."""
     fields = {"count": count, "value": value}
-    return (Note("one_confidence", fields),) if count >= ENOUGH else ()
+    return (Note("one_confidence", fields),) if count >= ENOUGH_ANSWERS else ()
 
 
 def note_first_class(occurs: Bools) -> tuple[Note, ...]:
-    """Return a note if labels may have been counted from 1: of K classes (K,) only the first is never true."""
+    """Return a note if labels seem to count from 1: of the K >= 3 classes only class 0 never `occurs` (K,)."""
     if len(occurs) < 3 or occurs[0] or not occurs[1:].all():
         return ()
     return (Note("labels_from_1", {"last": len(occurs) - 1}),)
 
 
-def _pick(
+def _take_ids(
     ids: Sequence[object] | None,
     rows: Ints,
 ) -> Sequence[object] | None:

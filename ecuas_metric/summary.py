@@ -1,4 +1,4 @@
-"""What is known of the rows of one system: sums that add up in any order, and every number that follows from them."""
+"""Summaries of one system's rows: sums that can be merged in any order, and all numbers that follow from them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 
 from .abstentions import answered_count, answered_groups, note_abstentions
 from .basis import REJECTIONS, Basis, Digest, Purpose, why_not_comparable
-from .calibration import squares_of_samples
-from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
+from .calibration import squared_weights
+from .decisions import Decisions, confidence_from_uncertainty, one_sample_per_class, select_rows
 from .display import Shown
-from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
+from .errors import UNLABELLED, InputError, Note, unlabelled_fields
 from .groups import Groups, join_groups, ratio, run_starts, sum_samples
-from .inputs import Floats, Ints, Limits, hard_decisions, inner, note_hard
+from .inputs import Floats, Ints, Limits, hard_predictions_note, inner, note_hard_predictions
 from .intervals import Answers, Intervals, analytic_intervals, next_costs, possible_range
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
@@ -48,28 +48,33 @@ from .results import (
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
+# beyond it neighbours share a bin; a state then has some ten megabytes, and bounds of AUROC are 1e-5 apart
 MOST_GROUPS = 2**18
-# bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
+# a bin is the whole part of LINEAR * share + ROOT * share^(1/8), the share that of the largest uncertainty: fine
+# everywhere, finest close to 0; powers of 2, so that all engines round the same
 LINEAR = 2.0**17
-ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
-_MOST = 2.0**16  # times the largest uncertainty that make sense: all above share a bin
+ROOT = 2.0**15
+_MAX_SHARE = 2.0**16  # all above it share a bin
 _NONE = (None, None)
-_ROUNDING = 1e-13  # of a group's weight: differences below it are none
-_OF_EACH_ROW = Digest("of each row")
-_UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
+_ROUNDING = 1e-13  # share of a group's weight that counts as 0
+_PER_ROW = Digest("of each row")
+_UNKNOWN: dict[str, Any] = dict.fromkeys(  # fields of the basis that a summary does not keep
     ("groups", "strata", "labels", "ids", "answers", "level", "interval_method", "draws")
 )
-_OF_NUMBERS = ("inverted", "hard_decisions", "abstentions")  # notes that all rows together decide
+_WHOLE_NOTES = (
+    "inverted",
+    "hard_decisions",
+    "abstentions",
+)  # ids of notes that depend on all rows together
 
 
 class MergeError(InputError):
-    """States whose numbers depend on different things."""
+    """States that may not be merged, since their numbers depend on different things."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnSums:
-    """Sums of w x, w^2 x and w^2 x^2 of a loss x that is no function of the uncertainty and the candidate cost."""
+    """Sums of w x, w^2 x and w^2 x^2 over the rows, for the weights w and a loss x of whole posteriors."""
 
     value: float
     weight2: float
@@ -78,32 +83,32 @@ class OwnSums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """What is known of the rows of one system. Two of them add up, whatever the order, see `merge`."""
+    """Sums over the rows of one system, from which all its numbers follow; `merge` adds them up in any order."""
 
     basis: Basis
     options: Options
     groups: Groups
     rows: int
-    samples: int  # rows that have a weight
-    wrong: int  # samples whose candidate costs something, but for abstentions
-    largest_cost: float  # of a candidate
-    own: Mapping[Key, OwnSums] = field(default_factory=dict)
+    samples: int  # rows with a positive weight
+    wrong: int  # samples with a positive candidate cost, without abstentions
+    largest_cost: float  # of a candidate decision
+    own: Mapping[Key, OwnSums] = field(default_factory=dict)  # of losses of whole posteriors
     classes: Floats | None = None  # (K,), weight of the samples of each class
     notes: tuple[Note, ...] = ()
 
     @property
     def form(self) -> str:
-        """The form of input: confidences, posteriors or costs."""
+        """The form of input: "confidences", "posteriors" or "costs"."""
         return str(self.basis.form)
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing is unknown of the order of the rows."""
+        """Whether the order of the rows is known: no bin has rows of different uncertainty."""
         return bool(self.groups.are_tied.all())
 
     @property
     def none(self) -> Decisions:
-        """The decisions of no rows, which tell the metrics that there are, and the largest uncertainty."""
+        """Decisions without rows, which say which metrics are defined, and u_M."""
         empty = np.empty(0)
         has_confidence = self.options.max_uncertainty is None and isinstance(self.options.cost, str)
         return Decisions(
@@ -117,9 +122,9 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class BoundedEstimate(Estimate):
-    """An estimate with its standard error, and its bounds where the groups do not tell it exactly.
+    """An estimate with its standard error, nan if there is none, and its bounds where bins leave it open.
 
-    The limits of its interval include the bounds. The standard error is nan where there is none.
+    The interval is wider by the distance of the bounds.
     """
 
     standard_error: float = math.nan
@@ -143,7 +148,7 @@ class SummaryResults(Results):
     estimates: dict[Key, BoundedEstimate]  # type: ignore[assignment]
 
     def flat(self) -> dict[str, float]:
-        """Return plain floats: ``key``, and what else there is as ``key_low``, ``key_standard_error``, .."""
+        """Return plain floats under plain keys, what belongs to ``key`` as ``key_low``, ``key_standard_error``, .."""
         values = Results.flat(self)
         for key, estimate in self.estimates.items():
             for name in ("standard_error", "lower_bound", "upper_bound"):
@@ -181,11 +186,16 @@ def summary_of(
     *,
     sample_weight: Floats | None = None,
 ) -> Summary:
-    """Return the summary of a system.
+    """Return the summary of a system's samples.
 
-    Weights (N,) are those of the system, in their unit; or, for summaries that are to be merged, `sample_weight`.
+    Parameters
+    ----------
+    system : System
+        Without an audit, whose numbers are no sums over rows.
+    sample_weight : ndarray, shape (N,), optional
+        Weights in the user's unit, for summaries that are to be merged: the system's are scaled by their sum.
     """
-    if system.audit is not None:  # what it tells is no sum over rows that others add to
+    if system.audit is not None:
         raise InputError("a state", "not_of_an_audit")
     weight = system.options.sample_weight if sample_weight is None else sample_weight
     rows = system.num_samples
@@ -197,7 +207,7 @@ def summary_of(
     options = system.options.replace(
         **dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None
     )
-    weights = None if weight is None else _OF_EACH_ROW
+    weights = None if weight is None else _PER_ROW
     summary = Summary(
         basis=replace(system.basis, num_samples=rows, weights=weights, **_UNKNOWN),
         options=options,
@@ -210,14 +220,14 @@ def summary_of(
         classes=_class_weights(decisions, options, weight),
         notes=_lasting_notes(system),
     )
-    return _limited(summary)
+    return _limit_groups(summary)
 
 
 def _lasting_notes(system: System) -> tuple[Note, ...]:
-    """Return the notes of a system without those that only all rows together decide."""
+    """Return the notes of a system that stay true when rows are added."""
     if system.basis.form != "confidences":
         return system.notes
-    return tuple(note for note in system.notes if note.id not in _OF_NUMBERS)
+    return tuple(note for note in system.notes if note.id not in _WHOLE_NOTES)
 
 
 def _class_weights(
@@ -225,7 +235,7 @@ def _class_weights(
     options: Options,
     weight: Floats | None,
 ) -> Floats | None:
-    """Return the weight of the samples of each class (K,), if there are classes."""
+    """Return the weight (K,) of the samples of each class, None without classes."""
     if decisions.labels is None:
         return None
     size = int(options.num_classes or 0)
@@ -235,7 +245,7 @@ def _class_weights(
 def _group_samples(decisions: Decisions, options: Options, weight: Floats | None) -> Groups:
     """Return samples in groups of equal uncertainty."""
     order = decisions.order
-    rank = decisions.ranks + 0.0  # minus 0 is 0
+    rank = decisions.ranks + 0.0  # -0.0 becomes 0.0
     starts = run_starts(rank)
     w = np.ones(len(order)) if weight is None else weight[order]
     c = decisions.candidate_cost[order]
@@ -255,11 +265,12 @@ def _own_sums(
     options: Options,
     weight: Floats | None,
 ) -> dict[Key, OwnSums]:
+    """Return the sums of each loss of whole posteriors."""
     every = np.ones(len(decisions.uncertainty)) if weight is None else weight
-    squares = squares_of_samples(every, options)
+    squares = squared_weights(every, options)
     sums = {}
     for key in defined_keys(decisions, options, when=("", "ratio")):
-        if key.entry.is_own_loss:
+        if key.entry.is_posterior_loss:
             x = sample_costs(key, decisions, options)
             of_squares = inner(squares, np.square(x))
             sums[key] = OwnSums(inner(every, x), inner(squares, x), of_squares)
@@ -270,7 +281,7 @@ def _own_sums(
 
 
 def merge(summaries: Iterable[Summary]) -> Summary:
-    """Merge summaries into that of all their rows; InputError, with the reasons, if they may not be merged."""
+    """Return the summary of the rows of all summaries; MergeError, with the reasons, if they may not be merged."""
     parts = list(summaries)
     if not parts:
         raise InputError("states", "empty")
@@ -282,11 +293,11 @@ def merge(summaries: Iterable[Summary]) -> Summary:
                 "must depend on the same; they differ in their {reasons}",
                 reasons=reasons,
             )
-    return parts[0] if len(parts) == 1 else _limited(_add_summaries(parts))
+    return parts[0] if len(parts) == 1 else _limit_groups(_add_summaries(parts))
 
 
 def _add_summaries(parts: Sequence[Summary]) -> Summary:
-    """Return the summary of all rows, with as many groups as there are."""
+    """Return the summary of all rows, without a limit to the number of groups."""
     first = parts[0]
     rows = sum(part.rows for part in parts)
     classes = [part.classes for part in parts if part.classes is not None]
@@ -298,29 +309,29 @@ def _add_summaries(parts: Sequence[Summary]) -> Summary:
         samples=sum(part.samples for part in parts),
         wrong=sum(part.wrong for part in parts),
         largest_cost=max(part.largest_cost for part in parts),
-        own={key: _added(parts, key) for key in first.own},
+        own={key: _add_losses(parts, key) for key in first.own},
         classes=np.sum(classes, axis=0) if classes else None,
-        notes=_merged_notes(parts),
+        notes=_merge_notes(parts),
     )
 
 
 def _common_rule(parts: Sequence[Summary]) -> str | None:
-    """Return what becomes of rows without a label, which is not known of parts that have none."""
+    """Return how rows without a label were treated: the treatment of the parts that have any, else None."""
     return next(filter(None, (part.basis.unlabelled for part in parts)), None)
 
 
-def _added(parts: Sequence[Summary], key: Key) -> OwnSums:
+def _add_losses(parts: Sequence[Summary], key: Key) -> OwnSums:
     sums = np.array([astuple(part.own[key]) for part in parts])
     return OwnSums(*sums.sum(axis=0).tolist())
 
 
 def with_groups(summary: Summary, groups: Groups) -> Summary:
-    """Return a summary with other groups, which may be in any order and overlap."""
-    return _limited(replace(summary, groups=join_groups([groups])))
+    """Return a summary with other groups, in any order, of which several may have one uncertainty."""
+    return _limit_groups(replace(summary, groups=join_groups([groups])))
 
 
-def _limited(summary: Summary) -> Summary:
-    """Return the summary with bins of neighbours where there are too many groups."""
+def _limit_groups(summary: Summary) -> Summary:
+    """Return the summary with at most about `MOST_GROUPS` groups: of more, neighbours share a bin."""
     groups = summary.groups
     if len(groups.rank) <= MOST_GROUPS:
         return summary
@@ -329,45 +340,46 @@ def _limited(summary: Summary) -> Summary:
 
 
 def assign_bins(rank: Floats, none: Decisions, options: Options) -> Ints:
-    """Return the bin of each rank, and how many thresholds are below and up to it, shape (N, 3).
+    """Return the bin of each rank (N,) as three numbers (N, 3), increasing with the rank.
 
-    Bins are narrow everywhere and narrowest close to certainty, and for confidences close to 0 as well. They end where
-    the bins of ECE and the reject costs do.
+    These are the bin in equal steps of a root, and the numbers of thresholds below it and up to it, since a bin ends at
+    the edges of ECE's bins and at reject costs. Bins are narrowest close to certainty, for confidences also close to 0.
     """
     thresholds = bin_thresholds(none, options)
     places = [np.searchsorted(thresholds, rank, side=side) for side in ("left", "right")]
-    return np.stack([_bin(rank, none), *places], axis=1)
+    return np.stack([_bin_ranks(rank, none), *places], axis=1)
 
 
 def bin_thresholds(none: Decisions, options: Options) -> Floats:
-    """Return the ranks at which a bin must end, increasing."""
-    thresholds = [none.rank_at(np.array(options.reject_costs))]
+    """Return the ranks at which a bin must end, increasing: edges of ECE's bins and reject costs."""
+    thresholds = [none.rank_from_uncertainty(np.array(options.reject_costs))]
     if none.confidence is not None:
         edges = np.arange(1, options.n_bins) / options.n_bins
-        thresholds.append(-edges if none.labels is None else confidence_at(edges))
+        thresholds.append(-edges if none.labels is None else confidence_from_uncertainty(edges))
     return np.unique(np.concatenate(thresholds))
 
 
-def _bin(rank: Floats, none: Decisions) -> Ints:
-    if not none.are_of_confidences:
+def _bin_ranks(rank: Floats, none: Decisions) -> Ints:
+    """Return the bin of each rank (N,) without thresholds; abstentions, of rank above 0, have one of their own."""
+    if not none.has_only_confidences:
         top = 2.0 ** np.ceil(np.log2(none.max_uncertainty))
         return _steps(rank / top)
     confidence = np.maximum(-rank, 0.0)
     end = _steps(np.array([0.5]))
     steps = _steps(np.minimum(confidence, 1 - confidence))
     of_answers = np.where(confidence >= 0.5, steps, 2 * end + 1 - steps)
-    return np.where(rank > 0, 2 * end + 2, of_answers)  # abstentions by themselves
+    return np.where(rank > 0, 2 * end + 2, of_answers)
 
 
 def _steps(share: Floats) -> Ints:
-    """Return whole numbers that increase with shares (N,) of the largest uncertainty; all engines have these roots."""
-    root = np.sqrt(np.sqrt(np.sqrt(np.minimum(share, _MOST))))
+    """Return bins of shares (N,) of the largest uncertainty; square roots are the same in all engines."""
+    root = np.sqrt(np.sqrt(np.sqrt(np.minimum(share, _MAX_SHARE))))
     steps = LINEAR * np.minimum(share, 1.0) + ROOT * root
     return np.floor(steps).astype(np.int64)
 
 
-def _merged_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:
-    """Return each note once: with its counts added up, and what all rows decide where all parts say it."""
+def _merge_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:
+    """Return each note once, with counts added up; those on all rows together only if all parts have them."""
     by_kind: dict[str, Note] = {}
     for part in parts:
         for note in part.notes:
@@ -375,8 +387,8 @@ def _merged_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:
     notes = []
     for note in by_kind.values():
         if _is_counted(note):
-            notes.append(_counted(note, parts))
-        elif note.id not in _OF_NUMBERS or _is_in_all(note, parts):
+            notes.append(_add_counts(note, parts))
+        elif note.id not in _WHOLE_NOTES or _is_in_all(note, parts):
             notes.append(note)
     return tuple(notes)
 
@@ -386,21 +398,21 @@ def _is_counted(note: Note) -> bool:
 
 
 def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
-    """Return whether every part with rows has a note of this id."""
+    """Return whether every part with rows has a note with this id."""
     ids = [[other.id for other in part.notes] for part in parts if part.rows]
     return all(note.id in of_part for of_part in ids)
 
 
-def _counted(note: Note, parts: Sequence[Summary]) -> Note:
+def _add_counts(note: Note, parts: Sequence[Summary]) -> Note:
     """Return a note with its counts added up over all parts."""
     first = next(part for part in parts if note in part.notes)
     fields: dict[str, Any] = dict(note.fields)
-    # What is counted may be values of which each row has several; rows that were dropped are no rows of a part.
+    # a row may have several of the values that are counted; unlabelled rows that were dropped are no rows of a part
     per_row = 1 if note.id == UNLABELLED else fields["total"] // first.rows
-    noted = list(chain.from_iterable(_fields_noted(note.id, part, per_row) for part in parts))
-    fields |= _added_fields(noted, "count", "total")
+    noted = list(chain.from_iterable(_note_fields(note.id, part, per_row) for part in parts))
+    fields |= _add_fields(noted, "count", "total")
     if note.id == UNLABELLED:
-        weights = _added_fields(noted, "weight", "of_weight")
+        weights = _add_fields(noted, "weight", "of_weight")
         return note_unlabelled(fields["count"], fields["total"], weights, note.advice)
     if "largest" in fields:
         fields["largest"] = max(one.get("largest", 0.0) for one in noted)
@@ -409,23 +421,23 @@ def _counted(note: Note, parts: Sequence[Summary]) -> Note:
     return replace(note, fields=fields)
 
 
-def _fields_noted(rule: str, part: Summary, per_row: int) -> list[dict[str, Any]]:
-    """Return the fields of a part's notes of an id; a part without one counts 0 of its rows."""
+def _note_fields(rule: str, part: Summary, per_row: int) -> list[dict[str, Any]]:
+    """Return the fields of a part's notes with the id `rule`; of a part without one, a count of 0."""
     noted = [dict(note.fields) for note in part.notes if note.id == rule]
     weight = part.groups.total
     none = {"count": 0, "total": per_row * part.rows, "weight": 0.0, "of_weight": weight}
     return noted or [none]
 
 
-def _added_fields(noted: Sequence[Mapping[str, Any]], *names: str) -> dict[str, Any]:
+def _add_fields(noted: Sequence[Mapping[str, Any]], *names: str) -> dict[str, Any]:
     return {name: sum(fields[name] for fields in noted) for name in names}
 
 
 def note_unlabelled(count: int, total: int, weights: Mapping[str, float], advice: str) -> Note:
-    """Return the note on unlabelled rows, with their weight and the weight of all, which add up."""
+    """Return the note on unlabelled rows, with their weight and that of all rows, from which merged shares follow."""
     of_weight = weights["of_weight"]
     share = weights["weight"] / of_weight if of_weight > 0 else count / total
-    return Note(UNLABELLED, {**fields_of_unlabelled(count, total, share), **weights}, advice)
+    return Note(UNLABELLED, {**unlabelled_fields(count, total, share), **weights}, advice)
 
 
 # ---- summary -> numbers --------------------------------------------------------------------------------------------
@@ -440,10 +452,10 @@ def results_of(
     with_errors: bool = True,
     only: Iterable[Key] | None = None,
 ) -> SummaryResults:
-    """Return every number of the rows of a summary, in the order of the registry, or those in `only`.
+    """Return all numbers of a summary, or those in `only`, as `compute_results` does of a system.
 
-    With a confidence level there are analytic intervals. Standard errors, which take most of the time, can be left
-    out. InputError if there are no rows, or all have weight 0.
+    With `confidence_level` there are analytic intervals. `with_errors` False leaves out standard errors, which take
+    most of the time. InputError if no row has a weight and a label.
 
     Examples
     --------
@@ -466,7 +478,7 @@ def results_of(
     checked_options(**asked)
     options = summary.options.replace(**asked, calibration=False)
     system = system_of(summary)
-    values = _values(summary, system, options, _keys_asked(summary, options, only))
+    values = _summary_values(summary, system, options, _requested_keys(summary, options, only))
     bounds = _order_bounds(summary, system.ties, values)
     notes = (
         *_notes(summary, system, bounds),
@@ -476,15 +488,15 @@ def results_of(
     inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
         answers = Answers(system.ties, summary.none, options, own=_own_groups(summary))
-        inference = _widened(analytic_intervals(answers, values), answers, values, bounds)
+        inference = _widen_intervals(analytic_intervals(answers, values), answers, values, bounds)
     estimates = {
         key: _estimate(key, value, inference, bounds.get(key)) for key, value in values.items()
     }
-    return SummaryResults(estimates, notes + inference.notes, _basis(summary, options))
+    return SummaryResults(estimates, notes + inference.notes, _summary_basis(summary, options))
 
 
-def _keys_asked(summary: Summary, options: Options, only: Iterable[Key] | None) -> list[Key]:
-    """Return the keys of all numbers of a summary, or those in `only` that it has."""
+def _requested_keys(summary: Summary, options: Options, only: Iterable[Key] | None) -> list[Key]:
+    """Return the keys of all numbers of a summary; with `only`, those among these that it has."""
     none = summary.none
     keys = value_keys(none, options)
     if only is None:
@@ -495,7 +507,7 @@ def _keys_asked(summary: Summary, options: Options, only: Iterable[Key] | None) 
 
 
 def _is_unlabelled(summary: Summary) -> bool:
-    """Return whether no row has a label, though they count as wrong."""
+    """Return whether no row has a label: all then count as wrong."""
     counts = [note.fields for note in summary.notes if note.id == UNLABELLED]
     return any(fields["count"] == fields["total"] for fields in counts)
 
@@ -506,7 +518,7 @@ def _estimate(
     inference: Intervals,
     bounds: Limits | None,
 ) -> BoundedEstimate:
-    """Return a value with its interval and its standard error, if there are any, and its bounds."""
+    """Return a value with those of interval, standard error and bounds that it has."""
     error = inference.standard_errors.get(key, math.nan)
     low, high = inference.limits.get(key, _NONE)
     lower, upper = bounds or _NONE
@@ -514,10 +526,10 @@ def _estimate(
 
 
 def system_of(summary: Summary) -> System:
-    """Return a system with the numbers and the curves of the rows: two weighted samples of each group.
+    """Return a system with the same values and curves as the summary: two weighted samples for each group.
 
-    A cost that is affine in the candidate cost c is, for each row, that of a sample of cost 0 and weight w (1 - c / d),
-    and of one of cost d and weight w c / d, d the largest candidate cost; so these samples have the means of the rows.
+    All costs are affine in the candidate cost c. So a row of weight w counts as two samples: one of cost 0 and weight
+    w (1 - c / d), and one of cost d and weight w c / d, with the largest candidate cost d.
     """
     none = summary.none
     groups = summary.groups
@@ -526,15 +538,15 @@ def system_of(summary: Summary) -> System:
     light = groups.weight - heavy
     light = np.where(light > _ROUNDING * groups.weight, light, 0.0)
     of_heavy = groups.cost_uncertainty / dearest
-    rank = _alternating(
+    rank = _interleave(
         _mean_rank(summary, groups.uncertainty - of_heavy, light),
         _mean_rank(summary, of_heavy, heavy),
     )
-    weight = _unit(summary) * _alternating(light, heavy)
-    uncertainty = none.uncertainty_at(rank)
+    weight = _weight_unit(summary) * _interleave(light, heavy)
+    uncertainty = none.uncertainty_from_rank(rank)
     confidence = None
     if none.confidence is not None:
-        confidence = -rank if none.labels is None else confidence_at(uncertainty)
+        confidence = -rank if none.labels is None else confidence_from_uncertainty(uncertainty)
     decisions = Decisions(
         uncertainty,
         np.tile([0.0, dearest], len(light)),
@@ -542,77 +554,77 @@ def system_of(summary: Summary) -> System:
         confidence=confidence,
         labels=None
         if none.labels is None
-        else np.zeros(len(rank), np.int64),  # so that u orders the rows
+        else np.zeros(len(rank), np.int64),  # any class: with labels, u orders the rows
     )
     options = summary.options.replace(
         sample_weight=weight, weights_are="counts", missing_confidence=None
     )
-    return System(decisions, options, _placed_groups(summary))
+    return System(decisions, options, _groups_at_means(summary))
 
 
-def _alternating(first: Floats, second: Floats) -> Floats:
-    """Return the numbers (2 G,) of two arrays (G,) in turn."""
+def _interleave(first: Floats, second: Floats) -> Floats:
+    """Return an array (2 G,) of the numbers of two arrays (G,) in turn."""
     return np.stack([first, second], axis=1).ravel()
 
 
 def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
-    """Return the rank (G,) of the mean uncertainty, from sums of w u and of w over samples of each group."""
+    """Return the rank (G,) of each group's mean uncertainty, from sums (G,) of w u (`total`) and of w (`weight`)."""
     groups = summary.groups
-    rank = summary.none.rank_at(ratio(total, weight))
+    rank = summary.none.rank_from_uncertainty(ratio(total, weight))
     mean = np.clip(rank, groups.rank, groups.high)
     return np.where(groups.are_tied, groups.rank, mean)
 
 
-def _placed_groups(summary: Summary) -> Groups:
-    """Return the groups at their mean ranks, weights in the unit that `options.checked_options` brings them to."""
+def _groups_at_means(summary: Summary) -> Groups:
+    """Return the groups, each at the rank of its mean uncertainty, with weights scaled as `checked_options` does."""
     groups = summary.groups
     rank = _mean_rank(summary, groups.uncertainty, groups.weight)
-    return replace(groups.scaled(_unit(summary)), rank=rank)
+    return replace(groups.scaled(_weight_unit(summary)), rank=rank)
 
 
-def _values(
+def _summary_values(
     summary: Summary,
     system: System,
     options: Options,
     keys: Sequence[Key],
 ) -> dict[Key, float]:
-    """Return the values of keys; losses of whole posteriors are the means of their sums."""
+    """Return the values of keys: from groups, but means of losses of whole posteriors from their own sums."""
     total = summary.groups.total
     losses = {key: sums.value / total for key, sums in summary.own.items()}
-    plain = [key.of("") for key in keys]
+    plain = [key.as_variant("") for key in keys]
     of_groups = [key for key in plain if losses.keys().isdisjoint([key, *ratio_keys(key)])]
     return add_variants(
         keys,
         metric_values(system.decisions, system.ties, system.options, keys=of_groups) | losses,
-        naive=partial(_naive_values, summary, system),
+        naive=partial(_summary_naive_values, summary, system),
         ties=system.ties,
         form=summary.none,
         options=options,
     )
 
 
-def _naive_values(summary: Summary, system: System) -> Mapping[Key, float]:
-    """Return the values of the system that ignores its input, of the shares of right answers and of classes."""
+def _summary_naive_values(summary: Summary, system: System) -> Mapping[Key, float]:
+    """Return the naive system's values, from the shares of right answers and of classes."""
     none = summary.none
     values: dict[Key, float] = {}
     if none.confidence is not None:
         answers = replace(system.decisions, labels=None)
         values |= naive_values(answers, summary.options, system.options.weights(system.num_samples))
     if summary.classes is not None:
-        one_each = one_of_each_class(len(summary.classes), none.max_uncertainty)
+        one_each = one_sample_per_class(len(summary.classes), none.max_uncertainty)
         values |= naive_values(one_each, summary.options, summary.classes)
     return values
 
 
-def _unit(summary: Summary) -> float:
-    """Return what brings weights to the unit that `options.checked_options` brings them to."""
+def _weight_unit(summary: Summary) -> float:
+    """Return the factor by which `checked_options` would scale weights: sum w / sum w^2, 1 for counts."""
     if summary.basis.weights is None or summary.options.weights_are != "importance":
         return 1.0
     return summary.groups.total / float(summary.groups.weight2.sum())
 
 
 def _own_groups(summary: Summary) -> dict[Key, Groups]:
-    """Return the sums over all rows of each loss of posteriors, as one group."""
+    """Return the sums of each loss of whole posteriors in the form of one group of all rows."""
     every = summary.groups
     groups = {}
     for key, own in summary.own.items():
@@ -629,8 +641,8 @@ def _own_groups(summary: Summary) -> dict[Key, Groups]:
     return groups
 
 
-def _basis(summary: Summary, options: Options) -> Basis:
-    """Return what the numbers depend on."""
+def _summary_basis(summary: Summary, options: Options) -> Basis:
+    """Return what the numbers of a summary depend on, with intervals, weights and bins."""
     basis = summary.basis
     if options.confidence_level is not None:
         basis = replace(basis, level=options.confidence_level, interval_method="analytic")
@@ -638,7 +650,7 @@ def _basis(summary: Summary, options: Options) -> Basis:
         total = summary.groups.total
         basis = replace(basis, weights=Digest(f"of sum {total:.9g}"))
     ranks = summary.groups.rank
-    if answered_count(ranks) < len(ranks) and summary.none.are_of_confidences:
+    if answered_count(ranks) < len(ranks) and summary.none.has_only_confidences:
         basis = replace(basis, abstentions=REJECTIONS)
     return replace(basis, resolution=f"{len(summary.groups.rank)} groups")
 
@@ -651,7 +663,7 @@ def _order_bounds(
     ties: Groups,
     values: Mapping[Key, float],
 ) -> dict[Key, Limits]:
-    """Return the lowest and the highest value over all orders of the rows of a bin; nothing if the order is known."""
+    """Return the least and the largest value over all orders of rows within bins; nothing if the order is known."""
     if summary.is_exact:
         return {}
     orders = _extreme_orders(summary, ties)
@@ -671,16 +683,17 @@ def _order_bounds(
 def _recalibrated_bounds(
     summary: Summary, ties: Groups, latest: Groups, values: Mapping[Key, float]
 ) -> dict[Key, Limits]:
-    """Return the bounds of recalibrated values, lowest where costs come as late as can be, and of calibration losses.
+    """Return the bounds of recalibrated values and calibration losses.
 
-    The value of the bins is the highest, since one uncertainty for all rows of a bin is among the maps.
+    A recalibrated value is least if costs come as late as possible (`latest`), and at most that of the bins, since
+    recalibration may give all rows of a bin one uncertainty.
     """
     highest = recalibrated_values(ties, summary.none, summary.options)
     lowest = recalibrated_values(latest, summary.none, summary.options)
     bounds = {}
     for key, value in highest.items():
         apart = max(value - lowest[key], 0.0)
-        loss = key.of("calibration_loss")
+        loss = key.as_variant("calibration_loss")
         if key in values:
             bounds[key] = (values[key] - apart, values[key])
         if loss in values:
@@ -689,7 +702,7 @@ def _recalibrated_bounds(
 
 
 def _extreme_orders(summary: Summary, ties: Groups) -> tuple[Groups, Groups]:
-    """Return tie groups with the costs of each bin as late as can be, and as early: they bound each metric."""
+    """Return the groups with the costs of each bin as late as possible, and as early: the two bound each metric."""
     are_tied = summary.groups.are_tied
     dearest = summary.largest_cost or 1.0
     heavy = np.where(are_tied, 0.0, np.minimum(ties.cost / dearest, ties.weight))
@@ -698,18 +711,18 @@ def _extreme_orders(summary: Summary, ties: Groups) -> tuple[Groups, Groups]:
     heavy_cost = ties.cost - light_cost
     rank = np.repeat(ties.rank, 2)
     return (
-        Groups(_alternating(light, heavy), _alternating(light_cost, heavy_cost), rank),
-        Groups(_alternating(heavy, light), _alternating(heavy_cost, light_cost), rank),
+        Groups(_interleave(light, heavy), _interleave(light_cost, heavy_cost), rank),
+        Groups(_interleave(heavy, light), _interleave(heavy_cost, light_cost), rank),
     )
 
 
-def _widened(
+def _widen_intervals(
     inference: Intervals,
     answers: Answers,
     values: Mapping[Key, float],
     bounds: Mapping[Key, Limits],
 ) -> Intervals:
-    """Return intervals that are as much wider as the bounds are apart, but not beyond what the numbers can be."""
+    """Return intervals widened by the distances of the bounds from the value, within the range of each metric."""
     limits = dict(inference.limits)
     for key in limits.keys() & bounds.keys():
         least, most = possible_range(key, answers)
@@ -723,7 +736,7 @@ def _widened(
 
 
 def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
-    """Return notes on what the columns of a file may be, as in memory."""
+    """Return the notes on columns that may be others than they are taken for, as files get them in memory."""
     ranks = summary.groups.rank
     if summary.form == "confidences":
         ranks = ranks[: answered_count(ranks)]
@@ -734,16 +747,16 @@ def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
     if summary.classes is None:
         return ()
     are_certain = not ranks.any()
-    notes = (hard_decisions("probabilities"),) if are_certain else ()
+    notes = (hard_predictions_note("probabilities"),) if are_certain else ()
     return notes + note_first_class(summary.classes > 0)
 
 
 def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tuple[Note, ...]:
-    """Return the notes on the rows, on what all of them together are, and on bounds."""
+    """Return the notes on single rows, on all rows together, and on bounds."""
     notes = list(summary.notes)
     if summary.form == "confidences":
         ranks = summary.groups.rank
-        notes += note_hard(-ranks[: answered_count(ranks)])
+        notes += note_hard_predictions(-ranks[: answered_count(ranks)])
         answered = answered_groups(system.ties)
         notes += note_inverted(answered, summary.wrong, summary.samples - summary.wrong)
         notes += note_abstentions(system.ties, summary.none)

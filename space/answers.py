@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.recipe import Reading
-from ecuas_metric.files.submissions import Submission, submissions_of
+from ecuas_metric.files.submissions import Submission, make_submissions
 from ecuas_metric.files.values import Sheet
 from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.folders import FOLDER
@@ -58,7 +58,7 @@ class Graded:
         rows = pa.Table.from_pandas(columns, preserve_index=False)
         sheet = Sheet(rows, self.frame.index.to_numpy(), format="data frame")
         try:
-            (only,) = submissions_of(sheet, name, reading=Reading("bounds", columns=_COLUMNS))
+            (only,) = make_submissions(sheet, name, reading=Reading("bounds", columns=_COLUMNS))
         except InputError as error:
             error.advice = "write_as_asked"  # there are no options here
             raise

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from ecuas_metric.comparison.verdict import HEADLINE
 from ecuas_metric.costs import ECUAS_N
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.recipe import ColumnNames, Reading, lines_of, pairs_in
+from ecuas_metric.files.recipe import ColumnNames, Reading, describe_recipes, parse_pairs
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.metric import Key
@@ -207,7 +207,7 @@ def score_files(files: Sequence[str], given: Given) -> Scored:
 def score_submissions(submissions: Sequence[Submission], options: Json) -> Scored:
     """Evaluate systems as the command `ecuas score` does, and compare their costs."""
     systems, unlabelled = prepare_open(submissions, **options, confidence_level=LEVEL)
-    reading = lines_of(submission.recipe for submission in submissions)
+    reading = describe_recipes(submission.recipe for submission in submissions)
     return Scored(systems, make_report(systems, unlabelled=unlabelled), reading)
 
 
@@ -241,7 +241,7 @@ def columns_of(text: str) -> ColumnNames:
     """Return the columns by their roles, or by system and role, of a text such as "confidence=p, system=llm+method"."""
     columns: dict[str, Any] = {}
     unquoted = text.strip().strip("\"'")  # as errors print it for a shell
-    for system, role, column in pairs_in(unquoted, CONTROLS["columns"].label):
+    for system, role, column in parse_pairs(unquoted, CONTROLS["columns"].label):
         of_system = columns.setdefault(system, {}) if system else columns
         of_system[role] = column
     return columns

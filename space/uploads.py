@@ -16,12 +16,12 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.cells import parse_cells, truths_in
+from ecuas_metric.files.cells import parse_cells, read_truths
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.files.read import read_sheet
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.runs.submissions import read_run
-from ecuas_metric.files.submissions import Submission, submissions_of
+from ecuas_metric.files.submissions import Submission, make_submissions
 from ecuas_metric.files.values import Sheet
 from ecuas_metric.inputs import Floats
 
@@ -221,7 +221,7 @@ def _read_table(path: Path, reading: Reading) -> list[Submission]:
     sheet = _read_sheet(path, **reading.of_file())
     if {POPULATION, *GRADED_COLUMNS.values()} <= set(sheet.table.column_names):
         reading = replace(reading, columns={**GRADED_COLUMNS, **reading.columns})
-    return submissions_of(sheet, path.name, reading=reading)
+    return make_submissions(sheet, path.name, reading=reading)
 
 
 def _with_different_names(submissions: list[Submission]) -> list[Submission]:
@@ -267,7 +267,7 @@ def _columns_of(sheet: Sheet) -> pd.DataFrame:
 def _verdicts_in(sheet: Sheet) -> Floats:
     """Return 1, 0 or nan of the column `correct` (N,): no grades, since nothing here says which count as correct."""
     try:
-        verdicts = truths_in(sheet, "correct")
+        verdicts = read_truths(sheet, "correct")
     except InputError as error:
         error.advice = "write_1_for_right"  # there are no options here
         raise

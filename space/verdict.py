@@ -122,7 +122,7 @@ def cost_steps(system: System, tested: Floats, most: int) -> RejectCostCurve:
     Between two of them the cost is linear. Of more than `most`, about so many stand for the others; at tested reject
     costs nothing changes.
     """
-    uncertainty = system.decisions.uncertainty_at(system.ties.rank)
+    uncertainty = system.decisions.uncertainty_from_rank(system.ties.rank)
     acceptable = uncertainty[uncertainty <= system.decisions.max_uncertainty]
     rows = np.arange(len(acceptable))
     if len(acceptable) > most:

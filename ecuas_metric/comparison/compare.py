@@ -26,9 +26,9 @@ from ..display import Drawn
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.systems import collect_systems
-from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
+from ..files.values import TEXT, find_positions, from_numpy, from_values, to_texts
 from ..inference import Inference, Number, Unseen, all_limits, find_unseen
-from ..inputs import NO_LIMITS, Bools, Floats, Ints, Limits, count_up, grouped
+from ..inputs import NO_LIMITS, Bools, Floats, Ints, Limits, are_consecutive, grouped
 from ..intervals import (
     NO_UNITS,
     note_few_units,
@@ -627,9 +627,9 @@ def match_ids(
             raise InputError(
                 f"{system}: sample ids", "must be unique", value=repeated, got=got, advice=advice
             )
-    rows = positions_in(ours, theirs)
+    rows = find_positions(ours, theirs)
     missing = ours.filter(from_numpy(rows < 0))
-    extra = theirs.filter(from_numpy(positions_in(theirs, ours) < 0))
+    extra = theirs.filter(from_numpy(find_positions(theirs, ours) < 0))
     if len(missing) or len(extra):
         id_, where = (missing[0], name) if len(missing) else (extra[0], first)
         raise InputError(
@@ -666,7 +666,7 @@ def _count_rows(ids: pa.Array) -> bool:
     texts = ids.cast(pa.string()).to_pylist()
     if not all(map(str.isdecimal, texts)):
         return False
-    return count_up(np.array(list(map(int, texts)), dtype=object))
+    return are_consecutive(np.array(list(map(int, texts)), dtype=object))
 
 
 def note_on_order(first: Submission, second: Submission) -> Note | None:
@@ -694,7 +694,7 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     ids = _arrow_ids(*(submission.ids for submission in submissions if submission.ids is not None))
     shared = _shared_by_part(submissions, ids)
     are_kept = [
-        positions_in(of_system, shared[submission.part]) >= 0
+        find_positions(of_system, shared[submission.part]) >= 0
         for submission, of_system in zip(submissions, ids, strict=True)
     ]
     population = "" if all(map(np.all, are_kept)) else COMMON
@@ -715,7 +715,7 @@ def _shared_by_part(
     for part, of_part in by_part.items():
         (_, common), *following = of_part
         for _, of_system in following:
-            common = common.filter(from_numpy(positions_in(common, of_system) >= 0))
+            common = common.filter(from_numpy(find_positions(common, of_system) >= 0))
         shared[part] = common
         if len(of_part) < num_systems or not len(common):
             got = f"none in {part}" if part else "none"
@@ -798,7 +798,7 @@ def _arrow_ids(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
     kinds = {array.type for array in arrays}
     if kinds in ({pa.int64()}, {TEXT}):
         return arrays
-    return [texts_in(array) for array in arrays]
+    return [to_texts(array) for array in arrays]
 
 
 def _keep(submission: Submission, kept: Bools) -> Submission:

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import UNLABELLED, FileError, InputError
-from ..files.cells import numbers_in, parse_cells, truths_in
+from ..files.cells import parse_cells, read_numbers, read_truths
 from ..files.read import read_sheet
 from ..files.submissions import Submission
-from ..files.values import Sheet, as_ids, is_numeric, positions_in, texts_in
+from ..files.values import Sheet, find_positions, is_numeric, to_ids, to_texts
 from ..inputs import Ints
 from ..options import check_number
 
@@ -97,7 +97,7 @@ def _texts_beside(submission: Submission) -> dict[str, Sequence[object]]:
     free = [name for name, _ in recipe.unused if name in sheet.names]
     cells = {name: sheet.column(name) for name in free if not _LEADING.search(name)}
     return {
-        name: texts_in(column).take(places).to_pylist()
+        name: to_texts(column).take(places).to_pylist()
         for name, column in cells.items()
         if not is_numeric(parse_cells(column).type)
     }
@@ -109,11 +109,11 @@ def with_labels(submissions: Sequence[Submission], path: str) -> list[Submission
     for name in ("id", "correct"):
         if name not in sheet.names:
             raise FileError(path, "no_column", wanted=name)
-    correct = truths_in(sheet, "correct")
+    correct = read_truths(sheet, "correct")
     is_empty = np.isnan(correct)
     drawn = np.ones(len(correct), np.bool_)
     if "drawn" in sheet.names:
-        drawn = numbers_in(sheet, "drawn") == 1
+        drawn = read_numbers(sheet, "drawn") == 1
     if (drawn & is_empty).any():
         raise sheet.error(
             "correct",
@@ -125,7 +125,7 @@ def with_labels(submissions: Sequence[Submission], path: str) -> list[Submission
     sheet = sheet.select(drawn)
     names = np.full(len(sheet.rows), "")
     if "system" in sheet.names and len(submissions) > 1:
-        names = np.array(texts_in(sheet.column("system")).to_pylist())
+        names = np.array(to_texts(sheet.column("system")).to_pylist())
     labelled = []
     for one in submissions:
         is_theirs = (names == "") | (names == one.name)
@@ -139,11 +139,11 @@ def _with_labels(submission: Submission, sheet: Sheet) -> Submission:
     if submission.form != "confidences":
         raise InputError("--audit", "requires_confidences", value=sheet.source)
     ids_of(submission)
-    ids = as_ids(sheet.column("id"))
+    ids = to_ids(sheet.column("id"))
     ours: pa.Array = submission.ids
     if ids.type != ours.type:
-        ids, ours = texts_in(ids), texts_in(ours)
-    places = positions_in(ids, ours)
+        ids, ours = to_texts(ids), to_texts(ours)
+    places = find_positions(ids, ours)
     repeated = np.bincount(places[places >= 0], minlength=len(ours))[places] > 1
     for rule, wrong in (
         ("must be the ids of answers", places < 0),
@@ -152,13 +152,13 @@ def _with_labels(submission: Submission, sheet: Sheet) -> Submission:
         if wrong.any():
             raise sheet.error("id", rule, wrong)
     correct = np.full(len(ours), np.nan)
-    correct[places] = truths_in(sheet, "correct")
+    correct[places] = read_truths(sheet, "correct")
     verdicts = submission.references.astype(np.float64)
     if submission.unlabelled is not None:
         verdicts[submission.unlabelled.rows] = np.nan
     per_sample = {"judge": verdicts.tolist(), **submission.per_sample}
     if "audit_probability" in sheet.names:
-        known = numbers_in(sheet, "audit_probability")
+        known = read_numbers(sheet, "audit_probability")
         if (known != known[0]).any():  # else it changes nothing
             probability = np.full(len(ours), np.nan)
             probability[places] = known

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import Basis, Purpose, why_not_comparable
-from ..classes import in_words
-from ..costs import EXPECTED_COST, SELECTIVE_RISK, accepted
+from ..classes import reword_errors
+from ..costs import EXPECTED_COST, SELECTIVE_RISK, are_accepted
 from ..display import Shown
 from ..errors import InputError, Note
 from ..files.values import from_values
@@ -57,7 +57,7 @@ class Lock:
     @property
     def range(self) -> tuple[float, float]:
         """The reject costs from the first up to, but without, the second accept the same of these answers."""
-        is_rejected = ~accepted(self.uncertainty, reject_cost=self.reject_cost)
+        is_rejected = ~are_accepted(self.uncertainty, reject_cost=self.reject_cost)
         above = self.uncertainty[is_rejected].min(initial=math.inf)
         return self.reject_cost, min(float(above), self.basis.max_uncertainty or math.inf)
 
@@ -148,7 +148,7 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
     """
     if system.ids is None:
         raise InputError(f"{name}: answers to check", WITHOUT_IDS, advice="name_ids")
-    with in_words(OF_IDS):
+    with reword_errors(OF_IDS):
         order = match_ids(name, system.ids, "the lock", lock.ids)
     basis = replace(system.basis, version=lock.basis.version)
     reasons = why_not_comparable(lock.basis, basis, purpose=Purpose.PAIR)
@@ -177,7 +177,7 @@ def _check(pair: Mapping[str, System], reject_cost: float) -> VersionCheck:
     alpha = significance_level(options)
     compared = compare_aligned(pair, only=keys)
     before, after = (
-        accepted(one.uncertainty, reject_cost=reject_cost, max_uncertainty=new.max_uncertainty)
+        are_accepted(one.uncertainty, reject_cost=reject_cost, max_uncertainty=new.max_uncertainty)
         for one in (locked, new)
     )
     weight = options.weights(len(before))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..audit import FEWEST, AuditedNumber, infer_audits, known_numbers, refuse_audit
-from ..decisions import right_and_wrong
+from ..decisions import one_right_one_wrong
 from ..display import Shown
 from ..errors import InputError
 from ..inference import Inference, Moments, infer
@@ -378,7 +378,7 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
-    samples = right_and_wrong_at(1 - confidence, right_and_wrong(1.0))
+    samples = right_and_wrong_at(1 - confidence, one_right_one_wrong(1.0))
     line = mean_line(key, samples, DEFAULTS)
     right = line.intercept
     wrong = line.at(1.0)

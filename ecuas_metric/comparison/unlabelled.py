@@ -41,7 +41,7 @@ import numpy as np
 from ..decisions import ABSTAINS, confidence_decisions
 from ..files.submissions import Unlabelled
 from ..groups import tie_groups
-from ..inputs import Floats, Ints, Limits, require, same_length
+from ..inputs import Floats, Ints, Limits, require, require_same_length
 from ..metric import Data, Key, Unjudged, at_parameter
 from ..metrics import defined_keys, sample_costs
 from ..options import Options, select_options
@@ -94,7 +94,7 @@ def _bounds_beside_abstentions(
 ) -> dict[Key, ValueBounds]:
     """Return the bounds of all samples, but of the answered ones for what assesses the confidences of answers."""
     of_all = _bounds(confidence, correct, options, only)
-    of_answers = [key for key in of_all if key.entry.is_of_answers]
+    of_answers = [key for key in of_all if key.entry.skips_abstentions]
     theirs = select_options(options, answered)
     return of_all | _bounds(confidence[answered], correct[answered], theirs, of_answers)
 
@@ -119,7 +119,7 @@ def _bounds(
 
 def _check(confidence: Floats, correct: Floats) -> None:
     """Raise InputError unless these (N,) are from 0 to 1, and 0 or 1, or missing."""
-    same_length(predictions=confidence, references=correct)
+    require_same_length(predictions=confidence, references=correct)
     is_share = (confidence >= 0) & (confidence <= 1)
     is_share |= np.isnan(confidence) | (confidence == ABSTAINS)
     require(is_share, confidence, "predictions", "out_of_unit_interval")

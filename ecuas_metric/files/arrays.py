@@ -1,4 +1,4 @@
-"""The cells in the columns of a recipe -> predictions as the file has them, true classes, and who does not answer."""
+"""The columns of a recipe -> predictions as in the file, true classes, hits of predicted classes, and abstentions."""
 
 from __future__ import annotations
 
@@ -14,68 +14,79 @@ import pyarrow.compute as pc
 from ..basis import numbers_of_texts
 from ..errors import FileError, Way
 from ..inputs import Array, Bools, Floats
-from .cells import classes_of, numbers_in, parse_cells, row_of_numbers, texts_of_names, truths_in
-from .recipe import FORMS, LOGARITHMS, Recipe, complement_of, limits_of
+from .cells import (
+    parse_cells,
+    parse_class_scores,
+    parse_number_list,
+    read_names,
+    read_numbers,
+    read_truths,
+)
+from .recipe import FORMS, LOGARITHMS, Recipe, complemented_column, scale_limits
 from .values import (
     Sheet,
+    are_null,
     encode,
-    first_of,
-    floats_in,
+    find_positions,
+    first_value,
     from_numpy,
     from_texts,
     from_values,
-    is_in,
     is_numeric,
-    lists_in,
-    nulls_in,
-    positions_in,
-    texts_in,
+    match_any,
+    to_floats,
+    to_matrix,
+    to_texts,
 )
 
 _WHOLE_NUMBER = re.compile(r"[$€£]? ?(\d{1,3}(?:,\d{3})+|\d+)(?:\.0*)?")
 _CLASSES_SHOWN = 5
 _MOST_CLASSES_SHOWN = 20
-_SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
-OF_FORMS = ("confidences", "predicted")  # in which a system may abstain
-ABSTENTIONS = "ecuas abstained"  # the column that says which rows do
-_CELLS = ("confidence", "correct", "predicted")  # roles whose cells say nothing in these
+_SAMPLES_PER_CLASS = 5  # least average for texts to be classes, and not answers
+ABSTAINING_FORMS = ("confidences", "predicted")  # forms of input in which a system may abstain
+ABSTENTIONS = "ecuas abstained"  # name of the column of abstentions that `fill_abstentions` adds
+_CELLS = (
+    "confidence",
+    "correct",
+    "predicted",
+)  # roles whose cells mean nothing where a system abstains
 
 
-def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
-    """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
+def read_predictions(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
+    """Return predictions (N,) or (N, K), in the order of the classes, on the scale of the file."""
     names = recipe.predictions
     if recipe.form == "posteriors" and len(names) == 1:
-        return _lists_of(sheet, recipe)
-    if recipe.scale in LOGARITHMS and any(map(complement_of, names)):
+        return _read_lists(sheet, recipe)
+    if recipe.scale in LOGARITHMS and any(map(complemented_column, names)):
         raise sheet.error(names[0], "complement_of_logarithms")
-    whole = sum(limits_of(recipe.scale))
-    columns = [numbers_in(sheet, name, share=recipe.scale == 1, whole=whole) for name in names]
+    whole = sum(scale_limits(recipe.scale))
+    columns = [read_numbers(sheet, name, share=recipe.scale == 1, whole=whole) for name in names]
     return np.stack(columns, axis=1) if len(columns) > 1 else columns[0]
 
 
-def _lists_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
-    """Return the lists of numbers in the cells of a column, or those of mappings in the order of the classes."""
+def _read_lists(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
+    """Return the posteriors in a column of lists, or of mappings, then in the order of the classes."""
     (name,) = recipe.predictions
     cells = sheet.column(name)
-    missing = nulls_in(cells)
+    missing = are_null(cells)
     if missing.any():
         raise sheet.error(name, "no_value", missing)
-    lists = lists_in(cells)
+    lists = to_matrix(cells)
     if lists is not None:
         return lists
     values = cells.to_pylist()
-    if classes_of(values[0]) is None:
-        return list(map(row_of_numbers, values))
-    return _numbers_by_class(sheet, recipe, values)
+    if parse_class_scores(values[0]) is None:
+        return list(map(parse_number_list, values))
+    return _order_by_class(sheet, recipe, values)
 
 
-def _numbers_by_class(sheet: Sheet, recipe: Recipe, cells: Sequence[object]) -> list[object]:
-    """Return the numbers of mappings (N,) in the order of the classes."""
+def _order_by_class(sheet: Sheet, recipe: Recipe, cells: Sequence[object]) -> list[object]:
+    """Return N mappings of classes to numbers as lists in the order of the classes; FileError if one has others."""
     classes = recipe.classes or ()
     known = set(classes)
     rows: list[object] = []
     for number, cell in zip(sheet.rows.tolist(), cells, strict=True):
-        by_class = classes_of(cell) or {}
+        by_class = parse_class_scores(cell) or {}
         others = by_class.keys() ^ known
         if others:
             raise sheet.error(
@@ -86,35 +97,35 @@ def _numbers_by_class(sheet: Sheet, recipe: Recipe, cells: Sequence[object]) -> 
                 others=sorted(others)[:_CLASSES_SHOWN],
                 ways=_ways_to_part(sheet, recipe, cells),
             )
-        rows.append(row_of_numbers([by_class[one] for one in classes]))
+        rows.append(parse_number_list([by_class[one] for one in classes]))
     return rows
 
 
 def _ways_to_part(sheet: Sheet, recipe: Recipe, cells: Sequence[object]) -> list[Way]:
     """Return the columns in each of whose values mappings (N,) name the same classes, as those of questions do."""
     sets, of_rows = np.unique(
-        ["\0".join(sorted(classes_of(cell) or {})) for cell in cells], return_inverse=True
+        ["\0".join(sorted(parse_class_scores(cell) or {})) for cell in cells], return_inverse=True
     )
     ways = []
     for name, _ in recipe.unused:
-        values, codes = encode(texts_in(sheet.column(name)))
+        values, codes = encode(to_texts(sheet.column(name)))
         pairs = set(zip(codes.tolist(), of_rows.tolist(), strict=True))
         if len(sets) <= len(values) == len(pairs) <= len(cells) / 2:
             ways.append(Way(f"{name}: questions with classes of their own", {"part": name}))
     return ways
 
 
-def class_numbers(sheet: Sheet, recipe: Recipe) -> Floats:
-    """Return the numbers of the true classes (N,), NaN where missing."""
+def read_class_numbers(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return the numbers (N,) of the true classes, NaN where missing; FileError for other labels."""
     name = recipe.truth
     if recipe.classes is None:
         labels = parse_cells(sheet.column(name))
         if not is_numeric(labels.type):
-            raise _unnumbered(sheet, recipe, _classes_in(texts_in(labels)))
-        return numbers_in(sheet, name)
-    texts = texts_of_names(sheet.column(name), recipe.classes)
-    numbers_of_classes = positions_in(texts, from_texts(recipe.classes))
-    missing = nulls_in(texts)
+            raise _unnumbered(sheet, recipe, _distinct_texts(to_texts(labels)))
+        return read_numbers(sheet, name)
+    texts = read_names(sheet.column(name), recipe.classes)
+    numbers_of_classes = find_positions(texts, from_texts(recipe.classes))
+    missing = are_null(texts)
     wrong = (numbers_of_classes < 0) & ~missing
     if wrong.any():
         are_lists = recipe.form == "posteriors" and len(recipe.predictions) == 1
@@ -125,7 +136,7 @@ def class_numbers(sheet: Sheet, recipe: Recipe) -> Floats:
 
 
 def _unnumbered(sheet: Sheet, recipe: Recipe, classes: Sequence[str]) -> FileError:
-    """Return the error about labels that are names of classes; of two, one column has the probability of either."""
+    """Return the error about labels that are no numbers; of two, with the ways to say which one is the second."""
     got = ", ".join(classes[:_CLASSES_SHOWN])
     ways = []
     if recipe.form == "positive" and len(classes) == 2:
@@ -138,44 +149,45 @@ def _unnumbered(sheet: Sheet, recipe: Recipe, classes: Sequence[str]) -> FileErr
     return sheet.error(recipe.truth, "labels_are_text", got=got, advice=advice, ways=ways)
 
 
-def hits_in(
+def read_hits(
     sheet: Sheet,
     recipe: Recipe,
 ) -> tuple[Floats, int | None, Floats | None]:
-    """Return 1 where the predicted class is the true one, else 0, nan without a true one.
+    """Return whether each predicted class is the true one (N,), 1 or 0, NaN without a true one.
 
-    Of classes that recur also how many there are, and numbers for the true ones (N,).
+    Also the number of classes and a number (N,) for each true class; both None if the texts are answers, not classes.
     """
     label = recipe.truth
     (name,) = recipe.of("predicted")
-    predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
-    true = texts_of_names(sheet.column(label), _classes_in(texts_in(sheet.column(name))))
+    predicted = read_names(sheet.column(name), _distinct_texts(to_texts(sheet.column(label))))
+    true = read_names(sheet.column(label), _distinct_texts(to_texts(sheet.column(name))))
     if predicted.null_count:
-        raise sheet.error_of_rows(name, "no_value", nulls_in(predicted), advice="say_abstained")
-    known = _classes_in(predicted)
-    classes = {*known, *_classes_in(true)}
-    if len(set(map(_plain_name, classes))) < len(classes):
+        raise sheet.rows_error(name, "no_value", are_null(predicted), advice="say_abstained")
+    known = _distinct_texts(predicted)
+    classes = {*known, *_distinct_texts(true)}
+    if len(set(map(_normalize_name, classes))) < len(classes):
         raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
-    if not is_in(true, known).any():
-        first = first_of(sheet.table[label])
+    if not match_any(true, known).any():
+        first = first_value(sheet.table[label])
         some = known[:_CLASSES_SHOWN]
         raise sheet.error(label, "no_common_class", value=first, other=name, classes=some)
-    hits = floats_in(pc.equal(predicted, true))
+    hits = to_floats(pc.equal(predicted, true))
     if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:  # answers
         return hits, None, None
     names, codes = encode(true)
-    numbers_of_names = numbers_of_texts([*map(_plain_name, map(str, names)), ""])
+    numbers_of_names = numbers_of_texts([*map(_normalize_name, map(str, names)), ""])
     return hits, len(classes), numbers_of_names[codes]
 
 
-def _classes_in(texts: pa.Array) -> list[str]:
+def _distinct_texts(texts: pa.Array) -> list[str]:
+    """Return the distinct texts of an array."""
     return list(map(str, encode(texts)[0]))
 
 
-def _plain_name(text: str) -> str:
-    """Return a class without what a reader does not see: case, kinds of spaces and quotes, forms of letters.
+def _normalize_name(text: str) -> str:
+    """Return a class without differences that a reader overlooks: case, kinds of spaces and quotes, forms of letters.
 
-    A whole number is without a currency, commas between thousands, and zeros after the point.
+    A whole number loses its currency, commas between thousands, and zeros after the point.
     """
     name = unicodedata.normalize("NFKC", text).casefold()
     name = " ".join(name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())
@@ -186,9 +198,12 @@ def _plain_name(text: str) -> str:
 # ---- rows without an answer -----------------------------------------------------------------------------------------
 
 
-def with_abstentions(sheet: Sheet, recipe: Recipe) -> Sheet:
-    """Return rows with a column of those that abstain, and in these the cells of a row that answers."""
-    abstained = _abstained(sheet, recipe)
+def fill_abstentions(sheet: Sheet, recipe: Recipe) -> Sheet:
+    """Return a sheet with the column `ABSTENTIONS`, and readable cells, those of an answered row, where it abstains.
+
+    Unchanged if the recipe knows of no abstentions.
+    """
+    abstained = _are_abstentions(sheet, recipe)
     if abstained is None or ABSTENTIONS in sheet.names:
         return sheet
     names = {
@@ -197,7 +212,7 @@ def with_abstentions(sheet: Sheet, recipe: Recipe) -> Sheet:
         if role in FORMS[recipe.form]
         for name in recipe.of(role)
     }
-    are_whole = [~nulls_in(sheet.column(name)) for name in names.values()]
+    are_whole = [~are_null(sheet.column(name)) for name in names.values()]
     answered = np.flatnonzero(np.all([*are_whole, ~abstained], axis=0))
     table = sheet.table
     for role, name in names.items():
@@ -211,19 +226,19 @@ def with_abstentions(sheet: Sheet, recipe: Recipe) -> Sheet:
     return replace(sheet, table=marked)
 
 
-def abstained_in(sheet: Sheet) -> Bools | None:
-    """Return which rows (N,) abstain, None if none of them do."""
+def find_abstentions(sheet: Sheet) -> Bools | None:
+    """Return whether each row (N,) of a sheet of `fill_abstentions` abstains; None if none does."""
     if ABSTENTIONS not in sheet.names:
         return None
-    abstained = floats_in(sheet.column(ABSTENTIONS)) == 1
+    abstained = to_floats(sheet.column(ABSTENTIONS)) == 1
     return abstained if abstained.any() else None
 
 
-def _abstained(sheet: Sheet, recipe: Recipe) -> Bools | None:
-    """Return which rows (N,) abstain, None if nothing says so."""
-    if recipe.form not in OF_FORMS:
+def _are_abstentions(sheet: Sheet, recipe: Recipe) -> Bools | None:
+    """Return whether each row (N,) abstains by the recipe; None if it knows of no abstentions."""
+    if recipe.form not in ABSTAINING_FORMS:
         return None
-    marks: list[Array] = [truths_in(sheet, name) == 1 for name in recipe.of("abstained")]
+    marks: list[Array] = [read_truths(sheet, name) == 1 for name in recipe.of("abstained")]
     if recipe.abstained is not None:
         (name,) = recipe.of("predicted") or (recipe.truth,)
         marks.append(_are_word(sheet.column(sheet.stored(name)), recipe.abstained.strip()))
@@ -231,22 +246,22 @@ def _abstained(sheet: Sheet, recipe: Recipe) -> Bools | None:
 
 
 def _are_word(cells: pa.Array, word: str) -> Bools:
-    """Return which cells (N,) are a word or a number; of no word, which are empty."""
+    """Return whether each cell (N,) is this word or number; whether it is empty, if the word is."""
     parsed = parse_cells(cells)
     if word and is_numeric(parsed.type):
         try:
-            return np.asarray(floats_in(parsed) == float(word))
+            return np.asarray(to_floats(parsed) == float(word))
         except ValueError:
             return np.zeros(len(cells), np.bool_)
-    texts = texts_in(cells).to_pylist()
+    texts = to_texts(cells).to_pylist()
     return np.array([(text or "").strip().lower() == word.lower() for text in texts], np.bool_)
 
 
 def _stand_ins(role: str, sheet: Sheet, recipe: Recipe) -> pa.Array:
-    """Return cells (N,) that can be read, where no row answers."""
+    """Return cells (N,) that can be read in this role, for a system that always abstains."""
     if role == "predicted":
         return sheet.column(recipe.truth)
-    cell: object = limits_of(recipe.scale)[0] if role == "confidence" else 0
+    cell: object = scale_limits(recipe.scale)[0] if role == "confidence" else 0
     if role == "correct" and recipe.right is not None:
         cell = re.split("[/,]", recipe.right)[0]
     return from_values([cell] * len(sheet.rows))

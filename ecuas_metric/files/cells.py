@@ -1,4 +1,4 @@
-"""Cells of text as people and tools write them -> numbers, truths and classes; how is decided per column, not per cell.
+"""Cells of text as people and tools write them -> numbers, correctness and classes, by one rule for a whole column.
 
 A column holds numbers in one way only: with decimal points, with decimal commas, or with per cent signs.
 """
@@ -18,19 +18,19 @@ from ..inputs import Bools, Floats, Ints, complement
 from .values import (
     TEXT,
     Sheet,
+    are_null,
     as_text,
-    emptied,
+    clear_texts,
     encode,
-    first_of,
-    floats_in,
+    first_value,
     from_numpy,
     from_values,
-    is_in,
     is_numeric,
-    lists_in,
-    nulls_in,
-    parsed_json,
-    texts_in,
+    match_any,
+    parse_json,
+    to_floats,
+    to_matrix,
+    to_texts,
 )
 
 _WORDS = (
@@ -38,25 +38,23 @@ _WORDS = (
     " pass/fail passed/failed success/failure t/f y/n c/i ✓/✗ ✔/✘ ✅/❌"
 )
 _PAIRS = _WORDS.split()
-# words for right, and for wrong
+# pairs of words for right (1) and wrong (0)
 TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in _PAIRS]
 _DASHES = ("-", "--", "\N{EN DASH}", "\N{EM DASH}")
-_NAMES_OF_NOTHING = ("\\n", "na", "n/a", "nan", "null", "none", "#n/a")
-NOTHING = ("", ".", *_DASHES, *_NAMES_OF_NOTHING)  # a point as Stata and SAS write it
-# signs of typesetting -> those of keyboards
+_WORDS_OF_NOTHING = ("\\n", "na", "n/a", "nan", "null", "none", "#n/a")
+NOTHING = ("", ".", *_DASHES, *_WORDS_OF_NOTHING)  # a point as in Stata and SAS
+# typographic signs -> those of keyboards
 _TYPED = str.maketrans(
     {"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " "}
 )
 _EXPONENT = r"[eE][-+]?\d+"
 _POINT = re.compile(rf"[-+]?(\d+\.?\d*|\.\d+)({_EXPONENT})?")
 _COMMA = re.compile(rf"[-+]?(\d+(,\d+)?|,\d+)({_EXPONENT})?")
-# from 0 to 1, before an exponent, or not three digits behind it: a comma that separates no thousands
+# a comma that cannot separate thousands: after 0, 1 or nothing, before an exponent, or not before three digits
 _NO_THOUSANDS = re.compile(rf"[01]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
-# numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]
-# the fields of a vector of Spark ML, of which JSON leaves out those that a dense one does not need
 _WORDS_SHOWN = 5
-# words that are no slips
+# words for no answer, which are no slips
 _NO_ANSWER = {
     "not attempted",
     "abstained",
@@ -66,8 +64,8 @@ _NO_ANSWER = {
     "refused",
     "refusal",
 }
-_OFTEN = 5  # rows of a word that is no slip
-MOST_LEVELS = 11  # of a rating, as from 0 to 10, or words for them
+_OFTEN = 5  # rows from which a word is no slip
+MOST_LEVELS = 11  # of a rating, e.g. from 0 to 10
 _WAYS = {
     "whole or with decimal points": _POINT,
     "with decimal commas": _COMMA,
@@ -76,110 +74,117 @@ _WAYS = {
 
 
 def parse_cells(array: pa.Array) -> pa.Array:
-    """Return a column of text (N,) as numbers or truths if all its cells are such, else as text; null where empty."""
+    """Return a column of text (N,) as numbers or booleans if all cells are, else as text; null where empty."""
     if array.type != TEXT:
         return array
-    number = _as_numbers(array)
+    number = _cast_numbers(array)
     if number is not None:
         return number
     cells = pc.utf8_trim_whitespace(array)
     words = pc.utf8_lower(cells)
-    cells = emptied(cells, is_in(words, NOTHING))
-    number = _as_numbers(cells)
+    cells = clear_texts(cells, match_any(words, NOTHING))
+    number = _cast_numbers(cells)
     if number is not None:
         return number
-    if str(first_of(cells)).lower() not in TRUTHS[0]:
+    if str(first_value(cells)).lower() not in TRUTHS[0]:
         return cells
-    missing = nulls_in(cells)
-    is_known = missing | is_in(words, list(TRUTHS[0]))
-    return from_numpy(is_in(words, ["true"]), ~missing) if is_known.all() else cells
+    missing = are_null(cells)
+    is_known = missing | match_any(words, list(TRUTHS[0]))
+    return from_numpy(match_any(words, ["true"]), ~missing) if is_known.all() else cells
 
 
-def numbers_in(
+def read_numbers(
     sheet: Sheet,
     name: str,
     *,
     share: bool = False,
     whole: float = 1,
 ) -> Floats:
-    """Return a column (N,) as float64, NaN where empty; of "1-NAME" what is missing to the whole.
+    """Return a column (N,) as float64, NaN where empty; FileError for other cells.
 
-    Of a `share`, cells may also be 85% or 0,85.
+    "1-NAME" gives `whole` minus the column NAME. Cells of a `share` may also be written 85% or 0,85.
     """
     column = sheet.stored(name)
     if column != name:
-        return complement(numbers_in(sheet, column, share=share), whole)
+        return complement(read_numbers(sheet, column, share=share), whole)
     cells = sheet.column(column)
     parsed = parse_cells(cells)
     if is_numeric(parsed.type):
         if sheet.decimal_comma and cells.type == TEXT:
             _refuse_points(sheet, column)
-        return floats_in(parsed)
+        return to_floats(parsed)
     if parsed.null_count == len(parsed):
         return np.full(len(cells), np.nan)
     if parsed.type != TEXT:
-        raise sheet.error_of_rows(column, "no_numbers", ~nulls_in(cells))
+        raise sheet.rows_error(column, "no_numbers", ~are_null(cells))
     values, codes = encode(parsed)
     texts = [str(value).translate(_TYPED) for value in values]
-    way = _common_way(texts, decimal_comma=sheet.decimal_comma, share=share)
+    way = _find_common_style(texts, decimal_comma=sheet.decimal_comma, share=share)
     if way is None:
-        raise _no_number(sheet, column, texts, codes)
-    distinct = np.array([*map(_number_in, texts), np.nan])
+        raise _not_numbers_error(sheet, column, texts, codes)
+    distinct = np.array([*map(_parse_number, texts), np.nan])
     numbers = distinct[codes]
     return numbers / 100 if way is _PER_CENT else numbers
 
 
 def numbers_if_any(sheet: Sheet, name: str) -> Floats:
-    """Return a column (N,) as float64, also of shares, see `numbers_in`; all NaN where others are in it."""
+    """Return a column (N,) as float64, also from 85% and 0,85; all NaN if a cell is no number."""
     try:
-        return numbers_in(sheet, name, share=True)
+        return read_numbers(sheet, name, share=True)
     except FileError:
         return np.full(len(sheet.rows), np.nan)
 
 
-def truths_in(
+def read_truths(
     sheet: Sheet,
     name: str,
     right: str | None = None,
 ) -> Floats:
-    """Return 1, 0 or grades of a column (N,), NaN where empty; `right` is the word for 1, or that and the one for 0."""
+    """Return the correctness in a column (N,), 1, 0 or a grade, NaN where empty; FileError for other cells.
+
+    `right` is the word for right, or RIGHT/WRONG; by default the pairs of `TRUTHS` are known.
+    """
     column = sheet.stored(name)
     if column != name:
-        return complement(truths_in(sheet, column, right))
+        return complement(read_truths(sheet, column, right))
     cells = sheet.column(column)
     parsed = parse_cells(cells)
     if right is None and is_numeric(parsed.type):
-        return floats_in(parsed)
-    words, codes = _words_in(cells, right)
-    pair = _known_pair(sheet, column, words, codes) if right is None else _said_pair(words, right)
+        return to_floats(parsed)
+    words, codes = _read_words(cells, right)
+    pair = (
+        _find_known_pair(sheet, column, words, codes)
+        if right is None
+        else _parse_right_words(words, right)
+    )
     if pair is not None:
-        _refuse_others(sheet, column, codes, words, pair)
+        _refuse_other_words(sheet, column, codes, words, pair)
         distinct = np.array([*map(pair.get, words), np.nan], np.float64)
         return distinct[codes]
-    are_words = np.array([not _way_of(word) for word in words])
+    are_words = np.array([not _detect_style(word) for word in words])
     if parsed.type == TEXT and are_words.any():
         advice = "say_right_word" if are_words.all() else "empty_if_not_judged"
         wrong = np.isin(codes, np.flatnonzero(are_words))
-        raise sheet.error_of_rows(column, "no_truths", wrong, advice=advice)
-    return numbers_in(sheet, column)
+        raise sheet.rows_error(column, "no_truths", wrong, advice=advice)
+    return read_numbers(sheet, column)
 
 
-def _number_in(text: str) -> float:
-    """Return the number of a text that is written in one of the ways, per cent as they are."""
+def _parse_number(text: str) -> float:
+    """Return the number in a text of one of the styles; of 85% it is 85."""
     return float(text.rstrip("% ").replace(",", "."))
 
 
 def is_number(text: str) -> bool:
-    """Return whether text is a number, in ASCII and without underscores."""
+    """Return whether text is a number in decimal points, without underscores."""
     return _POINT.fullmatch(text.strip()) is not None
 
 
-def row_of_numbers(value: object) -> object:
-    """Return a cell that holds several numbers as a list, and any other cell unchanged.
+def parse_number_list(value: object) -> object:
+    """Return a cell with several numbers as a list; any other cell unchanged.
 
-    It may be a list or its text, as NumPy or JSON print it, or what `classes_of` takes.
+    The cell is a list, its text as NumPy or JSON print it, or one that `parse_class_scores` takes.
     """
-    by_class = classes_of(value)
+    by_class = parse_class_scores(value)
     value = value if by_class is None else list(by_class.values())
     if isinstance(value, str):
         inside = re.fullmatch(r"\s*[\[(]([^\[\](){}]*)[\])]\s*", value)
@@ -190,56 +195,56 @@ def row_of_numbers(value: object) -> object:
 
 
 def are_numbers(row: Iterable[object]) -> bool:
-    """Return whether the parts of a cell are all numbers."""
+    """Return whether all parts of a cell are numbers."""
     return all(isinstance(part, float | int) for part in row)
 
 
-def lists_of_numbers(sheet: Sheet, name: str) -> Floats | None:
-    """Return the lists of K numbers in the cells of a column, see `row_of_numbers`, as (N, K); None of others."""
-    rows = list(map(row_of_numbers, sheet.column(name).to_pylist()))
-    return lists_in(from_values(rows))
+def read_number_lists(sheet: Sheet, name: str) -> Floats | None:
+    """Return a column of lists of K numbers, see `parse_number_list`, as an array (N, K); None for other cells."""
+    rows = list(map(parse_number_list, sheet.column(name).to_pylist()))
+    return to_matrix(from_values(rows))
 
 
-def classes_of(value: object) -> dict[str, object] | None:
-    """Return the numbers of a cell by the names of the classes that have one, or None if it does not name them.
+def parse_class_scores(value: object) -> dict[str, object] | None:
+    """Return the numbers in a cell by the names of their classes, None if it has no names.
 
-    It may be a mapping, a list of objects as ``{"label": ..., "score": ...}``, as pipelines of transformers return it,
-    or a list of names and one of numbers.
+    The cell, or its JSON text, is a mapping {class: number}; a list of objects {"label": class, "score": number}, as
+    pipelines of transformers return it; or an object of two lists, of classes and of numbers.
     """
     if isinstance(value, str) and value.strip().startswith(("{", "[{")):
-        value = parsed_json(value)
+        value = parse_json(value)
     if isinstance(value, list):
-        value = _scores_in(value)
+        value = _parse_scores(value)
     if not isinstance(value, dict):
         return None
-    named = _of_two_lists(value) or value
+    named = _zip_two_lists(value) or value
     return {as_text(name): part for name, part in named.items() if part is not None}
 
 
-def _scores_in(parts: Sequence[object]) -> dict[str, object] | None:
-    """Return the numbers of classes in a list of such, or None of others."""
-    scores = [score for score in map(_score_in, parts) if score is not None]
+def _parse_scores(parts: Sequence[object]) -> dict[str, object] | None:
+    """Return the numbers by class in a list of objects of a class and a number; None for other lists."""
+    scores = [score for score in map(_parse_score, parts) if score is not None]
     return dict(scores) if parts and len(scores) == len(parts) else None
 
 
-def _score_in(part: object) -> tuple[str, object] | None:
-    """Return the name of a class and its number: of certain names, or the only text and the only number there are."""
+def _parse_score(part: object) -> tuple[str, object] | None:
+    """Return class and number in an object, by the names of their fields, or as its only text and its only number."""
     if not isinstance(part, dict):
         return None
-    names = _parts_by(part, ("label",), str)
-    scores = _parts_by(part, ("score", "prob", "probability"), (float, int))
+    names = _select_parts(part, ("label",), str)
+    scores = _select_parts(part, ("score", "prob", "probability"), (float, int))
     return (as_text(names[0]), scores[0]) if len(names) == len(scores) == 1 else None
 
 
-def _parts_by(part: Mapping[str, object], names: Iterable[str], kinds: Any) -> list[object]:
-    """Return the parts of an object with some names, or else all of some types."""
+def _select_parts(part: Mapping[str, object], names: Iterable[str], kinds: Any) -> list[object]:
+    """Return the fields of an object with one of these names, or else all of these types."""
     named = [part[name] for name in names if name in part]
     return named or [value for value in part.values() if isinstance(value, kinds)]
 
 
-def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
-    """Return the numbers of one list by the names in the other, if a cell has just these two; nothing of others."""
-    lists = [part for part in map(parsed_json, value.values()) if isinstance(part, list)]
+def _zip_two_lists(value: Mapping[str, object]) -> dict[object, object]:
+    """Return numbers by class in an object of two lists, of classes and of numbers; nothing for other objects."""
+    lists = [part for part in map(parse_json, value.values()) if isinstance(part, list)]
     if not len(lists) == len(value) == 2 or len(lists[0]) != len(lists[1]):
         return {}
     names, values = sorted(lists, key=are_numbers)
@@ -247,11 +252,11 @@ def _of_two_lists(value: Mapping[str, object]) -> dict[object, object]:
     return dict(zip(names, values, strict=True)) if are_named else {}
 
 
-def _as_numbers(array: pa.Array) -> pa.Array | None:
-    """Return text as whole numbers or as float64, or None where a cell is none."""
-    first = str(first_of(array) or "0").strip()
+def _cast_numbers(array: pa.Array) -> pa.Array | None:
+    """Return text (N,) as whole numbers or float64; None if a cell is no number."""
+    first = str(first_value(array) or "0").strip()
     try:
-        float(first)  # Arrow would go through all cells
+        float(first)  # quick: Arrow would parse cells up to the first that is no number
     except ValueError:
         return None
     kinds = [pa.float64()]
@@ -265,13 +270,13 @@ def _as_numbers(array: pa.Array) -> pa.Array | None:
     return None
 
 
-def _common_way(
+def _find_common_style(
     texts: Sequence[str],
     *,
     decimal_comma: bool,
     share: bool,
 ) -> re.Pattern[str] | None:
-    """Return the way in which all texts are written as numbers, if there is one."""
+    """Return the style in which all texts are written as numbers, None if there is none."""
     ways = [_POINT, _COMMA if decimal_comma else _NO_THOUSANDS]
     if share:
         ways.append(_PER_CENT)
@@ -279,23 +284,23 @@ def _common_way(
 
 
 def _refuse_points(sheet: Sheet, column: str) -> None:
-    """Raise FileError if numbers have points in a file whose decimal points are commas: 1.234 may be 1234."""
-    are_pointed = floats_in(pc.match_substring(sheet.column(column), ".")) == 1
+    """Raise FileError if numbers have points in a file with decimal commas: 1.234 may mean 1234."""
+    are_pointed = to_floats(pc.match_substring(sheet.column(column), ".")) == 1
     if are_pointed.any():
         rule = "points_between_thousands"
         raise sheet.error(column, rule, are_pointed, advice="leave_points_out")
 
 
-def _refuse_others(
+def _refuse_other_words(
     sheet: Sheet,
     column: str,
     codes: Ints,
     words: Sequence[str],
     pair: Mapping[str, float],
 ) -> None:
-    """Raise FileError if a column has words besides those for right and wrong, with the flag that counts them as wrong.
+    """Raise FileError if a column has words besides those for right and wrong, with the ways to count them.
 
-    Words of a few rows may be slips, which no flag should count.
+    Words in a few rows may be slips, for which no way is offered.
     """
     further = [word for word in words if word not in pair]
     if not further:
@@ -307,18 +312,21 @@ def _refuse_others(
     if len(words) <= _WORDS_SHOWN and not are_slips:
         width = max(map(len, words))
         listed = [f"{word.ljust(width)}   {number} rows" for word, number in counts.items()]
-        fields |= {"listed": listed, "ways": [*_ways_beside(words, pair, further)]}
-    raise sheet.error_of_rows(column, "neither_word", are_others, **fields)
+        fields |= {"listed": listed, "ways": [*_list_count_ways(words, pair, further)]}
+    raise sheet.rows_error(column, "neither_word", are_others, **fields)
 
 
 def _is_no_answer(word: str) -> bool:
     return re.sub(r"[\s_-]+", " ", word) in _NO_ANSWER
 
 
-def _ways_beside(
+def _list_count_ways(
     words: Sequence[str], pair: Mapping[str, float], further: Sequence[str]
 ) -> Iterator[Way]:
-    """Yield the ways to count further words, as wrong or right, or one as none; not with signs that separate them."""
+    """Yield the ways to count further words: as wrong, as right, and a single one as no answer.
+
+    None if a word has a comma or slash, which separate words in a flag.
+    """
     if re.search("[/,]", "".join(words)):
         return
     others = ", ".join(further)
@@ -332,92 +340,93 @@ def _ways_beside(
         yield Way(f"{others}: no answer was given", {}, {"abstained": others})
 
 
-def said_words(
+def complete_right_words(
     sheet: Sheet,
     column: str,
     right: str,
     *,
     is_whole: bool,
 ) -> str:
-    """Return the words for right and wrong as RIGHT/WRONG where the user named the first, and a column has just two.
+    """Return the user's word for right with the one for wrong, RIGHT/WRONG, if the column has just these two.
 
-    FileError if it has more; or not the one that is named, if it is whole: further rows may have it.
+    FileError if the column has more words, or, if `is_whole`, lacks the user's: of a column that is not whole, further
+    rows may have it.
     """
     if "/" in right:
         return right
-    words, codes = _words_in(sheet.column(column), right)
+    words, codes = _read_words(sheet.column(column), right)
     word = right.strip().lower()
     if word not in words:
         if is_whole:
             got = ", ".join(words[:_WORDS_SHOWN])
             raise sheet.error(column, "word_missing", got=got, word=word)
         return right
-    pair = _said_pair(words, right)
-    _refuse_others(sheet, column, codes, words, pair)
+    pair = _parse_right_words(words, right)
+    _refuse_other_words(sheet, column, codes, words, pair)
     return "/".join([right, *list(pair)[1:]])
 
 
-def texts_of_names(
+def read_names(
     cells: pa.Array,
     known: Collection[str],
 ) -> pa.Array:
-    """Return names in a column as text (N,); null where empty, unless a known name is written so."""
+    """Return the names in a column as text (N,); null where empty or a word for nothing that is no `known` name."""
     parsed = parse_cells(cells)
     are_numbers = is_numeric(parsed.type) and not (cells.type == TEXT and _are_names(cells, known))
-    texts = texts_in(parsed if are_numbers else cells)
+    texts = to_texts(parsed if are_numbers else cells)
     words = map(str, encode(texts)[0])
     nothing = [word for word in words if word.lower() in NOTHING]
-    return emptied(texts, is_in(texts, [word for word in nothing if word not in known]))
+    return clear_texts(texts, match_any(texts, [word for word in nothing if word not in known]))
 
 
 def _are_names(cells: pa.Array, known: Collection[str]) -> bool:
-    """Return whether texts (N,), or known names, are names as 1E2 and 100 or 1.1 and 1.10: equal only as numbers."""
-    for texts in (map(str, encode(texts_in(cells))[0]), known):
+    """Return whether two texts, or two known names, are equal only as numbers, as are 1E2 and 100, or 1.1 and 1.10."""
+    for texts in (map(str, encode(to_texts(cells))[0]), known):
         names = {re.sub(r"\.0*$", "", text) for text in texts if is_number(text)}
         if len(names) > len(set(map(float, names))):
             return True
     return False
 
 
-def _words_in(
+def _read_words(
     cells: pa.Array,
     right: str | None,
 ) -> tuple[list[str], Ints]:
-    """Return the distinct words of a column in lower case, and which of them each row (N,) has."""
-    texts = texts_of_names(cells, re.split("[/,]", right or ""))
+    """Return the distinct words of a column in lower case, and the index (N,) of each row's word."""
+    texts = read_names(cells, re.split("[/,]", right or ""))
     values, codes = encode(pc.utf8_lower(texts))
     return list(map(str, values)), codes
 
 
-def _said_pair(
+def _parse_right_words(
     words: Sequence[str],
     right: str,
 ) -> Mapping[str, float]:
-    """Return what words count as where the user named that for right, or all as RIGHT/WRONG or RIGHT,RIGHT/WRONG,WRONG.
+    """Return 1 or 0 by word from the user's RIGHT, RIGHT/WRONG or RIGHT,RIGHT/WRONG,WRONG.
 
-    A word with a comma is one word, if the column has it.
+    After RIGHT alone, the first other word of the column is wrong. A text with a comma may be one word of the column.
     """
     first, slash, second = (part.strip() for part in right.lower().partition("/"))
-    wrong = _words_of(second, words) if slash else [word for word in words if word != first][:1]
-    return dict.fromkeys(_words_of(first, words), 1.0) | dict.fromkeys(wrong, 0.0)
+    wrong = _split_words(second, words) if slash else [word for word in words if word != first][:1]
+    return dict.fromkeys(_split_words(first, words), 1.0) | dict.fromkeys(wrong, 0.0)
 
 
-def _words_of(text: str, words: Sequence[str]) -> list[str]:
-    """Return the words that commas separate; one that the column has is whole."""
+def _split_words(text: str, words: Sequence[str]) -> list[str]:
+    """Return the words of a text, separated by commas; a text that is a word of the column is not split."""
     return [text] if text in words else list(map(str.strip, text.split(",")))
 
 
-def _known_pair(
+def _find_known_pair(
     sheet: Sheet,
     column: str,
     words: Sequence[str],
     codes: Ints,
 ) -> Mapping[str, float] | None:
-    """Return the words for right and wrong that a column has, or None; FileError if only the user can know them."""
+    """Return the known pair that most words of a column are of, or None; FileError if it has two unknown words."""
     known = max(TRUTHS, key=lambda pair: len(pair.keys() & {*words}))
     common = len(known.keys() & {*words})
     if len(words) == 2 > common and not any(map(is_number, words)):
-        raise two_codes(sheet, column, words[0], words[1], codes[codes >= 0] == 1)
+        raise two_codes_error(sheet, column, words[0], words[1], codes[codes >= 0] == 1)
     return known if common > len(words) - common else None
 
 
@@ -427,10 +436,10 @@ def are_known_pair(first: str, second: str) -> bool:
     return words == {"0", "1"} or any(words == pair.keys() for pair in TRUTHS)
 
 
-def two_codes(sheet: Sheet, column: str, low: str, high: str, is_high: Bools) -> FileError:
-    """Return the error about two codes, one of which is right; known rows (N,) that are true have the second."""
+def two_codes_error(sheet: Sheet, column: str, low: str, high: str, is_high: Bools) -> FileError:
+    """Return the error about two codes, one of which means right; `is_high` says which rows have the second."""
     codes: dict[str, Any] = {"low": low, "high": high}
-    if "/" in low + high:  # no flag says words with the sign that separates them
+    if "/" in low + high:  # which separates the words in a flag
         return sheet.error(column, "two_codes", advice="write_1_for_right", **codes)
     share = np.mean(is_high)
     ways = [
@@ -440,25 +449,25 @@ def two_codes(sheet: Sheet, column: str, low: str, high: str, is_high: Bools) ->
     return sheet.error(column, "two_codes", ways=ways, **codes)
 
 
-def _no_number(
+def _not_numbers_error(
     sheet: Sheet,
     column: str,
     texts: Sequence[str],
     codes: Ints,
 ) -> FileError:
-    """Return the error about the first cell that is written as the fewest are."""
-    ways = list(map(_way_of, texts))
+    """Return the error about a column that is not all numbers in one style, at the first cell of an unusual style."""
+    ways = list(map(_detect_style, texts))
     usual = max(_WAYS, key=ways.count)
     odd = [k for k, way in enumerate(ways) if way != usual]
     wrong = np.isin(codes, odd) if odd else codes >= 0
     if odd and "" not in ways:
         return sheet.error(column, "written_in_several_ways", wrong, usual=usual)
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
-    return sheet.error_of_rows(column, "no_numbers", wrong, advice=advice)
+    return sheet.rows_error(column, "no_numbers", wrong, advice=advice)
 
 
-def _way_of(text: str) -> str:
-    """Return how a number is written, or nothing if a text is none."""
+def _detect_style(text: str) -> str:
+    """Return the name of the style of a number; nothing if a text is no number."""
     ways = (way for way, pattern in _WAYS.items() if pattern.fullmatch(text))
     return next(ways, "")
 

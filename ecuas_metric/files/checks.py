@@ -1,7 +1,7 @@
-"""What rows must not be, whatever their columns are called: each check refuses, and says what there is and what to do.
+"""Checks that columns hold what their names say: each refuses values that contradict it, with the ways to read them.
 
-`check_rows` looks at all rows that are in memory, or at the first ones of those that are not; what stands below it is
-called where values are read, of all rows.
+`check_rows` checks the rows of a table in memory, or the first ones of a larger table. The functions at the end check
+the values of all rows, wherever they are read.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from ..inputs import (
     Bools,
     Floats,
     Ints,
-    count_up,
+    are_consecutive,
     numbers,
 )
 from ..results import note_one_confidence, note_perfect
-from .arrays import values_in
-from .asking import are_near, list_columns, with_leaves
+from .arrays import read_predictions
+from .asking import are_near, expand_objects, list_columns
 from .cells import (
     MOST_LEVELS,
     NOTHING,
-    classes_of,
     numbers_if_any,
     parse_cells,
-    row_of_numbers,
-    truths_in,
-    two_codes,
+    parse_class_scores,
+    parse_number_list,
+    read_truths,
+    two_codes_error,
 )
 from .recipe import (
     HEAD,
@@ -48,44 +48,46 @@ from .recipe import (
     NAMES,
     Reading,
     Recipe,
-    complement_of,
-    limits_of,
-    name_of,
+    complemented_column,
+    format_names,
     on_unit_scale,
+    scale_limits,
 )
 from .values import (
     TEXT,
     Sheet,
+    are_null,
     are_unique,
     as_text,
     count_distinct,
     count_distinct_rows,
     encode,
-    first_of,
-    floats_in,
+    find_positions,
+    first_value,
     from_numpy,
     from_texts,
-    is_in,
     join_texts,
-    nulls_in,
-    positions_in,
-    texts_in,
+    match_any,
+    to_floats,
+    to_texts,
 )
 
-MAX_SYSTEMS = 1000  # more is a column of something else
-_ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
-_FOOTERS = 5  # rows below a table that may be sums and the like
-_OFTEN = 1.5  # rows of an id, on average, from which they are of several systems
-_MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
+MAX_SYSTEMS = 1000  # a column of more values does not name systems
+_ENOUGH = 10  # rows: what so many have in common is no chance, 2 ** -10 for a coin
+_FOOTERS = 5  # most rows below a table that may be sums and the like
+_OFTEN = 1.5  # rows of an id, on average, from which they may be of several systems
+_MIXED = (
+    0.05  # share of numbers between 0 and 1, more than expected, from which a column has two scales
+)
 _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
-_MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
-_MOST_POOLED = 20  # systems of a file without ids
+_MOST_CROSSED = 100_000  # rows; for more, comparing all columns takes as long as scoring
+_MOST_POOLED = 20  # most systems in a file without ids
 _NAMES_OF_SUMS = (
     "total totals subtotal sum summe gesamt mean average avg mittelwert moyenne overall median "
     "min max count std"
 )
 _SUMS = _NAMES_OF_SUMS.split()
-_NO_IDS = [word for word in NOTHING if not word or re.search(r"[a-z]", word)]  # but dashes
+_NO_IDS = [word for word in NOTHING if not word or re.search(r"[a-z]", word)]  # dashes may be ids
 _LONGEST_NO_ID = max(map(len, _NO_IDS))
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 _ANSWERS = {*NAMES["predicted"], "answer", "response", "output"}
@@ -96,37 +98,41 @@ _MAY_BE_SYSTEMS = _NAMES_NEAR_SYSTEM.split()
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows, all that are in memory and the first ones, how they are read, and what the first ones predict (N, K)."""
+    """A table, its first rows, how they are read, and the predictions (N, K) of the first rows."""
 
-    whole: Sheet
-    sheet: Sheet
+    whole: Sheet  # all rows in memory
+    sheet: Sheet  # the first ones
     recipe: Recipe
     reading: Reading
-    values: Floats  # from 0 to 1; one column of confidences
+    values: Floats  # in [0, 1]; of confidences (N, 1), of positive probabilities (N, 2)
 
     @property
     def columns(self) -> str:
-        """The columns of predictions, as the user says them."""
+        """The columns of predictions in the syntax of `--columns`: joined by +."""
         return "+".join(self.recipe.predictions)
 
     def unused(self, names: Iterable[str] = ()) -> list[str]:
-        """Return the columns that have no role, all or those with one of some names."""
+        """Return the columns without a role; with `names`, those that have one of these names."""
         known = set(names)
         free = {name for name, _ in self.recipe.unused}
         named = (name for name in self.sheet.names if name in free)
         return [name for name in named if not known or name.strip().lower() in known]
 
     def texts(self, name: str) -> pa.Array:
-        """Return a column as texts (N,) in lower case, null where it is empty; truths are 1 and 0."""
+        """Return a column as text (N,) in lower case, booleans as 1 and 0; null where empty."""
         cells = parse_cells(self.sheet.column(name))
-        return pc.utf8_lower(texts_in(cells.cast(pa.int8()) if cells.type == pa.bool_() else cells))
+        return pc.utf8_lower(to_texts(cells.cast(pa.int8()) if cells.type == pa.bool_() else cells))
 
     def words(self, name: str) -> set[object]:
+        """Return the distinct `texts` of a column."""
         return {*encode(self.texts(name))[0]}
 
 
 def check_rows(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ...]:
-    """Raise FileError if rows, all or the first ones, are not what their columns are called; return notes on them."""
+    """Raise FileError if rows, all or the first ones, contradict the names of their columns; return notes on them.
+
+    A role that the user named is not checked.
+    """
     if not len(sheet.rows):
         return ()
     if len(sheet.rows) == recipe.rows:
@@ -134,7 +140,9 @@ def check_rows(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ..
     head = sheet.head(HEAD)
     rows = _Rows(sheet, head, recipe, reading, _probabilities(head, recipe, reading))
     first, *further = recipe.predictions
-    is_named = bool(further) or classes_of(first_of(head.table[head.stored(first)])) is not None
+    is_named = (
+        bool(further) or parse_class_scores(first_value(head.table[head.stored(first)])) is not None
+    )
     are_classes_known = recipe.form == "posteriors" and is_named and recipe.classes is not None
     for role, check in () if are_classes_known or not rows.values.size else _CHECKS[recipe.form]:
         if role not in reading.columns:
@@ -143,11 +151,11 @@ def check_rows(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ..
 
 
 def _probabilities(sheet: Sheet, recipe: Recipe, reading: Reading) -> Floats:
-    """Return predictions (N, K) from 0 to 1, of both of two classes, or confidences (N, 1); nothing of others."""
+    """Return predictions in [0, 1]: posteriors (N, K), (N, 2) of positive ones, confidences (N, 1); else (0, 0)."""
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     if not is_margin and recipe.form in _CHECKS:
         with suppress(InputError):
-            values = numbers(values_in(sheet, recipe), "predictions")
+            values = numbers(read_predictions(sheet, recipe), "predictions")
             shares = on_unit_scale(values, recipe.scale).reshape(len(values), -1)
             return np.hstack([1 - shares, shares]) if recipe.form == "positive" else shares
     return np.zeros((0, 0))
@@ -157,25 +165,25 @@ def _probabilities(sheet: Sheet, recipe: Recipe, reading: Reading) -> Floats:
 
 
 def _refuse_sums(sheet: Sheet, recipe: Recipe) -> None:
-    """Refuse last rows that are called as sums are, in the column of ids or in the first one."""
+    """Refuse last rows that are sums, by their words in the column of ids or in the first one."""
     for name in dict.fromkeys([*recipe.of("id")[:1], sheet.names[0]]):
         cells = sheet.column(name)
         if cells.type == TEXT and as_text(cells[-1].as_py()).lower() in _SUMS:
-            are_sums = is_in(pc.utf8_lower(texts_in(cells)), _SUMS)
+            are_sums = match_any(pc.utf8_lower(to_texts(cells)), _SUMS)
             if np.count_nonzero(are_sums) <= _FOOTERS:
-                raise sheet.error_of_rows(name, "footer", are_sums)
+                raise sheet.rows_error(name, "footer", are_sums)
 
 
 # ---- columns that are not what they are called ----------------------------------------------------------------------
 
 
 def _refuse_counts(rows: _Rows) -> None:
-    """Refuse rows that a column counts samples of: it is called so, and rows have no ids."""
-    is_told = rows.recipe.of("id") or rows.recipe.of("weight")
-    for name in () if is_told else rows.unused(_COUNTS)[:1]:
+    """Refuse rows without ids beside a column with a name such as count: each may stand for several samples."""
+    is_known = rows.recipe.of("id") or rows.recipe.of("weight")
+    for name in () if is_known else rows.unused(_COUNTS)[:1]:
         values = numbers_if_any(rows.sheet, name)
         are_whole = bool(((values >= 0) & (values % 1 == 0)).all())
-        if are_whole and values.max() > 1 and not count_up(values):
+        if are_whole and values.max() > 1 and not are_consecutive(values):
             options = {"weights_are": "counts"}
             ways = [
                 Way("each row is of so many samples", {"weight": name}, options),
@@ -185,7 +193,7 @@ def _refuse_counts(rows: _Rows) -> None:
 
 
 def _refuse_right_answers(rows: _Rows) -> None:
-    """Refuse verdicts in the words of another column, or in 0 and 1 as one of answers: they may be the right ones."""
+    """Refuse correctness labels with the same 0 and 1 as a column of answers: they may be the right answers."""
     truth = rows.recipe.truth
     words = rows.words(truth)
     if len(words) < 2 or rows.recipe.right is not None or rows.unused(NAMES["label"]):
@@ -201,37 +209,37 @@ def _refuse_right_answers(rows: _Rows) -> None:
 
 
 def _refuse_other_decision(rows: _Rows) -> None:
-    """Refuse posteriors whose likeliest class is not the predicted one beside them, or right where a verdict says."""
+    """Refuse posteriors whose likeliest class contradicts a predicted class, or a correctness label, beside them."""
     values = rows.values
     is_one = np.count_nonzero(values == values.max(axis=1, keepdims=True), axis=1) == 1
     classes = rows.recipe.classes or map(str, range(values.shape[1]))
     known = pc.utf8_lower(from_texts(classes))
     likeliest = values.argmax(axis=1)
     for name in rows.unused(NAMES["predicted"])[:1]:
-        differ = is_one & (positions_in(rows.texts(name), known) != likeliest)
+        differ = is_one & (find_positions(rows.texts(name), known) != likeliest)
         _refuse_contradiction(rows, name, "predicted", differ)
     for name in rows.unused(NAMES["correct"])[:1]:
-        is_right = positions_in(rows.texts(rows.recipe.truth), known) == likeliest
+        is_right = find_positions(rows.texts(rows.recipe.truth), known) == likeliest
         verdicts = np.full(len(values), np.nan)
         with suppress(FileError):
-            verdicts = truths_in(rows.sheet, name)
+            verdicts = read_truths(rows.sheet, name)
         differ = is_one & (np.abs(verdicts - is_right) == 1)
         _refuse_contradiction(rows, name, "correct", differ)
 
 
 def _refuse_contradiction(rows: _Rows, name: str, role: str, differ: Bools) -> None:
-    """Refuse rows (N,) that differ from what a column says that no role has."""
+    """Refuse posteriors where rows `differ` (N,) from the column `name`, which may have this role."""
     ways = [Way(f"{name} does not count", {rows.recipe.form: rows.columns})]
     if rows.recipe.form == "positive":
         meaning = f"{rows.columns}: how sure it was of the class that was chosen, or of the answer"
         ways.insert(0, Way(meaning, {"confidence": rows.columns, role: name}))
     if differ.any():
-        other = name_of(rows.recipe.predictions)
+        other = format_names(rows.recipe.predictions)
         raise rows.sheet.error(name, "not_the_likeliest", differ, other=other, ways=ways)
 
 
 def _refuse_never_below_half(rows: _Rows) -> None:
-    """Refuse probabilities of class 1 that are never below 1/2, as those of the likelier of two classes."""
+    """Refuse probabilities of class 1 that are never below 1/2: they may be of the predicted class."""
     is_high = len(rows.values) >= _ENOUGH and (rows.values[:, 0] <= 0.5).all()
     if not is_high or len(rows.whole.rows) < rows.recipe.rows or rows.unused(NAMES["predicted"]):
         return
@@ -245,9 +253,9 @@ def _refuse_never_below_half(rows: _Rows) -> None:
 
 
 def _refuse_positive(rows: _Rows) -> None:
-    """Refuse confidences in one of two classes that are below 1/2 where the first was chosen, and else above."""
+    """Refuse confidences below 1/2 where one of two classes was predicted, and above for the other: of that one."""
     (chosen,) = rows.recipe.of("predicted")
-    classes, codes = encode(texts_in(rows.sheet.column(chosen)))
+    classes, codes = encode(to_texts(rows.sheet.column(chosen)))
     are_two = len(rows.words(chosen) | rows.words(rows.recipe.truth)) == 2
     below, above = (
         np.unique(codes[one]) for one in (rows.values[:, 0] < 0.5, rows.values[:, 0] > 0.5)
@@ -261,13 +269,13 @@ def _refuse_positive(rows: _Rows) -> None:
 
 
 def _refuse_row_per_class(rows: _Rows) -> None:
-    """Refuse rows of which several together have probabilities that sum to 1, and one that is true."""
-    is_true = is_in(rows.texts(rows.recipe.truth), ["1"])
+    """Refuse rows that a column groups so that probabilities sum to 1 and one row is true: a row for each class."""
+    is_true = match_any(rows.texts(rows.recipe.truth), ["1"])
     if not is_true.any() or len(is_true) < _ENOUGH:
         return
     for name in [*rows.recipe.of("id"), *rows.unused()]:
         samples, codes = encode(rows.sheet.column(name))
-        size = len(samples) - (len(codes) < rows.recipe.rows)  # of the last, rows may follow
+        size = len(samples) - (len(codes) < rows.recipe.rows)  # further rows may follow of the last
         if codes.min() < 0 or not 1 < size <= len(codes) / 2:
             continue
         sums, trues = (np.bincount(codes, one)[:size] for one in (rows.values[:, -1], is_true))
@@ -279,9 +287,9 @@ def _refuse_row_per_class(rows: _Rows) -> None:
 
 
 def _refuse_lists_of_names(rows: _Rows) -> None:
-    """Refuse posteriors in lists beside lists of as many names: of the classes, whose order may differ between rows."""
+    """Refuse posteriors in lists beside lists of as many names: of the classes, in an order that may change by row."""
     for name in rows.unused():
-        names = row_of_numbers(first_of(rows.sheet.table[name]))
+        names = parse_number_list(first_value(rows.sheet.table[name]))
         parts = names if isinstance(names, list) else []
         if len(parts) == rows.values.shape[1] and {type(one) for one in parts} == {str}:
             columns = {"posteriors": "+".join([name, rows.columns])}
@@ -290,7 +298,7 @@ def _refuse_lists_of_names(rows: _Rows) -> None:
 
 
 def _refuse_sorted(rows: _Rows) -> None:
-    """Refuse probabilities of numbered classes that are sorted in each row: of the likeliest, whichever it is."""
+    """Refuse probabilities that are sorted in each row: of the likeliest class, the second likeliest, and so on."""
     steps = np.diff(rows.values, axis=1)
     are_sorted = len(steps) >= _ENOUGH and ((steps <= 0).all() or (steps >= 0).all())
     if are_sorted and steps.shape[1] + 1 >= _FEW_CLASSES and np.diff(rows.values, axis=0).any():
@@ -298,8 +306,8 @@ def _refuse_sorted(rows: _Rows) -> None:
         raise rows.sheet.error(rows.recipe.predictions[0], "sorted", ways=[way])
 
 
-def _refuse_concentration(rows: _Rows) -> None:
-    """Refuse a confidence beside the probabilities of all options that is not the largest of these."""
+def _refuse_not_largest(rows: _Rows) -> None:
+    """Refuse confidences that are not the largest of the probabilities of all options beside them."""
     for names, table in _distributions(rows):
         differ = np.abs(table.max(axis=1) - rows.values[:, 0]) > ROUNDED_SUM_TOLERANCE
         if differ.any():
@@ -309,32 +317,32 @@ def _refuse_concentration(rows: _Rows) -> None:
 
 
 def _distributions(rows: _Rows) -> Iterator[tuple[str, Floats]]:
-    """Yield columns without a role, as the user says them, that hold a distribution (N, K) in each row."""
+    """Yield columns without a role, joined by +, that have distributions (N, K), and these."""
     numbered: dict[str, list[str]] = {}
     for name in rows.unused():
         numbered.setdefault(re.sub(r"[\W_]*\d+$", "", name), []).append(name)
     for names in numbered.values():
         with suppress(ValueError, TypeError):
-            table = _table_of(rows.sheet, names)
+            table = _read_distribution(rows.sheet, names)
             if table.ndim == 2 and table.shape[1] > 1 and are_near(table.sum(axis=1)):
                 yield "+".join(names), table
 
 
-def _table_of(sheet: Sheet, names: Sequence[str]) -> Floats:
-    """Return the numbers (N, K) of columns, or of one with lists; ValueError or TypeError where there are others."""
+def _read_distribution(sheet: Sheet, names: Sequence[str]) -> Floats:
+    """Return the numbers (N, K) in K columns, or in one of lists; ValueError or TypeError for other cells."""
     if len(names) > 1:
         return np.stack([numbers_if_any(sheet, name) for name in names], axis=1)
     cells = sheet.column(names[0]).to_pylist()
-    return np.array(list(map(row_of_numbers, cells)), np.float64)
+    return np.array(list(map(parse_number_list, cells)), np.float64)
 
 
-# a form of input -> a role that the user has not named, and what is refused then
+# a form of input -> its checks, each with the role that the user may name to switch it off
 _CHECKS: dict[str, Sequence[tuple[str, Callable[[_Rows], None]]]] = {
     "confidences": (
         ("group", _refuse_row_per_class),
         ("correct", _refuse_counts),
         ("correct", _refuse_right_answers),
-        ("confidence", _refuse_concentration),
+        ("confidence", _refuse_not_largest),
     ),
     "posteriors": (
         ("", _refuse_lists_of_names),
@@ -354,9 +362,9 @@ _CHECKS: dict[str, Sequence[tuple[str, Callable[[_Rows], None]]]] = {
 
 
 def _check_systems(rows: _Rows) -> Iterator[Note]:
-    """Yield notes on ids that repeat, and on columns of a few values that are called as those of systems may be.
+    """Yield notes on repeated ids, and on columns whose names and few values suggest that they name systems.
 
-    FileError if rows are copies of others, or of several systems.
+    FileError if rows repeat others, or seem to be of several systems.
     """
     if rows.recipe.is_of_mappings and not rows.values.size:
         return  # which name other classes in other rows: refused where they are read
@@ -375,13 +383,13 @@ def _check_systems(rows: _Rows) -> Iterator[Note]:
 
 
 def _count_rows(rows: _Rows) -> bool:
-    """Return whether ids, if there are any, count the rows, and nobody named them."""
+    """Return whether there are no ids, or only numbers of rows that the user did not name."""
     ids = [numbers_if_any(rows.whole, name) for name in rows.recipe.of("id")]
-    return "id" not in rows.reading.columns and all(map(count_up, ids))
+    return "id" not in rows.reading.columns and all(map(are_consecutive, ids))
 
 
 def _check_ids(rows: _Rows) -> Iterator[Note]:
-    """Yield a note on ids that occur more than once in a system; FileError if these are of copies, or of systems."""
+    """Yield a note on ids that repeat within a system; FileError if rows are copies, or of several systems."""
     names = rows.recipe.of("id")
     for name in names:
         _refuse_without_id(rows.whole, name)
@@ -397,7 +405,7 @@ def _check_ids(rows: _Rows) -> Iterator[Note]:
         _refuse_copies(rows, repeated)
         if total >= _OFTEN * (
             total - repeated
-        ):  # of few repeated ids, nearly any column tells them apart
+        ):  # if few ids repeat, nearly any column is different in their rows
             _refuse_pooled(rows, {"+".join(names): join_texts(keys, "\0")})
     fields = {"count": repeated, "total": total, "column": "+".join(names)}
     yield Note("repeated_ids", fields, "" if is_grouped else "group_repeated_ids")
@@ -406,16 +414,18 @@ def _check_ids(rows: _Rows) -> Iterator[Note]:
 def _refuse_without_id(sheet: Sheet, name: str) -> None:
     """Refuse rows without an id, which would be paired with each other.
 
-    A word for nothing, such as N/A, is an id only among others that are words.
+    A word for nothing, such as N/A, may be an id if all ids are words.
     """
     cells = sheet.column(name)
     is_floating = pa.types.is_floating(cells.type)
-    are_empty = np.isnan(floats_in(cells)) if is_floating else nulls_in(cells)
+    are_empty = np.isnan(to_floats(cells)) if is_floating else are_null(cells)
     if cells.type == TEXT:
-        texts = texts_in(cells)
-        of_nothing = floats_in(pc.binary_length(texts)) <= _LONGEST_NO_ID  # few of many ids
+        texts = to_texts(cells)
+        of_nothing = (
+            to_floats(pc.binary_length(texts)) <= _LONGEST_NO_ID
+        )  # mostly few, so that little is compared
         short = pc.utf8_lower(texts.filter(from_numpy(of_nothing)))
-        of_nothing[of_nothing] = is_in(short, _NO_IDS)
+        of_nothing[of_nothing] = match_any(short, _NO_IDS)
         are_words = of_nothing.any() and pc.all(pc.utf8_is_alpha(texts)).as_py()
         are_empty |= of_nothing & (not are_words)
     if are_empty.any():
@@ -423,7 +433,7 @@ def _refuse_without_id(sheet: Sheet, name: str) -> None:
 
 
 def _refuse_copies(rows: _Rows, repeated: int) -> None:
-    """Refuse ids whose rows are the same in all columns: of a merge, a padded batch, or a file appended twice."""
+    """Refuse repeated ids with rows that are equal in all columns, as after a merge, or in a padded batch."""
     columns = [rows.whole.column(name) for name in rows.whole.names]
     total = len(rows.whole.rows)
     if "weight" in rows.reading.columns or count_distinct_rows(columns) != total - repeated:
@@ -438,14 +448,13 @@ def _refuse_copies(rows: _Rows, repeated: int) -> None:
 
 
 def _refuse_pooled(rows: _Rows, ids: dict[str, pa.Array]) -> None:
-    """Refuse several rows of each id (N,) that a column tells apart: it names systems, or answers of a group.
+    """Refuse rows with a column that differs between the rows of each id (N,): systems, or a part of the id.
 
-    Without ids, those whose values stand once beside each value of another column, as questions of systems do; numbers
-    may count rows within another thing, unless these have one truth each.
+    Without `ids`, two columns whose values form a full grid, as questions and systems do, see `_may_be_systems`.
     """
-    sheet = with_leaves(rows.whole)
+    sheet = expand_objects(rows.whole)
     free = [*rows.unused(), *sheet.names[len(rows.whole.names) :]]
-    texts = {name: texts_in(sheet.column(name)) for name in free}
+    texts = {name: to_texts(sheet.column(name)) for name in free}
     questions = ids or texts
     sizes = {name: count_distinct(one) for name, one in (texts | questions).items()}
     for name, question in product(texts, questions):
@@ -466,7 +475,7 @@ def _refuse_pooled(rows: _Rows, ids: dict[str, pa.Array]) -> None:
 
 
 def _may_be_systems(rows: _Rows, names: pa.Array, questions: pa.Array) -> bool:
-    """Return whether a column (N,) has words, or numbers beside questions (N,) that have one truth each."""
+    """Return whether a column may name systems: it has words, or each of the questions (N,) has one truth."""
     most = count_distinct(questions)
     truths = [questions, rows.whole.column(rows.recipe.truth)]
     is_word = parse_cells(names).type == TEXT
@@ -477,8 +486,8 @@ def _may_be_systems(rows: _Rows, names: pa.Array, questions: pa.Array) -> bool:
 
 
 def check_confidences(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
-    """Refuse confidences (N,), as the file has them, that are codes, beyond their scale, or on two."""
-    low, high = limits_of(recipe.scale)
+    """Refuse confidences (N,), on the scale of the file, that are codes, beyond the scale, or on two scales."""
+    low, high = scale_limits(recipe.scale)
     name = recipe.predictions[0]
     tolerance = RANGE_TOLERANCE * (high - low)
     is_off = (values < low - tolerance) | (values > high + tolerance)
@@ -499,7 +508,10 @@ def check_confidences(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
 
 
 def scale_marks(values: Array) -> Bools:
-    """Return where confidences (N,) are there, at most 1, between 0 and 1, above 0 (4, N); nowhere of posteriors."""
+    """Return, for confidences (N,), four marks (4, N) whose sums `_are_mixed` takes; all false for posteriors.
+
+    There is a row; the confidence is at most 1; strictly between 0 and 1; above 0.
+    """
     if values.ndim > 1:
         return np.zeros((4, len(values)), np.bool_)
     is_above_0 = values > 0
@@ -509,19 +521,19 @@ def scale_marks(values: Array) -> Bools:
 
 
 def _are_mixed(counts: Ints, scale: float | str) -> bool:
-    """Return whether more numbers, by the sums of `scale_marks`, are below 1 than expected on a scale above it."""
-    low, high = limits_of(scale)
+    """Return whether more numbers lie between 0 and 1, by the sums (4,) of `scale_marks`, than this scale explains."""
+    low, high = scale_limits(scale)
     usual = min(0.5, _MIXED + 2 / high) if low == 0 and high > 1 else 1.0
     return bool(counts[0] > 1 and counts[2] > usual * counts[3])
 
 
 def refuse_two_scales(counts: Ints, recipe: Recipe, source: str) -> None:
-    """Refuse confidences of a scale above 1, by the sums of `scale_marks`, some of which look divided already."""
+    """Refuse confidences on a scale above 1 of which, by the sums (4,) of `scale_marks`, some seem to be in [0, 1]."""
     if recipe.scale != 1 and _are_mixed(counts, recipe.scale):
         raise FileError(
             source,
             "several_scales",
-            column=name_of(recipe.predictions),
+            column=format_names(recipe.predictions),
             advice="write_in_one_scale",
             within=int(counts[1]),
             size=int(counts[0]),
@@ -529,7 +541,7 @@ def refuse_two_scales(counts: Ints, recipe: Recipe, source: str) -> None:
 
 
 def code_for_missing(values: Array) -> float | None:
-    """Return the one number that a few confidences or grades (N,) are, if all others are from 0 to 1, or to 100."""
+    """Return the only number outside [0, 1], or [0, 100], if it occurs at least twice, in fewer than half of values."""
     for highest in (1, 100):
         is_off = (values < 0) | (values > highest)
         codes = np.unique(values[is_off])
@@ -539,7 +551,7 @@ def code_for_missing(values: Array) -> float | None:
 
 
 def check_grades(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
-    """Refuse grades (N,) that are not 0 or 1, or a code for none that a lowest right grade would count as right."""
+    """Refuse grades (N,) other than 0 and 1; with `correct_from`, only a code far from all grades."""
     known = grades[~np.isnan(grades)]
     if recipe.correct_from is not None:
         code = code_for_missing(known)
@@ -549,10 +561,12 @@ def check_grades(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
         return
     levels = np.unique(known)
     if len(levels) == 2 and levels.tolist() != [0, 1]:
-        raise two_codes(sheet, recipe.truth, f"{levels[0]:g}", f"{levels[1]:g}", known == levels[1])
+        raise two_codes_error(
+            sheet, recipe.truth, f"{levels[0]:g}", f"{levels[1]:g}", known == levels[1]
+        )
     wrong = ~np.isnan(grades) & (grades != 0) & (grades != 1)
     if wrong.any():
-        raise sheet.error_of_rows(
+        raise sheet.rows_error(
             recipe.truth, "not_0_or_1", wrong, value=grades[wrong][0], advice="grade_or_empty"
         )
 
@@ -561,7 +575,7 @@ def check_grades(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
 
 
 def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
-    """Return a note if confidences (N,) tell right from wrong answers without a mistake, or not at all."""
+    """Return a note if confidences (N,) separate right from wrong answers perfectly, or all have one value."""
     if len(confidence) and np.ptp(confidence) == 0:
         return note_one_confidence(len(confidence), float(confidence[0]))
     right = confidence[correct == 1]
@@ -582,14 +596,14 @@ def note_of_yes(confidence: Floats, correct: Ints, recipe: Recipe) -> tuple[Note
 def note_other_class(
     wrong: float, total: int, recipe: Recipe, num_classes: int
 ) -> tuple[Note, ...]:
-    """Return a note if classes are never wrong, or more often than chance explains."""
+    """Return a note if predicted classes are never wrong, or (`wrong` of `total`) more often than chance explains."""
     if not wrong and total >= _ENOUGH:
         return (Note("never_wrong", {"total": total, "label": recipe.truth}),)
     chance = 1 - 1 / num_classes
     if wrong <= total * chance + 2 * math.sqrt(total * chance / num_classes):
         return ()
-    fields: dict[str, Any] = {"column": name_of(recipe.predictions), "share": wrong / total}
-    columns = _of_classes_swapped(recipe)
+    fields: dict[str, Any] = {"column": format_names(recipe.predictions), "share": wrong / total}
+    columns = _swap_columns(recipe)
     if columns:
         ((role, names),) = columns.items()
         fields |= {"columns": columns, "pairs": f"{role}={names}"}
@@ -598,11 +612,11 @@ def note_other_class(
     return (Note("of_other_order", fields),) if has_order else ()
 
 
-def _of_classes_swapped(recipe: Recipe) -> dict[str, str]:
-    """Return the columns of probabilities if they are of the other of two classes, or nothing if that is known."""
+def _swap_columns(recipe: Recipe) -> dict[str, str]:
+    """Return columns by role for two classes swapped; nothing if the recipe says which class is which."""
     first = recipe.predictions[0]
     if recipe.form == "positive":
-        return {"positive": complement_of(first) or f"1-{first}"}
+        return {"positive": complemented_column(first) or f"1-{first}"}
     if recipe.form == "posteriors" and len(recipe.predictions) == 2 and recipe.are_by_place:
         return {"posteriors": "+".join(reversed(recipe.predictions))}
     return {}

@@ -1,4 +1,4 @@
-"""A path, an address or standard input -> a sheet, whose rows know their place. Without pandas."""
+"""A path, an address or standard input -> a sheet, which keeps the number of each row in the file. Without pandas."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from .values import (
     TEXT,
     UNNAMED,
     Sheet,
+    are_null,
     as_text,
     encode,
     fields_of_objects,
@@ -35,14 +36,13 @@ from .values import (
     from_texts,
     from_values,
     join_texts,
-    nulls_in,
     plain,
 )
 
 STANDARD_INPUT = "-"
-COPIES = "copies"  # rows to skip
+COPIES = "copies"  # in the place of row numbers to skip: all rows that repeat an earlier one
 _TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
-TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has all
+TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # formats that a page offers; `_READERS` has all
 _COMPRESSED = (".gz", ".zst", ".zip")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by how a file begins
 _MARKS = {
@@ -51,17 +51,19 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _FORMATS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
-_OTHER_ENCODING = "cp1252"  # that of Windows in the west of Europe and America
+_OTHER_ENCODING = "cp1252"  # of Windows in western Europe and America
 _READ_AS_OTHER = ("letters beyond ASCII", "read as Windows-1252")
 _REASONS = {
     RecursionError: "the JSON is nested too deeply",
     UnicodeDecodeError: "it is not UTF-8 text",
 }
-# before a number in the name of a part, as Spark, Dask, PyArrow, DuckDB, `datasets` and BigQuery write it
+# names of the numbered parts of a table, as Spark, Dask, PyArrow, DuckDB, `datasets` and BigQuery write them
 _PART = re.compile(r"(part[-._]?|data_|.*-(?=\d{5}-of-\d{5})|(?=\d{12}))\d+.*")
-_IN_NO_TABLE = re.compile(r"/$|(^|/)(\.|__MACOSX/)")  # folders, and what macOS adds
-_BEGINNING = 4096  # bytes that tell what a file is
-# pages that servers send instead of a file
+_IN_NO_TABLE = re.compile(
+    r"/$|(^|/)(\.|__MACOSX/)"
+)  # entries of an archive: folders, and what macOS adds
+_BEGINNING = 4096  # bytes by which the format of a file is recognised
+# error pages that servers send instead of a file
 _MARKUP = re.compile(
     rb"(\xef\xbb\xbf)?\s*<(!doctype|!--|html|head|body|table|\?xml)\b", re.IGNORECASE
 )
@@ -70,15 +72,17 @@ _NAMES_SHOWN = 5
 _SECONDS_FRESH = 1.0
 _SEPARATORS = ";\t,|"
 _LONGEST_NAME = 100_000  # of a column
-_TITLES = 10  # lines of titles above a table, in which nothing separates cells
-_BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
-_CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
-_DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d*,\d+ ?%?"?[;\r\n]')  # a cell with one
+_TITLES = 10  # most lines with titles above a table
+_BLOCK = 2**24  # bytes of CSV parsed at a time, and the longest row
+_CUT = re.compile(
+    rb"[,;\t|]-?\d+\.$"
+)  # a last cell such as "0.", of a file that was not written to its end
+_DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d*,\d+ ?%?"?[;\r\n]')  # a cell with a decimal comma
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The names of the columns of CSV, how many lines are before its rows, and what separates cells."""
+    """The columns of a CSV file: their names, the number of lines before the rows, and the separator of cells."""
 
     names: list[str]
     before: int
@@ -93,14 +97,25 @@ def read_sheet(
 ) -> Sheet:
     """Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file.
 
-    It may be compressed by gzip, zstd or zip. The path may be an address that fsspec knows, "-" for standard input, or
-    a folder with the parts of one table; `rows` is the dotted path to the list of rows in a JSON document that has
-    several, `skip` has the numbers of rows that are none of samples, or "copies", joined by +.
+    Parameters
+    ----------
+    path : path
+        A file, which may be compressed by gzip, zstd or zip; an address that fsspec knows; "-" for standard input; or a
+        folder with the parts of one table.
+    rows : str, optional
+        Dotted path of the list of rows in a JSON document that has several.
+    skip : str, optional
+        Numbers of rows to leave out, or "copies" of earlier rows, joined by +.
+
+    Returns
+    -------
+    Sheet
+        FileError if the file cannot be read.
     """
     place = Path(path)
     try:
         sheet = _read_parts(place) if place.is_dir() else _read_file(path, rows)
-        return sheet if skip is None else _without(sheet, skip, path)
+        return sheet if skip is None else _skip_rows(sheet, skip, path)
     except (FileError, MemoryError):
         raise
     except InputError as error:
@@ -111,37 +126,37 @@ def read_sheet(
     except ImportError as error:
         raise FileError(path, "unreadable", reason=str(error).rstrip(".")) from None
     except Exception as error:  # what parsers raise on broken content is beyond listing
-        raise _unreadable(path, error) from None
+        raise _unreadable_error(path, error) from None
 
 
-def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
-    """Return a sheet without some rows, by their numbers, or copies; FileError if it has not all of them.
+def _skip_rows(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
+    """Return a sheet without the rows of `read_sheet`'s `skip`; FileError if it lacks one of them.
 
-    Without the row of names, such as a title, the first row that is left has them.
+    If the row of names is left out, such as a title, the next row has the names.
     """
     parts = [part.strip() for part in skip.split("+")]
     header = str(sheet.header or "")
     known = {header, *map(str, sheet.rows.tolist())} - {""}
-    are_copies = _are_copies(sheet) & (COPIES in parts)
+    are_copies = _find_copies(sheet) & (COPIES in parts)
     known |= {COPIES} if are_copies.any() else set()
     for part in sorted({*parts} - known):
         raise FileError(path, "no_such_rows", value=part)
     are_skipped = are_copies | np.isin(sheet.rows, list(map(int, {*parts} - {COPIES})))
     left = sheet.select(~are_skipped)
     is_named_below = header in parts and len(left.rows)
-    return replace(_named_by_first_row(left) if is_named_below else left, skipped=skip)
+    return replace(_promote_first_row(left) if is_named_below else left, skipped=skip)
 
 
-def _are_copies(sheet: Sheet) -> Bools:
-    """Return the rows (N,) that are the same as an earlier one in all columns."""
+def _find_copies(sheet: Sheet) -> Bools:
+    """Return whether each row (N,) repeats an earlier one in all columns."""
     _, codes = encode(join_texts([sheet.column(name) for name in sheet.names], "\0", missing=""))
     are_copies = np.ones(len(codes), np.bool_)
     are_copies[np.unique(codes, return_index=True)[1]] = False
     return are_copies
 
 
-def _named_by_first_row(sheet: Sheet) -> Sheet:
-    """Return a table whose names of columns are in its first row; ValueError if some are the same."""
+def _promote_first_row(sheet: Sheet) -> Sheet:
+    """Return a sheet with its first row as the names of its columns; ValueError if a name is repeated."""
     cells = [sheet.column(name)[0].as_py() for name in sheet.names]
     names = list(map(_column_name, cells, count()))
     body = sheet.select(np.arange(len(sheet.rows)) > 0)
@@ -150,9 +165,9 @@ def _named_by_first_row(sheet: Sheet) -> Sheet:
 
 
 def _read_file(path: str | Path, rows: str | None) -> Sheet:
-    content, suffix = content_of(path)
+    content, suffix = read_content(path)
     if not content.size:
-        return _sheet(pa.table({}))
+        return _make_sheet(pa.table({}))
     head = content[:_BEGINNING].to_pybytes()
     if head.startswith(_POINTER):
         raise FileError(path, "pointer")
@@ -183,7 +198,10 @@ def distinct_names(
     paths: Sequence[str],
     stems: Sequence[str],
 ) -> list[str]:
-    """Return names that differ where files do: with their folders, or else with their suffixes; not those given."""
+    """Return names of files, those that are equal replaced by folder/stem, or else by the whole path.
+
+    A name that is not the stem of its path was chosen by the user, and stays.
+    """
     with_folders = [str(Path(path).parent / stem) for path, stem in zip(paths, stems, strict=True)]
     distinct = list(names)
     for longer in (with_folders, paths):
@@ -197,22 +215,22 @@ def distinct_names(
 
 
 def _column_name(cell: object, place: int) -> str:
-    """Return the name of a column as a cell has it, or by its place."""
+    """Return the name of a column from its cell in the header; of an empty cell "Unnamed: " and its place."""
     name = cell if isinstance(cell, str) else as_text("" if cell is None else cell)
     return name if name.strip() else f"{UNNAMED}{place}"
 
 
 def require_distinct(names: Iterable[str]) -> None:
-    """Raise ValueError if columns have the same name; one without a name may occur several times."""
+    """Raise ValueError if two columns have the same name, an empty one excepted."""
     counts = Counter(filter(str.strip, names))
     repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
         raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
 
 
-def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
-    """Return the bytes of a file, decompressed, and its format as a suffix; empty where it is unknown."""
-    content = _bytes_of(str(path))
+def read_content(path: str | Path) -> tuple[pa.Buffer, str]:
+    """Return the decompressed bytes of a file, and its format as a suffix; empty if unknown."""
+    content = _read_bytes(str(path))
     head = content[:4].to_pybytes()
     for magic, compression in _COMPRESSIONS.items():
         if head.startswith(magic):
@@ -222,10 +240,10 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
         content = _unzip(content)
     if name.suffix.lower() in _COMPRESSED:
         name = name.with_suffix("")
-    return content, _format_of(content, name.suffix.lower())
+    return content, _detect_format(content, name.suffix.lower())
 
 
-def _unreadable(path: str | Path, error: Exception) -> FileError:
+def _unreadable_error(path: str | Path, error: Exception) -> FileError:
     suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in _COMPRESSED]
     format = suffixes[-1][1:].lower() if suffixes else "a table"
     whole = str(error).removeprefix(f"{path}: ").strip()
@@ -235,8 +253,8 @@ def _unreadable(path: str | Path, error: Exception) -> FileError:
     return FileError(path, "unreadable_as", advice=advice, format=format, reason=reason)
 
 
-def _format_of(content: pa.Buffer, suffix: str) -> str:
-    """Return the format of a file as a suffix, by how it begins if its own is of text or unknown; or nothing."""
+def _detect_format(content: pa.Buffer, suffix: str) -> str:
+    """Return the format of a file as a suffix: its own if it is of a binary format, else by the first bytes, or ""."""
     if suffix in _READERS and suffix not in _TEXTS:
         return suffix
     head = content[:_BEGINNING].to_pybytes()
@@ -258,21 +276,22 @@ def is_address(path: str | Path) -> bool:
     return "://" in str(path)
 
 
-def _bytes_of(path: str) -> pa.Buffer:
+def _read_bytes(path: str) -> pa.Buffer:
+    """Return the bytes at a path; FileError if the file changes meanwhile."""
     if is_address(path):
         import fsspec
 
         with fsspec.open(path, "rb") as file:
             return pa.py_buffer(file.read())
-    # nothing is mapped: where a mapped file becomes shorter, the process ends
-    with unchanged([path]):
+    # not memory-mapped: if a mapped file is truncated, the process is killed
+    with refuse_changes([path]):
         if path == STANDARD_INPUT:
             return pa.py_buffer(sys.stdin.buffer.read())
         place = Path(path)
         content = place.read_bytes()
-        # the time of a change is that of its beginning, on a coarse clock
+        # a change that began just before the first look, on a coarse clock, shows no new time
         if _is_fresh(place) and place.read_bytes() != content:
-            raise _changed(path)
+            raise _changed_error(path)
     return pa.py_buffer(content)
 
 
@@ -281,8 +300,8 @@ def _is_fresh(place: Path) -> bool:
 
 
 @contextmanager
-def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """Raise FileError if a file is changed while it is read within this, whatever else that led to."""
+def refuse_changes(paths: Iterable[str]) -> Iterator[None]:
+    """Raise FileError if one of the files changes within this block, in place of any error that came of it."""
     versions = {path: _version(path) for path in paths}
     try:
         yield
@@ -295,15 +314,15 @@ def unchanged(paths: Iterable[str]) -> Iterator[None]:
 def _require_versions(versions: Mapping[str, object]) -> None:
     for path, version in versions.items():
         if _version(path) != version:
-            raise _changed(path)
+            raise _changed_error(path)
 
 
-def _changed(path: str) -> FileError:
+def _changed_error(path: str) -> FileError:
     return FileError(path, "changed_while_read", advice="read_again")
 
 
 def _version(path: str) -> object:
-    """Return what is another where a file or its content is; None of what is no file, such as a pipe."""
+    """Return what changes when a file or its content does; None if it is no file, e.g. a pipe."""
     try:
         status = os.stat(0 if path == STANDARD_INPUT else path)
     except (OSError, ValueError):
@@ -324,8 +343,8 @@ def _unzip(content: pa.Buffer) -> pa.Buffer:
         return pa.py_buffer(archive.read(names[0]))
 
 
-def _utf_8(content: pa.Buffer) -> pa.Buffer:
-    """Return text in UTF-8 without a mark; other encodings are known by theirs."""
+def _to_utf_8(content: pa.Buffer) -> pa.Buffer:
+    """Return text with a byte order mark as UTF-8 without one; other bytes unchanged."""
     head = content[:4].to_pybytes()
     for mark, encoding in _MARKS.items():
         if head.startswith(mark):
@@ -333,9 +352,9 @@ def _utf_8(content: pa.Buffer) -> pa.Buffer:
     return content
 
 
-def _decoded(content: pa.Buffer, read: Callable[[pa.Buffer], Sheet]) -> Sheet:
-    """Return what is read of text in UTF-8, or else in an encoding in which texts are equal where their bytes are."""
-    content = _utf_8(content)
+def _decode(content: pa.Buffer, read: Callable[[pa.Buffer], Sheet]) -> Sheet:
+    """Return what `read` makes of text in UTF-8, or else of the text decoded as Windows-1252, which the sheet notes."""
+    content = _to_utf_8(content)
     try:
         return read(content)
     except UnicodeDecodeError:
@@ -344,7 +363,7 @@ def _decoded(content: pa.Buffer, read: Callable[[pa.Buffer], Sheet]) -> Sheet:
     return replace(sheet, beside=(_READ_AS_OTHER, *sheet.beside))
 
 
-def _sheet(table: pa.Table, rows: Ints | None = None) -> Sheet:
+def _make_sheet(table: pa.Table, rows: Ints | None = None) -> Sheet:
     return Sheet(table, np.arange(len(table)) + 1 if rows is None else rows)
 
 
@@ -352,8 +371,8 @@ def _sheet(table: pa.Table, rows: Ints | None = None) -> Sheet:
 
 
 def _read_parts(folder: Path) -> Sheet:
-    """Read the files that together are one table; rows are counted through all of them."""
-    parts = {name: read_sheet(folder / name) for name in parts_in(folder)}
+    """Read the parts of one table in a folder; rows are numbered through all parts."""
+    parts = {name: read_sheet(folder / name) for name in list_parts(folder)}
     tables = {name: part.table for name, part in parts.items() if len(part.rows)}
     first, *others = tables.values() or [pa.table({})]
     for name, table in tables.items():
@@ -361,15 +380,15 @@ def _read_parts(folder: Path) -> Sheet:
             raise FileError(folder, "parts_differ", part=name)
     are_other = any(_READ_AS_OTHER in part.beside for part in parts.values())
     return replace(
-        _sheet(pa.concat_tables([first, *others], promote_options="permissive")),
+        _make_sheet(pa.concat_tables([first, *others], promote_options="permissive")),
         decimal_comma=any(part.decimal_comma for part in parts.values()),
         format=f"{len(parts)} parts",
         beside=(_READ_AS_OTHER,) if are_other else (),
     )
 
 
-def parts_in(folder: Path) -> list[str]:
-    """Return the names of the numbered files in a folder that are one table; FileError if there is none."""
+def list_parts(folder: Path) -> list[str]:
+    """Return the names of the numbered files in a folder that are parts of one table; FileError if there are none."""
     matches = {path.name: _PART.fullmatch(path.name) for path in sorted(folder.iterdir())}
     beginnings = {name: match[1] for name, match in matches.items() if match}
     if len(set(beginnings.values())) != 1:
@@ -381,18 +400,18 @@ def parts_in(folder: Path) -> list[str]:
 
 
 def _read_csv(content: pa.Buffer) -> Sheet:
-    return _decoded(content, _csv_of)
+    return _decode(content, _parse_csv)
 
 
-def _csv_of(content: pa.Buffer) -> Sheet:
+def _parse_csv(content: pa.Buffer) -> Sheet:
     is_cut = _CUT.search(content[-40:].to_pybytes())
     if is_cut and re.search(rb"\d\.[\r\n]", content) is None:
         raise ValueError(
             "the file ends within the number in its last row; leave that row out, or write it whole"
         )
-    header = _header(content)
+    header = _read_header(content)
     if not header.names:
-        return _sheet(pa.table({}))
+        return _make_sheet(pa.table({}))
     table = _regular_csv(content, header)
     if table is None:
         table = _irregular_csv(content, header)
@@ -401,11 +420,11 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     has_comma = header.separator == ";" and _DECIMAL_COMMA.search(content[:_BLOCK]) is not None
     rows = np.arange(len(table)) + header.before + 1
     sheet = Sheet(table, rows, has_comma, header=header.before)
-    return _without_blank_rows(sheet)
+    return _drop_blank_rows(sheet)
 
 
 def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
-    """Return the cells, or None where rows lack cells, or it is written as Arrow does not read it."""
+    """Return the table as Arrow reads it; None if rows lack cells, or the file is written in a way it does not read."""
     from pyarrow import csv as arrow
 
     has_quotes = re.search(rb'"', content) is not None
@@ -419,7 +438,7 @@ def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
     )
     texts = dict.fromkeys(names, TEXT)
     numbers = dict.fromkeys(filter(holds_numbers, names), pa.float64())
-    # as numbers, unless a cell is none
+    # first with columns of numbers, then all as text, if a cell is no number
     for types in (texts | numbers, texts):
         converting = arrow.ConvertOptions(
             column_types=types, null_values=[""], strings_can_be_null=True
@@ -432,13 +451,13 @@ def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
 
 
 def _irregular_csv(content: pa.Buffer, header: Header) -> pa.Table:
-    """Return the cells, empty ones where rows end early; ValueError if one has more than the header."""
+    """Return the table with empty cells where rows end early; ValueError if a row has more cells than the header."""
     lines = io.StringIO(str(content, "utf-8"), newline="")
     for _ in range(header.before):
         lines.readline()
     rows = list(csv.reader(lines, delimiter=header.separator, skipinitialspace=True))
     names = header.names
-    if len(names) == 1:  # a title above the table
+    if len(names) == 1:  # the header is a title above the table
         widest = max(rows, key=len, default=names)
         names = names + [_column_name("", k) for k in range(1, len(widest))]
     _refuse_ragged(content, header.before + 1, [*map(len, rows)], len(names))
@@ -449,13 +468,13 @@ def _irregular_csv(content: pa.Buffer, header: Header) -> pa.Table:
 
 
 def _refuse_open_quote(content: pa.Buffer, header: Header) -> None:
-    """Raise ValueError if a quote that nothing closes makes one cell of several lines."""
+    """Raise ValueError if a quote that is never closed makes several lines one cell."""
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
     for _ in range(header.before):
         lines.readline()
     end = re.compile(
         rf'" +(?={re.escape(header.separator)}|[\r\n]*$)'
-    )  # with spaces, which are taken
+    )  # spaces after a closing quote, which a strict reader refuses
     texts = (end.sub('"', line) if '" ' in line else line for line in lines)
     rows = csv.reader(texts, delimiter=header.separator, skipinitialspace=True, strict=True)
     last = 0
@@ -471,7 +490,7 @@ def _refuse_open_quote(content: pa.Buffer, header: Header) -> None:
 
 
 def _refuse_ragged(content: pa.Buffer, first: int, sizes: Sequence[int], width: int) -> None:
-    """Raise ValueError if a row has more cells than the header, or the last one fewer than others and no end."""
+    """Raise ValueError if a row has more cells than the header, or the last line has fewer and no line break."""
     has_end = content[-1:].to_pybytes() in (b"\n", b"\r")
     if sizes and not has_end and 0 < sizes[-1] < min(width, max(sizes)):
         raise ValueError(
@@ -486,54 +505,54 @@ def _refuse_ragged(content: pa.Buffer, first: int, sizes: Sequence[int], width: 
             )
 
 
-def _without_blank_rows(sheet: Sheet) -> Sheet:
+def _drop_blank_rows(sheet: Sheet) -> Sheet:
     blank = np.ones(len(sheet.rows), np.bool_)
     for column in sheet.table.columns:
         if not column.null_count:
             return sheet
-        blank &= nulls_in(plain(column))
+        blank &= are_null(plain(column))
     return sheet.select(~blank)
 
 
-def _header(content: pa.Buffer) -> Header:
+def _read_header(content: pa.Buffer) -> Header:
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
     before = 1
     separator = ""
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
     line, *below = (lines.readline() for _ in range(1 + _TITLES))
-    while line and _is_above_names(line):
+    while line and _is_preamble(line):
         separator = line[4] if line.startswith("sep=") and len(line) > 4 else separator
         line, *below = (*below, lines.readline())
         before += 1
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
-    separator = separator or _separator_in(line) or _separator_in("".join(below)) or ","
-    return Header(_names_in(line, below, separator), before, separator)
+    separator = separator or _find_separator(line) or _find_separator("".join(below)) or ","
+    return Header(_parse_names(line, below, separator), before, separator)
 
 
-def _is_above_names(line: str) -> bool:
-    """Return whether a line is empty, a comment, or Excel's separator, and not names, the first of which is #."""
+def _is_preamble(line: str) -> bool:
+    """Return whether a line above the names is empty, a comment, or Excel's sep=; not names that begin with #."""
     if line.startswith("#"):
         return line[1:2] not in tuple(_SEPARATORS)
     return not line.strip() or line.startswith("sep=")
 
 
-def _names_in(line: str, below: Sequence[str], separator: str) -> list[str]:
-    """Return the names of the columns."""
-    cells, *_ = _cells_of([line, *below], separator) or [[]]  # a name may have several lines
+def _parse_names(line: str, below: Sequence[str], separator: str) -> list[str]:
+    """Return the names of the columns from the line of names and those below it."""
+    cells, *_ = _split_cells([line, *below], separator) or [[]]  # a name may have several lines
     if max(map(len, cells), default=0) > _LONGEST_NAME:
         raise ValueError(f"names of columns have at most {_LONGEST_NAME:,} letters")
     return list(map(_column_name, cells, count()))
 
 
-def _separator_in(text: str) -> str:
-    """Return the separator that a text has most often, if it has one."""
+def _find_separator(text: str) -> str:
+    """Return the most frequent separator in a text, or nothing."""
     separator = max(_SEPARATORS, key=text.count)
     return separator if separator in text else ""
 
 
-def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
-    """Return the cells of lines that have any."""
+def _split_cells(lines: Iterable[str], separator: str) -> list[list[str]]:
+    """Return the cells of each line that is not empty."""
     trimmed = (re.sub(r"^ +| +(?=[\r\n]*$)", "", line) for line in lines)
     rows = csv.reader(trimmed, delimiter=separator, skipinitialspace=True)
     return list(filter(None, rows))
@@ -543,20 +562,20 @@ def _cells_of(lines: Iterable[str], separator: str) -> list[list[str]]:
 
 
 def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
-    return _decoded(content, lambda text: _json_of(text, path))
+    return _decode(content, lambda text: _parse_json(text, path))
 
 
-def _json_of(content: pa.Buffer, path: str) -> Sheet:
-    from .documents import rows_in
+def _parse_json(content: pa.Buffer, path: str) -> Sheet:
+    from .documents import parse_rows
 
-    rows = rows_in(str(content, "utf-8"), path)
+    rows = parse_rows(str(content, "utf-8"), path)
     lines = None if rows.lines is None else np.array(rows.lines)
-    sheet = _sheet(pa.table(fields_of_objects(rows.objects)), lines)
+    sheet = _make_sheet(pa.table(fields_of_objects(rows.objects)), lines)
     return replace(sheet, path=rows.path, beside=rows.beside)
 
 
 def _read_numpy(content: pa.Buffer) -> Sheet:
-    from .documents import counted, of_common_size, require_one_size
+    from .documents import format_count, require_one_size, select_common_size
 
     try:
         arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
@@ -565,19 +584,19 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
             f"{str(error).rstrip('.')}; text must be saved as array.astype(str)"
         ) from None
     tables = {name: array for name, array in arrays.items() if array.ndim in (1, 2)}
-    alike = of_common_size(tables)
-    columns = _columns_of(alike)
+    alike = select_common_size(tables)
+    columns = _split_arrays(alike)
     require_one_size(columns, "arrays")
     beside = []
     for name in (name for name in arrays if name not in alike):
         size = "x".join(map(str, arrays[name].shape))
-        beside.append((name, counted(size or 1, "value")))
+        beside.append((name, format_count(size or 1, "value")))
     table = pa.table({name: from_numpy(column) for name, column in columns.items()})
-    return replace(_sheet(table), beside=tuple(beside))
+    return replace(_make_sheet(table), beside=tuple(beside))
 
 
-def _columns_of(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the columns of arrays (N,) or (N, K), numbered."""
+def _split_arrays(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return arrays (N,) as columns, and the columns of arrays (N, K) under numbered names."""
     columns: dict[str, Array] = {}
     for name, array in arrays.items():
         if array.ndim == 2 and array.shape[1] > 1:
@@ -601,15 +620,15 @@ def _read_arrow(content: pa.Buffer) -> Sheet:
 
 
 def _sheet_of_table(table: pa.Table) -> Sheet:
-    # of which pyarrow selects no rows
+    # PyArrow cannot select rows of run-end encoded columns
     if any(pa.types.is_run_end_encoded(kind) for kind in table.schema.types):
         table = pa.Table.from_arrays([plain(column) for column in table], table.column_names)
-    return _sheet(table)
+    return _make_sheet(table)
 
 
 def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
-    """Read the only sheet that has rows, or that of a title."""
-    from .documents import several_lists
+    """Read the only sheet with rows, or the one with this title."""
+    from .documents import several_lists_error
 
     filled = _filled_sheets(content)
     wanted = [name for name in filled if title in ("", name)]
@@ -617,9 +636,9 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
     if title and not wanted:
         raise ValueError(f"it has no sheet {title!r}")
     if len(wanted) > 1:
-        raise several_lists(sizes)
+        raise several_lists_error(sizes)
     if not wanted:
-        return _sheet(pa.table({}))
+        return _make_sheet(pa.table({}))
     sizes.pop(wanted[0])
     beside = tuple((name, f"{size} rows") for name, size in sizes.items())
     rows = filled[wanted[0]]
@@ -627,12 +646,12 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
     cells = list(zip_longest(*rows.values()))
     names = list(map(_column_name, next(zip(*cells, strict=True)), count()))
     table = pa.table([from_values(column[1:]) for column in cells], names)
-    sheet = _sheet(table, np.array(numbers))
+    sheet = _make_sheet(table, np.array(numbers))
     return replace(sheet, path=title, beside=beside, header=header)
 
 
 def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]:
-    """Return the sheets of a workbook that have rows below the first: their rows by number, without blank ones."""
+    """Return the sheets of a workbook with at least two rows by title: their rows by number, without blank ones."""
     try:
         import openpyxl
     except ImportError:
@@ -640,7 +659,7 @@ def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]
     filled = {}
     file = io.BytesIO(content)
     for sheet in openpyxl.load_workbook(file, read_only=True, data_only=True):
-        sheet.reset_dimensions()  # which some programs write as they are not
+        sheet.reset_dimensions()  # some programs write wrong ones
         numbered = enumerate(sheet.iter_rows(values_only=True), 1)
         rows = {number: row for number, row in numbered if set(row) - {None, ""}}
         if len(rows) > 1:
@@ -648,7 +667,9 @@ def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]
     return filled
 
 
-_READERS: dict[str, Callable[..., Sheet]] = {  # of bytes; some also of which rows
+_READERS: dict[
+    str, Callable[..., Sheet]
+] = {  # by suffix, of bytes; of JSON and Excel also the path of the rows
     ".csv": _read_csv,
     ".tsv": _read_csv,
     ".txt": _read_csv,

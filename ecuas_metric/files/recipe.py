@@ -1,6 +1,6 @@
-"""How the cells of a file become arrays: a record that is said in one line, hashed and taken back.
+"""How a file becomes arrays: the recipe, a record that is printed in one line, hashed, written as JSON and read back.
 
-Names of columns are exact, or the user says them; whatever is read is said, and what is not used is named.
+Columns have exact names, or the user names them. The line says what is read, and names what is not used.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ..errors import InputError, Note
 
 # a role -> its column, or a system -> its columns by role
 ColumnNames = Mapping[str, str | Mapping[str, str]]
-HEAD = 10_000  # rows that a recipe is resolved on, wherever they come from: memory, out of core or Spark
-NAMES = {  # a role -> the names that it is known by, lower case, the first of which counts; without one it must be said
+HEAD = 10_000  # rows that decide a recipe, in memory, out of core and with Spark
+NAMES = {  # a role -> the names of its columns, in lower case, preferred first; if there are none, the user names it
     role: tuple(names.split())
     for role, names in {
         "confidence": "confidence conf",
@@ -36,14 +36,14 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
         "group": "",
         "stratum": "",
         "part": "",
-        "rows": "",  # the list of rows in a JSON document, which is no column
-        "skip": "",  # which rows are none of samples, by numbers or COLUMN=VALUE, which is no column either
-        "scale": "",  # what 1 is in the confidences of one file or system, which is no column either
+        "rows": "",  # no column: the path of the list of rows in a JSON document
+        "skip": "",  # no column: rows to leave out
+        "scale": "",  # no column: the scale of the confidences of one file or system
         "uncertainty": "",
         "cost": "",
     }.items()
 }
-FORMS = {  # a form of input, the preferred first -> the roles of its predictions and its truth, and what else it needs
+FORMS = {  # a form of input, preferred first -> the roles that it needs, those of predictions and truth first
     "confidences": ("confidence", "correct"),
     "posteriors": ("posteriors", "label"),
     "positive": ("positive", "label"),
@@ -66,23 +66,28 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
 )
 
 LOGARITHMS = {"log": 1.0, "nll": -1.0}  # scales of logarithms of probabilities -> their sign
-SHARE_DIGITS = (
-    15  # of a rating between its limits: 4.6 from 1 to 5 is 0.9, and not 0.8999999999999999
-)
-_IN_WORDS = {"log": "natural logarithms", "nll": "negative natural logarithms"}
-OF_FILES = ("rows", "skip")  # roles that say which rows of a file are read, and are no columns
-JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
+# digits of ratings on the unit scale: 4.6 from 1 to 5 is 0.9, and not 0.8999999999999999
+SHARE_DIGITS = 15
+_SCALE_WORDS = {"log": "natural logarithms", "nll": "negative natural logarithms"}
+FILE_ROLES = ("rows", "skip")  # roles that are no columns, but say which rows of a file are read
+JOINED = (
+    "system",
+    "part",
+    "id",
+    "group",
+    "stratum",
+)  # roles of which several columns, joined by +, are one
 SEVERAL = (*JOINED, "posteriors")
 NUMBERED = re.compile(
     r"(probas?|probs?|p|posteriors?|logits?|probabilities|predictions|scores?)_?(\d+)"
 )
-# the commas that are in no column's name
+# commas before a role, which are in no name of a column
 _BEFORE_ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")
-# what no role is may still have been meant as one, but for a number, as in "right (1=yes, 0=no)"
+# what may have been meant as a role, though it is none; no numbers, as in "right (1=yes, 0=no)"
 OTHER_ROLES = re.compile(r",\s*([^\W\d]\w*)\s*=")
 COLUMNS_SHOWN = 20
 _FILES_SHOWN = 4
-_SAID = {  # what a line says of values, where it is not the default -> the field of the recipe
+_DESCRIBED = {  # options in the line of a recipe, if they are not the default -> its field
     "classes": "classes",
     "scale": "scale",
     "correct_from": "correct_from",
@@ -95,13 +100,13 @@ _SAID = {  # what a line says of values, where it is not the default -> the fiel
     "filter": "filter",
     "choice_length": "length",
 }
-# fields on which no number of the same rows depends
-_NOT_OF_NUMBERS = ("source", "format", "rows", "unused", "head", "skip", "system", "notes")
+# fields that change no number of the same rows
+_IRRELEVANT_FIELDS = ("source", "format", "rows", "unused", "head", "skip", "system", "notes")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the user says of a file."""
+    """How the user wants a file to be read."""
 
     unlabelled: str | None = None
     labels: Sequence[str] | None = None
@@ -111,11 +116,11 @@ class Reading:
     right: str | None = None
     abstained: str | None = None  # the word in place of an answer
     are_verdicts: bool = (
-        False  # correctness is what a judge says: people label some answers elsewhere
+        False  # correctness is a judge's: people label some answers in another file
     )
-    # a role -> its column, several joined by +
+    # a role -> its column, or several joined by +
     columns: Mapping[str, str] = field(default_factory=dict)
-    # side by side -> columns of their own
+    # a system side by side with others -> its own columns by role
     systems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -125,40 +130,40 @@ class Reading:
                 require_role(role)
 
     def with_columns(self, columns: ColumnNames) -> Reading:
-        """Return it with other columns, and the scale that stands among them; a mapping has those of a system."""
+        """Return the reading with other columns, common and by system, and with the scale if that is among them."""
         common = {role: name for role, name in columns.items() if isinstance(name, str)}
         systems = {name: own for name, own in columns.items() if not isinstance(own, str)}
-        said = common.pop("scale", None)
-        scale = self.scale if said is None else scale_of(said)
+        own_scale = common.pop("scale", None)
+        scale = self.scale if own_scale is None else parse_scale(own_scale)
         return replace(self, columns=common, systems=systems, scale=scale)
 
     def of_file(self) -> dict[str, str]:
-        """Return what says which rows of a file are read, by its role."""
-        return {role: self.columns[role] for role in OF_FILES if role in self.columns}
+        """Return the columns of `FILE_ROLES`."""
+        return {role: self.columns[role] for role in FILE_ROLES if role in self.columns}
 
-    def changed(self, said: Reading) -> Reading:
-        """Return it with what was said instead of what was before."""
-        values = {one.name: (getattr(said, one.name), one.default) for one in fields(self)[:-2]}
+    def override(self, other: Reading) -> Reading:
+        """Return the reading with all that another one sets in place of its own."""
+        values = {one.name: (getattr(other, one.name), one.default) for one in fields(self)[:-2]}
         changes = {name: value for name, (value, default) in values.items() if value != default}
         columns: dict[str, Any] = {
             **self.columns,
             **self.systems,
-            **said.columns,
-            **said.systems,
+            **other.columns,
+            **other.systems,
         }
         return replace(self, **changes).with_columns(columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How something became arrays.
+    """How a file, or a run, became arrays.
 
     Attributes
     ----------
     source, format : str
-        The file as errors call it, and what it was read as.
+        The name of the file in errors, and its format.
     rows : int
-        How many there are.
+        Number of rows.
     form : str
         A key of `FORMS`.
     columns : mapping of str to tuple of str
@@ -166,24 +171,24 @@ class Recipe:
     unused : tuple of (str, str)
         All other columns, with what they hold, e.g. ``("answer", "812 texts")``.
     head : int
-        How many of the first rows that was told by, if not by all.
+        Number of first rows that decided it; 0 if all did.
     classes : tuple of str or None
-        Their names in the order of the posteriors; None where labels are their numbers.
+        Names of the classes in the order of the posteriors; None if labels are their numbers.
     scale : float or str
-        What a confidence of 1 is in the file, or "LOW:HIGH" for what 0 and 1 are.
+        The number in the file that means a confidence of 1; "LOW:HIGH" for those that mean 0 and 1; "log" or "nll".
     correct_from, right, abstained, unlabelled : float, and str, or None
-        The lowest grade that is right, the word for right, that in place of an answer, and the rule for answers that
-        are not judged.
+        The lowest right grade, the word for right, the word for an abstention, and the treatment of answers without a
+        label.
     path : str
-        Of the list of rows in a JSON document.
+        Path of the list of rows in a JSON document.
     skip : str
-        The rows that were left out, by their numbers or COLUMN=VALUE, joined by +.
+        The rows that were left out: numbers or "copies", joined by +.
     tasks, filter, length : str
-        What was read of a run of an evaluation tool.
+        What was read of the run of an evaluation tool.
     system : str
-        The name of the system, of several side by side in the columns of one table.
+        Name of the system, if several stand side by side in the columns of one table.
     notes : tuple of Note
-        What the rows that it was resolved on leave open, where they are not all in memory.
+        Notes on the rows that decided it.
 
     Examples
     --------
@@ -218,23 +223,26 @@ class Recipe:
 
     @property
     def predictions(self) -> tuple[str, ...]:
-        """Columns of confidences, posteriors, the probability of class 1, or uncertainties."""
+        """The columns of the predictions: confidences, posteriors, probabilities of class 1, or uncertainties."""
         return self.columns[FORMS[self.form][0]]
 
     @property
     def truth(self) -> str:
-        """The column of the correctness, the classes or the costs."""
+        """The column of correctness, true classes, costs or numbers of wrong answers."""
         return self.columns[FORMS[self.form][1]][0]
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Columns whose values name the system of a row, joined by a space."""
+        """The columns whose values, joined by a space, name the system of a row."""
         columns = [*self.of("system"), *self.of("part")]
         return tuple(dict.fromkeys(columns))
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Those of them whose values name a part of the data: not one that is called as the only column of systems."""
+        """Those of `systems` whose values name a part of the data.
+
+        Without columns of systems, a column of parts with a name such as "model" is one of systems.
+        """
         if self.of("system"):
             return tuple(name for name in self.of("part") if name not in self.of("system"))
         return tuple(
@@ -242,21 +250,21 @@ class Recipe:
         )
 
     def of(self, role: str) -> tuple[str, ...]:
-        """Return the columns of a role: none, one, or several."""
+        """Return the columns of a role, none, one or several."""
         return self.columns.get(role, ())
 
     def __str__(self) -> str:
-        return lines_of([self])[0]
+        return describe_recipes([self])[0]
 
-    def said(self) -> str:
-        """Return what is read and what is not, without the file's name and size."""
+    def describe(self) -> str:
+        """Return the line of the recipe without the file and its number of rows."""
         of_system = f"{self.system}: " if self.system else ""
         used = [
-            f"{self._title(role)} = {name_of(names)}"
+            f"{self._title(role)} = {format_names(names)}"
             for role, names in self.columns.items()
             if not self._is_of_reader(role)
         ]
-        options = [f"{name} = {_IN_WORDS.get(value, value)}" for name, value in self._options()]
+        options = [f"{name} = {_SCALE_WORDS.get(value, value)}" for name, value in self._options()]
         unused = [f"{name} ({what})" for name, what in self.unused[:COLUMNS_SHOWN]]
         if len(self.unused) > COLUMNS_SHOWN:
             unused.append(f"and {len(self.unused) - COLUMNS_SHOWN:,} others")
@@ -273,7 +281,7 @@ class Recipe:
 
     @property
     def are_by_place(self) -> bool:
-        """Whether columns of posteriors are of classes 0, 1, .. by their places alone."""
+        """Whether posteriors are of classes 0, 1, .. by the order of columns, and not by the numbers in their names."""
         numbers = [NUMBERED.fullmatch(name.strip().lower()) for name in self.predictions]
         places = [match and int(match[2]) for match in numbers]
         return self.classes is None and len(places) > 1 and places != list(range(len(places)))
@@ -284,53 +292,53 @@ class Recipe:
         return self.format == "run" and (first == role or first.startswith("choice_"))
 
     def _title(self, role: str) -> str:
-        """Return what a line calls the columns of a role, with the classes that probabilities are of."""
+        """Return what a line calls the columns of a role: for probabilities the classes they are of, P(1)."""
         if role == "positive":
             return f"P({(self.classes or ('0', '1'))[1]})"
         if role == "posteriors" and self.are_by_place:
-            return name_of([f"P({place})" for place in range(len(self.predictions))])
+            return format_names([f"P({place})" for place in range(len(self.predictions))])
         return role
 
     def _options(self) -> list[tuple[str, str]]:
-        """Return what was said of the values, where it is not the default."""
+        """Return the names and values of options that are not the default."""
         defaults = {field.name: field.default for field in fields(self)}
-        values = {name: getattr(self, field) for name, field in _SAID.items()}
+        values = {name: getattr(self, field) for name, field in _DESCRIBED.items()}
         return [
-            (name, _text_of(value))
+            (name, _format_value(value))
             for name, value in values.items()
-            if value != defaults[_SAID[name]]
+            if value != defaults[_DESCRIBED[name]]
         ]
 
     def rules(self) -> tuple[tuple[str, str], ...]:
-        """Return names and values of all that changes numbers, given the same columns, but for unlabelled answers."""
+        """Return names and values of all but columns that changes numbers; not the treatment of unlabelled answers."""
         complements = [
             (role, "complement")
             for role, names in self.columns.items()
-            if any(map(complement_of, names))
+            if any(map(complemented_column, names))
         ]
         options = (rule for rule in self._options() if rule[0] != "unlabelled")
         return (*complements, *options)
 
     def without(self, columns: Collection[str]) -> Recipe:
-        """Return it without columns that another system uses among those that are not used."""
-        names = set(map(column_in, columns))
+        """Return the recipe with these columns, which another system uses, no longer among the unused ones."""
+        names = set(map(source_column, columns))
         unused = tuple(one for one in self.unused if one[0] not in names)
         return replace(self, unused=unused)
 
     def digest(self) -> str:
-        """Return a short hash of all that the numbers depend on, but for the rows themselves."""
-        names = [field.name for field in fields(self) if field.name not in _NOT_OF_NUMBERS]
+        """Return a short hash of all fields that change numbers of the same rows."""
+        names = [field.name for field in fields(self) if field.name not in _IRRELEVANT_FIELDS]
         values = {name: getattr(self, name) for name in names}
         text = json.dumps(values, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def to_fields(self) -> dict[str, Any]:
-        """Return what JSON has of it, which `from_fields` takes."""
+        """Return the fields for JSON, see `from_fields`."""
         return {name: value for name, value in asdict(self).items() if name != "notes"}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> Recipe:
-        """Return the record of what JSON has of it."""
+        """Return the recipe from what `to_fields` returned, maybe through JSON."""
         known = {name: value for name, value in fields.items() if name != "digest"}
         known["columns"] = {role: tuple(names) for role, names in fields["columns"].items()}
         known["unused"] = tuple(map(tuple, fields["unused"]))
@@ -338,7 +346,7 @@ class Recipe:
         return cls(**known)
 
     def reading(self) -> Reading:
-        """Return what a user would have to say to read another file in the same way."""
+        """Return the reading by which another file is read in the same way."""
         columns = {role: "+".join(names) for role, names in self.columns.items()}
         if self.path:
             columns["rows"] = self.path
@@ -359,10 +367,10 @@ def require_role(role: str, advice: str = "") -> None:
         raise InputError("columns", "unknown_role", value=role, advice=advice, roles=list(NAMES))
 
 
-def pairs_in(text: str, argument: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the pairs of a text: of which file or system, or of all, a role, and its column; see `pairs_of`.
+def parse_pairs(text: str, argument: str) -> Iterator[tuple[str, str, str]]:
+    """Yield file or system (or ""), role, and column from the syntax of `--columns`, see `errors.format_columns`.
 
-    InputError on the argument that has this text, if it is no such list.
+    InputError on `argument` for other text.
     """
     of = ""
     for pair in filter(str.strip, _BEFORE_ROLES.split(text)):
@@ -370,7 +378,7 @@ def pairs_in(text: str, argument: str) -> Iterator[tuple[str, str, str]]:
         if not equals or not column.strip():
             raise InputError(argument, "wrong_pairs", value=pair)
         named, colon, role = subject.strip().rpartition(":")
-        # in the order in which they stand, also of those that separate nothing: a=NAME,b=NAME
+        # roles from left to right, so that the first unknown one is named
         require_role(role)
         for one in OTHER_ROLES.findall(column):
             require_role(one, "rename_column")
@@ -378,20 +386,20 @@ def pairs_in(text: str, argument: str) -> Iterator[tuple[str, str, str]]:
         yield of, role, column.strip()
 
 
-def labels_in(text: str) -> list[str]:
-    """Return the classes of a text as `--labels` takes it, a line of CSV."""
+def parse_labels(text: str) -> list[str]:
+    """Return the classes in a text of `--labels`, a line of CSV."""
     return next(csv.reader([text], skipinitialspace=True))
 
 
-def json_of(recipes: Sequence[Recipe]) -> str:
-    """Return one record, or those of systems side by side, as JSON."""
+def recipes_to_json(recipes: Sequence[Recipe]) -> str:
+    """Return one recipe, or those of systems side by side, as JSON."""
     records = [recipe.to_fields() for recipe in recipes]
     document = records if len(records) > 1 else records[0]
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def distinct_fields(recipes: Iterable[Recipe]) -> list[dict[str, Any]]:
-    """Return the fields of records that differ, with their digests."""
+    """Return the fields of the distinct recipes, with their digests."""
     distinct: list[dict[str, Any]] = []
     for recipe in recipes:
         fields = {"digest": recipe.digest(), **recipe.to_fields()}
@@ -400,8 +408,8 @@ def distinct_fields(recipes: Iterable[Recipe]) -> list[dict[str, Any]]:
     return distinct
 
 
-def _recipes_in(text: str) -> list[Recipe]:
-    """Return the recipes in JSON; InputError if it has none."""
+def _parse_recipes(text: str) -> list[Recipe]:
+    """Return the recipes in JSON of `recipes_to_json`, or of a table of the command; InputError if there are none."""
     try:
         document = json.loads(text)
         records = document.get("recipes", [document]) if isinstance(document, dict) else document
@@ -413,9 +421,9 @@ def _recipes_in(text: str) -> list[Recipe]:
     return recipes
 
 
-def reading_in(text: str) -> Reading:
-    """Return what the JSON of `json_of` says of a file, or that of a table that the command wrote."""
-    recipes = _recipes_in(text)
+def parse_reading(text: str) -> Reading:
+    """Return the reading by the recipe, or the recipes of systems side by side, in JSON; see `_parse_recipes`."""
+    recipes = _parse_recipes(text)
     if len(recipes) > 1 and not all(recipe.system for recipe in recipes):
         raise InputError(
             "recipe", "several_recipes", got=", ".join(recipe.source for recipe in recipes)
@@ -431,27 +439,27 @@ def reading_in(text: str) -> Reading:
     )
 
 
-def lines_of(recipes: Iterable[Recipe]) -> list[str]:
-    """Return a line for each way of reading, with all files and tasks that are read so."""
+def describe_recipes(recipes: Iterable[Recipe]) -> list[str]:
+    """Return a line for each distinct description, with all files and tasks that it holds for."""
     sources: dict[str, dict[str, int]] = {}
     tasks: dict[str, dict[str, None]] = {}
     for recipe in recipes:
-        said = replace(recipe, tasks="").said()
-        sources.setdefault(said, {})[recipe.source] = recipe.rows
-        tasks.setdefault(said, {})[recipe.tasks] = None
+        description = replace(recipe, tasks="").describe()
+        sources.setdefault(description, {})[recipe.source] = recipe.rows
+        tasks.setdefault(description, {})[recipe.tasks] = None
     lines = []
-    for said, files in sources.items():
+    for description, files in sources.items():
         names = ", ".join(list(files)[:_FILES_SHOWN])
         count = len(files) - _FILES_SHOWN
         others = f" and {count:,} others" if count > 0 else ""
-        of_tasks = ", ".join(filter(None, tasks[said]))
-        parts = [f"{sum(files.values()):,} rows", of_tasks and f"tasks = {of_tasks}", said]
+        of_tasks = ", ".join(filter(None, tasks[description]))
+        parts = [f"{sum(files.values()):,} rows", of_tasks and f"tasks = {of_tasks}", description]
         lines.append(f"read {names}{others}: {'; '.join(filter(None, parts))}")
     return lines
 
 
-def limits_of(scale: float | str) -> tuple[float, float]:
-    """Return what 0 and 1 are on a scale, a number or "LOW:HIGH"; of logarithms, what they are of."""
+def scale_limits(scale: float | str) -> tuple[float, float]:
+    """Return the numbers that mean 0 and 1 on a scale, a number or "LOW:HIGH"; 0 and 1 for logarithms."""
     if scale in LOGARITHMS:
         return 0.0, 1.0
     low, colon, high = str(scale).partition(":")
@@ -462,49 +470,49 @@ def limits_of(scale: float | str) -> tuple[float, float]:
 
 
 def on_unit_scale(values: Any, scale: float | str) -> Any:
-    """Return numbers, or an expression of them, with what 0 and 1 are on a scale at 0 and 1."""
+    """Return numbers on a scale, or an expression of a data frame, as numbers in [0, 1]."""
     if scale in LOGARITHMS:
         import numpy as np
 
         logarithms = values * LOGARITHMS[str(scale)]
         return logarithms.exp() if hasattr(values, "exp") else np.exp(logarithms)
-    low, high = limits_of(scale)
+    low, high = scale_limits(scale)
     shares = (values - low) / (high - low)
     return shares if low == 0 else shares.round(SHARE_DIGITS)
 
 
-def scale_of(text: str) -> float | str:
-    """Return the number that a scale is, or "LOW:HIGH", "log" or "nll"."""
+def parse_scale(text: str) -> float | str:
+    """Return a scale from its text: a number, "LOW:HIGH", "log" or "nll"."""
     if text in LOGARITHMS:
         return text
-    low, high = limits_of(text)
+    low, high = scale_limits(text)
     return f"{low:g}:{high:g}" if ":" in text else high
 
 
 def holds_numbers(name: str) -> bool:
-    """Return whether a column is one of numbers by its name: confidences, probabilities, correctness."""
+    """Return whether a column has a name of confidences, probabilities or correctness."""
     name = name.strip().lower()
     names = (*NAMES["confidence"], *NAMES["correct"], *NAMES["positive"])
     return name in names or NUMBERED.fullmatch(name) is not None
 
 
-def complement_of(name: str) -> str:
-    """Return the column of which "1-NAME" is the complement, or nothing."""
+def complemented_column(name: str) -> str:
+    """Return NAME of "1-NAME", and nothing of other names."""
     match = re.fullmatch(r"1\s*-\s*(.+)", name.strip())
     return match[1] if match else ""
 
 
-def column_in(name: str) -> str:
-    """Return the column that a name is of: of "1-NAME" it is NAME."""
-    return complement_of(name) or name
+def source_column(name: str) -> str:
+    """Return NAME of "1-NAME", and other names unchanged."""
+    return complemented_column(name) or name
 
 
-def name_of(columns: Sequence[str]) -> str:
-    """Return columns in the words of a line, e.g. ``prob_0..prob_9``."""
+def format_names(columns: Sequence[str]) -> str:
+    """Return the names of columns in short, e.g. ``prob_0..prob_9``."""
     return f"{columns[0]}..{columns[-1]}" if len(columns) > 2 else "+".join(columns)
 
 
-def _text_of(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""The columns of a table -> its recipe: which has which role, by exact names, what the user said, and types."""
+"""The columns of a table -> its recipe: which column has which role, by exact names, the user's choice, and types."""
 
 from __future__ import annotations
 
@@ -13,91 +13,97 @@ import pyarrow as pa
 
 from ..errors import FileError, InputError, Way
 from ..inputs import Array, grouped
-from .arrays import OF_FORMS
+from .arrays import ABSTAINING_FORMS
 from .asking import (
     are_near,
-    contents,
+    describe_column,
+    expand_objects,
     has_fractions,
     list_columns,
     ways_to_read,
-    with_leaves,
 )
 from .cells import (
-    classes_of,
     is_number,
-    lists_of_numbers,
     numbers_if_any,
     parse_cells,
-    row_of_numbers,
-    texts_of_names,
-    truths_in,
+    parse_class_scores,
+    parse_number_list,
+    read_names,
+    read_number_lists,
+    read_truths,
 )
 from .recipe import (
     COLUMNS_SHOWN,
+    FILE_ROLES,
     FORMS,
     HEAD,
     NAMES,
     NUMBERED,
-    OF_FILES,
     SEVERAL,
     Reading,
     Recipe,
-    column_in,
-    complement_of,
-    name_of,
+    complemented_column,
+    format_names,
+    source_column,
 )
 from .values import (
     UNNAMED,
     Sheet,
+    add_nested_columns,
+    are_null,
     are_unique,
     as_text,
     encode,
-    first_of,
-    is_in,
+    first_value,
     is_numeric,
-    nulls_in,
+    match_any,
     plain,
-    texts_in,
-    with_fields,
+    to_texts,
 )
 
-_OF_FORMS = {role for roles in FORMS.values() for role in roles}
-_WITH_NAMES = {role for role in _OF_FORMS if NAMES[role]}  # that need not be said
-_KNOWN = {name for names in NAMES.values() for name in names if not NUMBERED.fullmatch(name)}
-_NO_NAME = re.compile(rf"-?[\d.,]+|{UNNAMED}.*|[{{\[].*")  # but a row of numbers, or of JSON
-_PREFIXES = ("", "prob_", "p_")  # before the name of a class
-_EXAMPLES = 3  # names of a header
+_FORM_ROLES = {role for roles in FORMS.values() for role in roles}
+_NAMED_ROLES = {role for role in _FORM_ROLES if NAMES[role]}  # that names of columns can give
+_ROLE_NAMES = {name for names in NAMES.values() for name in names if not NUMBERED.fullmatch(name)}
+_NO_NAME = re.compile(
+    rf"-?[\d.,]+|{UNNAMED}.*|[{{\[].*"
+)  # in place of names: a row of numbers, or of JSON
+_PREFIXES = ("", "prob_", "p_")  # of columns before the name of a class
+_EXAMPLES = 3  # names shown of a header
 
 
 def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
-    """Return how rows are read, by the first of them: the one place that decides it, for every reader and engine.
+    """Return the recipe by which a table of `rows` rows is read: decided here alone, for all readers and engines.
 
-    The sheet has all columns, those in nested cells that the reading names too, see `with_nested`.
+    The sheet has at least its first rows, and all columns, also nested ones that the reading names, see `add_nested`.
+    FileError if the columns do not make up a form of input; InputError if the reading has options without effect.
     """
     skip = reading.columns.get("skip", "")
-    if skip != sheet.skipped:  # by an engine that has not all of a file
+    if skip != sheet.skipped:  # an engine that does not read whole files cannot skip rows
         raise InputError("columns", "skips_rows", value=skip, advice="score_in_memory")
     labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
-    matching = _Matching(sheet.head(HEAD), labels or ())
-    matching.say(reading.columns)
-    matching.find()
+    column_roles = _ColumnRoles(sheet.head(HEAD), labels or ())
+    column_roles.assign(reading.columns)
+    column_roles.assign_by_names()
     if reading.are_verdicts:
-        matching.take_verdicts()
-    form = matching.form(_OF_FORMS & set(reading.columns))
-    matching.require_one_column(form)
+        column_roles.take_verdicts()
+    form = column_roles.form(_FORM_ROLES & set(reading.columns))
+    column_roles.require_one_column(form)
     _refuse_idle(reading, form)
-    used = matching.used(form)
+    used = column_roles.used_columns(form)
     classes = labels if form in ("posteriors", "positive") else None
     if form == "posteriors":
-        matching.require_all_classes()
-        classes = matching.classes(used[form]) if labels is None else labels
+        column_roles.require_all_classes()
+        classes = column_roles.classes(used[form]) if labels is None else labels
     return Recipe(
         source=sheet.source,
         format=sheet.format,
         rows=rows,
         form=form,
         columns=used,
-        unused=(*sheet.beside, *matching.unused(used)),  # of which a line shows no more than some
+        unused=(
+            *sheet.beside,
+            *column_roles.unused_columns(used),
+        ),  # a line shows only the first of them
         head=min(len(sheet.rows), HEAD) if min(len(sheet.rows), HEAD) < rows else 0,
         classes=classes,
         scale=reading.scale,
@@ -111,67 +117,68 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
 
 def _refuse_idle(reading: Reading, form: str) -> None:
-    """Raise InputError for what is said of correctness, or of confidences, where there is none."""
+    """Raise InputError for options on correctness, confidences or abstentions that a form of input does not have."""
     if form == "costs" and reading.scale != 1:
         raise InputError("scale", "requires_form", forms="confidences or posteriors", form=form)
     for option in ("correct_from", "right"):
         value = getattr(reading, option)
         if value is not None and form != "confidences":
             raise InputError(option, "requires_confidences", value=value)
-    if reading.abstained is not None and form not in OF_FORMS:
+    if reading.abstained is not None and form not in ABSTAINING_FORMS:
         raise InputError("abstained", "requires_confidences", value=reading.abstained)
 
 
-def with_nested(
+def add_nested(
     table: pa.Table,
     columns: Mapping[str, str],
 ) -> pa.Table:
-    """Return a table with further columns of the fields that are named by dots, such as ``doc.id``.
+    """Return a table with further columns that the user's columns, by role, refer to.
 
-    Posteriors in two columns of lists, of classes and of their numbers, are one column of both.
+    These are fields within cells, such as ``doc.id``, and posteriors in two columns of lists, of classes and of
+    numbers, joined into one.
     """
     names = []
     for role, text in columns.items():
         parts = text.split("+") if role in SEVERAL else [text]
-        names += [column_in(part).strip() for part in parts]
-    table = with_fields(table, names)
+        names += [source_column(part).strip() for part in parts]
+    table = add_nested_columns(table, names)
     joined = columns.get("posteriors", "").strip()
-    cells = _numbers_by_class(table, list(map(str.strip, joined.split("+"))))
+    cells = _join_class_lists(table, list(map(str.strip, joined.split("+"))))
     return table if cells is None else table.append_column(joined, cells)
 
 
-def _numbers_by_class(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
-    """Return two columns of lists (N,), of classes and of their numbers, as one of both; None of others."""
+def _join_class_lists(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
+    """Return two columns of lists, of classes and of numbers, as one column (N,) of both; None for other columns."""
     if len(names) != 2 or not set(table.column_names).issuperset(names):
         return None
     cells = [plain(table[name]) for name in names]
-    are_lists = all(isinstance(row_of_numbers(first_of(one)), list) for one in cells)
+    are_lists = all(isinstance(parse_number_list(first_value(one)), list) for one in cells)
     return pa.StructArray.from_arrays(cells, names) if are_lists else None
 
 
-class _Matching:
-    """The columns of a table by their names in lower case, and the roles that they have."""
+class _ColumnRoles:
+    """The roles of a table's columns: those that the user named, then those that exact names give."""
 
     def __init__(self, sheet: Sheet, labels: Collection[str]) -> None:
         self.sheet = sheet
         self.labels = labels
-        self.said: list[str] = []
-        self.doubtful: list[str] = []  # columns that may be of classes that are never true
+        self.user_roles: list[str] = []
+        self.doubtful: list[str] = []  # columns that may be of classes that never occur
         self.roles: dict[str, list[str]] = {}
-        self.alike: dict[str, list[str]] = {}  # roles -> all columns with one of their names
+        self.candidates: dict[str, list[str]] = {}  # role -> all columns with one of its names
         self.by_name = grouped(sheet.names, lambda name: name.strip().lower())
 
-    def say(self, columns: Mapping[str, str]) -> None:
-        """Give columns the roles that the user named."""
+    def assign(self, columns: Mapping[str, str]) -> None:
+        """Assign the roles that the user named."""
         for role, text in columns.items():
             if not isinstance(text, str):
                 raise InputError("columns", "side_by_side", value=role, advice="score_in_memory")
-            if role not in OF_FILES:
-                self.roles[role] = self._said(role, text.strip())
-                self.said.append(role)
+            if role not in FILE_ROLES:
+                self.roles[role] = self._user_columns(role, text.strip())
+                self.user_roles.append(role)
 
-    def find(self) -> None:
-        """Give each other role the column with the first of its names that is there, and is nothing else."""
+    def assign_by_names(self) -> None:
+        """Assign each other role to the free column with the first of its names."""
         finders = {
             "predicted": self._predicted,
             "posteriors": self._posteriors,
@@ -180,37 +187,39 @@ class _Matching:
         }
         for role in NAMES:
             if role not in self.roles:
-                self.alike[role] = finders.get(role, lambda role=role: self._named(role))()
-                self.roles[role] = self.alike[role][:1]
-                if role == "posteriors" and not self.alike[role]:
+                self.candidates[role] = finders.get(
+                    role, lambda role=role: self._named_columns(role)
+                )()
+                self.roles[role] = self.candidates[role][:1]
+                if role == "posteriors" and not self.candidates[role]:
                     self.roles[role] = self._numbered() or self._named_by_class()
 
     def take_verdicts(self) -> None:
         """Let the judge's column be that of correctness, if none was said."""
         verdicts = self.roles.pop("judge")
-        if verdicts and "correct" not in self.said:
+        if verdicts and "correct" not in self.user_roles:
             self.roles["correct"] = verdicts
-            self.alike["correct"] = verdicts
+            self.candidates["correct"] = verdicts
 
-    def form(self, said: set[str]) -> str:
-        """Return the form of input that the columns make up and that uses all that was said.
+    def form(self, user_roles: set[str]) -> str:
+        """Return the form of input that the columns make up and that has all `user_roles`; else FileError.
 
         Probabilities of all classes win over a confidence beside them.
         """
         complete = {
             form: needed
             for form, needed in FORMS.items()
-            if all(self.roles[role] for role in needed) and said <= set(needed)
+            if all(self.roles[role] for role in needed) and user_roles <= set(needed)
         }
         if not complete:
-            raise self._no_form(said)
-        if not said and "posteriors" in complete:
+            raise self._no_form_error(user_roles)
+        if not user_roles and "posteriors" in complete:
             return "posteriors"
-        if not said and {"confidences", "positive"} <= complete.keys():
-            raise self._two_forms()
+        if not user_roles and {"confidences", "positive"} <= complete.keys():
+            raise self._two_forms_error()
         return next(iter(complete))
 
-    def _two_forms(self) -> FileError:
+    def _two_forms_error(self) -> FileError:
         confidence, positive = (self.roles[role][0] for role in ("confidence", "positive"))
         ways = [
             Way(f"{confidence}: how sure each answer was", {"confidence": confidence}),
@@ -219,24 +228,27 @@ class _Matching:
         return FileError(self.sheet.source, "two_forms", ways=ways)
 
     def require_one_column(self, form: str) -> None:
-        """Raise FileError if two columns have names of one role that is used, and differ."""
+        """Raise FileError if two columns with names of one role, of the form or of systems, differ in their values."""
         for role in (*FORMS[form], "system"):
-            first, *others = self.alike.get(role, [])[:COLUMNS_SHOWN] or [""]
+            first, *others = self.candidates.get(role, [])[:COLUMNS_SHOWN] or [""]
             for other in others:
                 values = [self._values(role, name) for name in (first, other)]
                 count = int(np.count_nonzero(values[0] != values[1]))
                 if count:
-                    raise self._two_columns(role, [first, other], count)
+                    raise self._two_columns_error(role, [first, other], count)
 
     def _values(self, role: str, name: str) -> Array:
-        """Return what a column says (N,): as truths, if it has such, or as texts; of systems which rows are of one."""
+        """Return a column (N,) for comparison with another of its role: as correctness if it can be, else as text.
+
+        Of systems only matters which rows are of one, so these are numbered.
+        """
         if role == "correct":
             with suppress(FileError):
-                return np.nan_to_num(truths_in(self.sheet, name), nan=-1).astype(str)
-        known, codes = encode(texts_in(self._cells(name)))
+                return np.nan_to_num(read_truths(self.sheet, name), nan=-1).astype(str)
+        known, codes = encode(to_texts(self._cells(name)))
         return codes if role == "system" else np.array([*map(as_text, known), ""])[codes]
 
-    def _two_columns(self, role: str, names: Sequence[str], count: int) -> FileError:
+    def _two_columns_error(self, role: str, names: Sequence[str], count: int) -> FileError:
         ways = [Way("", {role: name}) for name in names]
         if role == "system":
             ways.append(Way("", {role: "+".join(names)}))
@@ -246,41 +258,41 @@ class _Matching:
             self.sheet.source, "two_columns", role=role, got=got, listed=listed, ways=ways
         )
 
-    def used(self, form: str) -> dict[str, tuple[str, ...]]:
-        """Return the columns of the roles of a form, and of all that stand beside each form."""
-        left_out = _OF_FORMS | (self._idle(form) - set(self.said))
+    def used_columns(self, form: str) -> dict[str, tuple[str, ...]]:
+        """Return the columns of the roles of a form, and of further roles such as ids and weights."""
+        left_out = _FORM_ROLES | (self._idle(form) - set(self.user_roles))
         beside = [role for role, names in self.roles.items() if names and role not in left_out]
         used = {role: tuple(self.roles[role]) for role in (*FORMS[form], *beside)}
         ids = used.get("id", ())
         if len(ids) > 1 and "group" not in used and not self._is_unique(ids[0]):
             used["group"] = ids[:1]  # answers to one question depend on each other
         if form == "posteriors":
-            used[form] = self._in_order(used[form])
+            used[form] = self._order_by_labels(used[form])
         return used
 
     def _idle(self, form: str) -> set[str]:
         """Return roles that are of no use to a form, unless the user names them."""
-        idle = set() if form in OF_FORMS else {"abstained"}
+        idle = set() if form in ABSTAINING_FORMS else {"abstained"}
         return idle if self._is_audited(form) else idle | {"judge", "audit_probability"}
 
     def _is_audited(self, form: str) -> bool:
-        """Return whether people labelled some answers only, so that a judge's verdicts on all count."""
+        """Return whether some answers lack a person's label, so that a judge's labels are used."""
         if form != "confidences":
             return False
-        cells = texts_in(self.sheet.column(self.roles["correct"][0]))
-        return bool((nulls_in(cells) | is_in(cells, [""])).any())
+        cells = to_texts(self.sheet.column(self.roles["correct"][0]))
+        return bool((are_null(cells) | match_any(cells, [""])).any())
 
-    def _in_order(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the columns of posteriors in the order of the labels that were said, if these are their names."""
-        by_class = {class_in(name): name for name in names}
-        is_said = set(self.labels) == by_class.keys()
-        return tuple(by_class[label] for label in self.labels) if is_said else names
+    def _order_by_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the columns of posteriors in the order of the user's labels, if these are their classes."""
+        by_class = {class_name(name): name for name in names}
+        are_labelled = set(self.labels) == by_class.keys()
+        return tuple(by_class[label] for label in self.labels) if are_labelled else names
 
     def require_all_classes(self) -> None:
-        """Raise FileError if posteriors are not of all classes that there are, or may be."""
+        """Raise FileError if posteriors lack classes of the user's labels, or, without labels, may lack some."""
         columns = self.roles["posteriors"]
         if self.labels and 1 < len(columns) != len(self.labels):
-            got = f"{len(self.labels)} labels and {name_of(columns)}"
+            got = f"{len(self.labels)} labels and {format_names(columns)}"
             raise FileError(self.sheet.source, "labels_do_not_fit", got=got)
         if self.doubtful and not self.labels:
             raise FileError(
@@ -292,42 +304,44 @@ class _Matching:
             )
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
+        """Return the names of the classes in the order of the posteriors; None if labels are their numbers."""
         if len(names) == 1:
-            if classes_of(first_of(self.sheet.table[names[0]])) is None:
+            if parse_class_scores(first_value(self.sheet.table[names[0]])) is None:
                 return None
             cells = self.sheet.column(names[0]).to_pylist()
-            known = set(chain.from_iterable(classes_of(cell) or () for cell in cells))
+            known = set(chain.from_iterable(parse_class_scores(cell) or () for cell in cells))
             return tuple(sorted(known, key=float if all(map(is_number, known)) else str))
         (label,) = self.roles["label"]
-        classes = tuple(map(class_in, names))
+        classes = tuple(map(class_name, names))
         are_numbers = classes == tuple(map(str, range(len(names))))
         is_counted = are_numbers and is_numeric(self._cells(label).type)
-        return None if is_counted or not self._texts(label) <= set(classes) else classes
+        return None if is_counted or not self._distinct_texts(label) <= set(classes) else classes
 
-    def unused(
+    def unused_columns(
         self,
         used: Mapping[str, Sequence[str]],
     ) -> tuple[tuple[str, str], ...]:
-        """Return all columns that no role has, and what the first of them hold."""
-        columns = set(map(column_in, chain.from_iterable(used.values())))
-        columns.update(*(name.split("+") for name in columns))  # which are read together as one
+        """Return the columns without a role, the first ones with their descriptions."""
+        columns = set(map(source_column, chain.from_iterable(used.values())))
+        columns.update(*(name.split("+") for name in columns))  # two that were joined into one
         columns |= {name.partition(".")[0] for name in columns}  # of fields
         names = [name for name in self.sheet.names if name not in columns]
-        shown = {name: contents(self.sheet.table, name) for name in names[:COLUMNS_SHOWN]}
+        shown = {name: describe_column(self.sheet.table, name) for name in names[:COLUMNS_SHOWN]}
         return tuple((name, shown.get(name, "")) for name in names)
 
-    def _said(self, role: str, text: str) -> list[str]:
+    def _user_columns(self, role: str, text: str) -> list[str]:
+        """Return the columns in the user's text for a role, which may be joined by +."""
         is_name = text.lower() in self.by_name
         parts = text.split("+") if role in SEVERAL and not is_name else [text]
-        return [self._find(part.strip()) for part in parts]
+        return [self._match_user_name(part.strip()) for part in parts]
 
-    def _find(self, text: str) -> str:
+    def _match_user_name(self, text: str) -> str:
+        """Return the column of a name, "1-NAME" with its NAME matched."""
         name = self.sheet.stored(text)
-        return self._only(text) if name == text else f"1-{self._only(name)}"
+        return self._match_name(text) if name == text else f"1-{self._match_name(name)}"
 
-    def _only(self, text: str) -> str:
-        """Return the one column of a name, in upper or lower case."""
+    def _match_name(self, text: str) -> str:
+        """Return the only column with this name, whatever its case; else FileError."""
         names = self.by_name.get(text.lower(), [])
         if text in names:
             return text
@@ -338,29 +352,33 @@ class _Matching:
             raise self._error("no_column", wanted=text)
         return names[0]
 
-    def _named(self, role: str) -> list[str]:
-        """Return the columns with the names of a role that have no other one."""
-        names = [self._only(known) for known in NAMES[role] if known in self.by_name]
+    def _named_columns(self, role: str) -> list[str]:
+        """Return the columns with the names of a role that have no role yet."""
+        names = [self._match_name(known) for known in NAMES[role] if known in self.by_name]
         return [name for name in names if self._is_free(name)]
 
     def _predicted(self) -> list[str]:
-        """Return the columns of predicted classes, no fields and no posteriors."""
-        named = self._named("predicted")
-        classes = [name for name in named if classes_of(first_of(self.sheet.table[name])) is None]
+        """Return the columns of predicted classes: with such a name, and no posteriors."""
+        named = self._named_columns("predicted")
+        classes = [
+            name
+            for name in named
+            if parse_class_scores(first_value(self.sheet.table[name])) is None
+        ]
         return [name for name in classes if not self._have_fractions(name)]
 
     def _have_fractions(self, name: str) -> bool:
-        """Return whether cells are numbers with fractions, or lists of such."""
+        """Return whether cells are numbers, or lists of numbers, that are not all whole."""
         if not self._may_be_lists(name):
             return has_fractions(numbers_if_any(self.sheet, name))
-        values = lists_of_numbers(self.sheet, name)
+        values = read_number_lists(self.sheet, name)
         return values is not None and has_fractions(values)
 
     def _posteriors(self) -> list[str]:
-        """Return the columns of lists or mappings."""
+        """Return the columns of posteriors in lists or mappings."""
         lists = [
-            *self._named("posteriors"),
-            *filter(self._have_fractions, self._named("predicted")),
+            *self._named_columns("posteriors"),
+            *filter(self._have_fractions, self._named_columns("predicted")),
         ]
         return [*filter(self._may_be_lists, lists)]
 
@@ -368,7 +386,7 @@ class _Matching:
         """Return the columns of the probability of class 1, but not prob_1 beside prob_2."""
         groups = [match[1] for match in map(NUMBERED.fullmatch, self.by_name) if match]
         names = []
-        for name in self._named("positive"):
+        for name in self._named_columns("positive"):
             match = NUMBERED.fullmatch(name.strip().lower())
             is_alone = match is None or groups.count(match[1]) == 1
             if is_alone and not self._may_be_lists(name):
@@ -376,13 +394,13 @@ class _Matching:
         return names
 
     def _ids(self) -> list[str]:
-        """Return the column of ids: the first one of which none repeats, or else that has several values."""
-        named = self._named("id")
+        """Return the columns with names of ids that have several values, those without repetition first."""
+        named = self._named_columns("id")
         filled = [name for name in named if len(encode(self._cells(name))[0]) > 1]
         return sorted(filled, key=lambda name: not self._is_unique(name))
 
     def _numbered(self) -> list[str]:
-        """Return the columns of one prefix, at least two, that are numbered from 0 without a gap."""
+        """Return the columns prob_0, prob_1, .. of one prefix, without a gap; FileError for several prefixes."""
         groups: dict[str, dict[int, str]] = {}
         for known, (name, *_) in self.by_name.items():
             match = NUMBERED.fullmatch(known)
@@ -399,86 +417,90 @@ class _Matching:
         return whole[0] if whole else []
 
     def _named_by_class(self) -> list[str]:
-        """Return the columns that are named by the classes in the column of labels, exactly or after a prefix."""
-        texts = map(self._texts, self.roles["label"])
+        """Return the columns named by the classes in the column of labels, maybe after a prefix; all or none."""
+        texts = map(self._distinct_texts, self.roles["label"])
         classes = set(self.labels).union(*texts)
         for prefix in _PREFIXES:
-            names = self._after(prefix, classes)
+            names = self._columns_after(prefix, classes)
             if classes <= names.keys() and len(classes) > 1:
-                return self._of_classes(names, classes)
+                return self._class_columns(names, classes)
         return []
 
-    def _of_classes(self, names: Mapping[str, str], classes: Collection[str]) -> list[str]:
-        """Return the columns of the classes; if these do not sum to 1, others of fractions are doubtful."""
+    def _class_columns(self, names: Mapping[str, str], classes: Collection[str]) -> list[str]:
+        """Return the columns of the classes; if they do not sum to 1, other columns of fractions are `doubtful`."""
         true = [name for known, name in names.items() if known in classes]
         values = {name: numbers_if_any(self.sheet, name) for name in names.values()}
         if not are_near(np.sum([values.pop(name) for name in true], axis=0)):
             self.doubtful = [name for name in values if has_fractions(values[name])]
         return true
 
-    def _after(self, prefix: str, classes: Collection[str]) -> dict[str, str]:
-        """Return the columns of numbers that have no role by what stands after a prefix in their names.
+    def _columns_after(self, prefix: str, classes: Collection[str]) -> dict[str, str]:
+        """Return the free columns of numbers by their names without a prefix.
 
-        A role's name is that of a class only if there is such a class: positive, beside negative.
+        A name of a role, such as positive, counts only if there is a class of this name.
         """
         names = {}
         for lower, (name, *_) in self.by_name.items():
             known = name.strip().removeprefix(prefix)
-            may_be_class = known in classes or lower not in _KNOWN
+            may_be_class = known in classes or lower not in _ROLE_NAMES
             may_be_class &= name.strip().startswith(prefix) and self._is_free(name)
             if may_be_class and not np.isnan(numbers_if_any(self.sheet, name)).all():
                 names[known] = name
         return names
 
-    def _no_form(self, said: set[str]) -> FileError:
-        """Return the error about columns that make up no form: what is there, and what is not."""
+    def _no_form_error(self, user_roles: set[str]) -> FileError:
+        """Return the error about columns that make up no form: which roles there are, and which are missing."""
         if self._strange_header():
-            return self._no_header()
+            return self._no_header_error()
         forms = [
             needed
             for needed in map(set, FORMS.values())
-            if said <= needed and needed & (said or _WITH_NAMES)
+            if user_roles <= needed and needed & (user_roles or _NAMED_ROLES)
         ]
         if not forms:
-            return self._error("roles_do_not_fit", roles=sorted(said))
-        present = {role for role in _OF_FORMS if self.roles[role]}
+            return self._error("roles_do_not_fit", roles=sorted(user_roles))
+        present = {role for role in _FORM_ROLES if self.roles[role]}
         lacking = min((needed - present for needed in forms), key=len)
-        return self._lacking(lacking, sorted(present))
+        return self._lacking_error(lacking, sorted(present))
 
-    def _no_header(self) -> FileError:
-        """Return the error about a first row that has no names, which may be a title."""
+    def _no_header_error(self) -> FileError:
+        """Return the error about a first row without names, with the way to skip it if it is a title."""
         got = ", ".join(self.sheet.names[:_EXAMPLES])
         row = self.sheet.header
         ways = [Way(f"row {row} is a title", {"skip": str(row)})] if row else []
         return FileError(self.sheet.source, "no_header", got=got, advice="name_header", ways=ways)
 
     def _strange_header(self) -> bool:
-        """Return whether the names of the columns are numbers and the like, or a title above the table."""
+        """Return whether the first row has no names of columns: numbers and the like, or a single title."""
         header = [name.strip() for name in self.sheet.names]
         named = [name for name in header if not _NO_NAME.fullmatch(name)]
         unnamed = [name for name in header if name.startswith(UNNAMED)]
         is_title = len(named) == 1 and len(unnamed) == len(header) - 1 > 0
-        return not named or (is_title and unnamed != header[:1])  # which pandas' index has
+        return not named or (
+            is_title and unnamed != header[:1]
+        )  # the index of pandas has no name either
 
-    def _lacking(self, roles: set[str], present: Sequence[str]) -> FileError:
-        ways = ways_to_read(self.sheet, self._plausible(), self.said)
+    def _lacking_error(self, roles: set[str], present: Sequence[str]) -> FileError:
+        ways = ways_to_read(self.sheet, self._unambiguous_roles(), self.user_roles)
         nested = [name for name in self.sheet.names if self._holds_rows(name)]
         if len(roles) > 1 and nested:
             path = ".".join(filter(None, [self.sheet.path, nested[0]]))
             ways = [Way(f"the rows are within those of {nested[0]}", {"rows": path})]
         if len(roles) > 1:
             return self._error("roles_missing", ways=ways)
-        has = [f"{known} = {name_of(self.roles[known])}" for known in present]
+        has = [f"{known} = {format_names(self.roles[known])}" for known in present]
         return self._error("one_role_missing", has=has, role=next(iter(roles)), ways=ways)
 
-    def _plausible(self) -> dict[str, list[str]]:
-        """Return the columns of the roles of forms, but for two names of one role, each of which may be the one."""
-        return {role: self.roles[role] for role in _OF_FORMS if len(self.alike.get(role, "")) < 2}
+    def _unambiguous_roles(self) -> dict[str, list[str]]:
+        """Return the columns of the roles of forms, without roles for which there are several candidates."""
+        return {
+            role: self.roles[role] for role in _FORM_ROLES if len(self.candidates.get(role, "")) < 2
+        }
 
     def _error(self, rule: str, **fields: Any) -> FileError:
-        """Return an error about the columns, all of which it describes, with what else is in the file."""
+        """Return an error that describes all columns, and other parts of the file."""
         beside = [f"{name} ({what})" for name, what in self.sheet.beside[:COLUMNS_SHOWN]]
-        listed = list_columns(with_leaves(self.sheet).table)
+        listed = list_columns(expand_objects(self.sheet).table)
         if beside:
             listed.append(f"beside them: {', '.join(beside)}")
         return FileError(self.sheet.source, rule, listed=listed, **fields)
@@ -487,44 +509,44 @@ class _Matching:
         return [*self.roles["system"], *self.roles.get("part", ())]
 
     def _is_free(self, name: str) -> bool:
-        """Return whether neither a column nor its complement has a role."""
+        """Return whether neither the column nor its complement has a role."""
         return all(
-            name not in (taken, complement_of(taken))
+            name not in (taken, complemented_column(taken))
             for names in self.roles.values()
             for taken in names
         )
 
     def _is_unique(self, name: str) -> bool:
-        """Return whether no row of a system repeats the values of a column."""
+        """Return whether a column has no value twice within a system."""
         names = (*self._systems(), name)
         return are_unique([self.sheet.column(one) for one in names])
 
     def _may_be_lists(self, name: str) -> bool:
-        """Return whether cells may hold several numbers each, or in some of the first rows, and no objects."""
-        row = row_of_numbers(first_of(self.sheet.table[name]))
+        """Return whether cells may be lists of numbers, by the first one; not if it has objects."""
+        row = parse_number_list(first_value(self.sheet.table[name]))
         if not isinstance(row, list) or any(isinstance(part, dict) for part in row):
             return False
         return not is_numeric(self._cells(name).type)
 
     def _holds_rows(self, name: str) -> bool:
-        """Return whether cells are lists of objects in a document of JSON, of which these may be the rows."""
+        """Return whether cells are lists of objects of JSON, which may be the rows of the table."""
         kind = self.sheet.table[name].type
         are_objects = pa.types.is_large_list(kind) and pa.types.is_struct(kind.value_type)
         return bool(are_objects and "json" in self.sheet.format)
 
     def _cells(self, name: str) -> pa.Array:
-        """Return a column (N,) as the values that its texts stand for."""
+        """Return a column (N,) as numbers, booleans or text, see `parse_cells`."""
         return parse_cells(self.sheet.column(name))
 
-    def _texts(self, name: str) -> set[str]:
-        """Return the distinct values of a column as text, also "none" if a column has the name of such a class."""
-        classes = set(map(class_in, self.sheet.names))
-        texts = texts_of_names(self.sheet.column(name), classes)
+    def _distinct_texts(self, name: str) -> set[str]:
+        """Return the distinct names in a column; a word such as "none" is one if a column is of that class."""
+        classes = set(map(class_name, self.sheet.names))
+        texts = read_names(self.sheet.column(name), classes)
         return set(map(as_text, encode(texts)[0]))
 
 
-def class_in(name: str) -> str:
-    """Return the class in the name of a column of its probabilities: "spam" of "p_spam", "0" of "prob_0"."""
+def class_name(name: str) -> str:
+    """Return the class that a column of probabilities is named by: "spam" of p_spam, "0" of prob_0."""
     name = name.strip()
     match = NUMBERED.fullmatch(name.lower())
     if match:

@@ -16,10 +16,10 @@ from ..inputs import grouped
 from ..options import LEVEL, checked_options
 from ..results import Results, System, named_systems
 from .read import read_sheet
-from .recipe import OF_FILES, ColumnNames, Reading, Recipe
+from .recipe import FILE_ROLES, ColumnNames, Reading, Recipe
 from .runs import RunOptions
 from .runs.submissions import read_run
-from .submissions import Submission, located, submissions_of
+from .submissions import Submission, add_location, make_submissions
 from .values import TEXT, Sheet, from_values
 
 FRAME = "frame"  # what errors call a frame, and the only system in it
@@ -103,9 +103,9 @@ def read_submissions(
     said = Reading(
         unlabelled, labels, correct_from, scale, predictions_are, right, abstained
     ).with_columns(columns or {})
-    reading = said if recipe is None else recipe.reading().changed(said)
+    reading = said if recipe is None else recipe.reading().override(said)
     if is_frame(path):
-        return submissions_of(sheet_of_frame(path), FRAME, reading=reading)
+        return make_submissions(sheet_of_frame(path), FRAME, reading=reading)
     if not isinstance(path, str | Path):
         raise InputError("path", "not_one_file", value=path, advice="read_each")
     of_run = read_run(path, reading, run)
@@ -144,7 +144,7 @@ def read_tables(path: str | Path, reading: Reading) -> list[Submission]:
     """Return the systems of a file that is no run."""
     sheet = read_sheet(path, **reading.of_file())
     try:
-        return submissions_of(sheet, path, reading=reading)
+        return make_submissions(sheet, path, reading=reading)
     except FileError as error:
         if error.rule in _TO_BE_TRIED:
             error.ways = tuple(way for way in error.ways if _is_read_so(sheet, way, reading))
@@ -154,12 +154,12 @@ def read_tables(path: str | Path, reading: Reading) -> list[Submission]:
 def _is_read_so(sheet: Sheet, way: Way, reading: Reading) -> bool:
     """Return whether the first rows are not refused if they are read in a way, as far as it says that."""
     names = {part for name in way.columns.values() for part in name.split("+")}
-    if reading.systems or names & {"NAME", "A"} or way.columns.keys() & set(OF_FILES):
+    if reading.systems or names & {"NAME", "A"} or way.columns.keys() & set(FILE_ROLES):
         return True
     said = replace(Reading(), **dict[str, Any](way.options)).with_columns(way.columns)
-    whole = reading.changed(replace(said, columns={**reading.columns, **said.columns}))
+    whole = reading.override(replace(said, columns={**reading.columns, **said.columns}))
     try:
-        submissions_of(sheet.head(_TRIED), sheet.source or "head", reading=whole)
+        make_submissions(sheet.head(_TRIED), sheet.source or "head", reading=whole)
     except FileError as error:
         return error.rule in _ASKED_NEXT
     except InputError:
@@ -242,7 +242,7 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
             ids=submission.ids,
         )
     except InputError as error:
-        raise located(error, submission.recipe, submission.file, submission.rows) from None
+        raise add_location(error, submission.recipe, submission.file, submission.rows) from None
     notes += submission.notes + system.notes
     origin = replace(
         system.origin,

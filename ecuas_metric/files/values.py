@@ -17,7 +17,7 @@ import pyarrow.types as types
 from ..errors import FileError, Way
 from ..inputs import Array, Bools, Floats, Ints
 from ..precision import widen
-from .recipe import column_in
+from .recipe import source_column
 
 TEXT = pa.large_string()
 UNNAMED = "Unnamed: "  # before the number of a column without a name, as in pandas
@@ -25,13 +25,13 @@ _FLOAT = pa.float64()
 _NARROW = (pa.float16(), pa.float32())
 _ARE_LISTS = (types.is_list, types.is_large_list, types.is_fixed_size_list)
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
-MOST_SKIPPED = 5  # rows that an error lists
-MOST_FIELDS = 1000  # of a nested cell; more are data, not names
+MOST_SKIPPED = 5  # most rows that an error offers to skip
+MOST_FIELDS = 1000  # of objects in cells; more names are data
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a file holds: its rows without blank ones, and the number of each row in an editor or a spreadsheet."""
+    """The table in a file: its rows without blank ones, and the number of each row in an editor or a spreadsheet."""
 
     table: pa.Table
     rows: Ints
@@ -40,7 +40,7 @@ class Sheet:
     format: str = ""  # "csv", "parquet", ..
     path: str = ""  # of the list of rows in a JSON document
     header: int = 0  # the number of the row of names, if it is one
-    skipped: str = ""  # the numbers of rows that were left out, or COLUMN=VALUE, joined by +
+    skipped: str = ""  # the rows that were left out, see `read.read_sheet`
     # what else the file has, and is not read: names, and what they hold
     beside: tuple[tuple[str, str], ...] = ()
 
@@ -50,26 +50,26 @@ class Sheet:
         return list(self.table.column_names)
 
     def stored(self, name: str) -> str:
-        """Return the column that a name is of: of "1-NAME", if none is called so, it is NAME."""
-        is_there = self.table.schema.get_field_index(name) >= 0  # a list of names would be long
-        return name if is_there else column_in(name)
+        """Return the name of the column that a name refers to: NAME for "1-NAME", unless a column is called so."""
+        is_there = self.table.schema.get_field_index(name) >= 0  # quicker than a list of names
+        return name if is_there else source_column(name)
 
     def column(self, name: str) -> pa.Array:
-        """Return a column (N,) in one piece; for "1-NAME" that of NAME."""
+        """Return a column (N,), see `plain`; for "1-NAME" that of NAME."""
         return plain(self.table[self.stored(name)])
 
     def select(self, rows: Bools) -> Sheet:
-        """Return the rows where it is true."""
+        """Return the sheet with the rows (N,) that are true."""
         table = self.table.filter(from_numpy(rows))
         return replace(self, table=table, rows=self.rows[rows])
 
     def head(self, count: int) -> Sheet:
-        """Return the first rows."""
+        """Return the sheet with its first `count` rows."""
         table = self.table.slice(0, count)
         return replace(self, table=table, rows=self.rows[:count])
 
-    def error_of_rows(self, column: str, rule: str, wrong: Bools, **fields: Any) -> FileError:
-        """Return an error about rows (N,) that may be no samples, and are left out then, if they are few."""
+    def rows_error(self, column: str, rule: str, wrong: Bools, **fields: Any) -> FileError:
+        """Return `error` about the rows (N,) that are `wrong`; if they are few, with the way to skip them."""
         rows = self.rows[wrong].tolist()
         if len(rows) <= min(MOST_SKIPPED, len(wrong) / 4) and self.format not in ("", "run"):
             skip = "+".join(map(str, filter(None, [self.skipped, *rows])))
@@ -84,7 +84,7 @@ class Sheet:
         wrong: Bools | None = None,
         **fields: Any,
     ) -> FileError:
-        """Return an error about a column: the first cell (N,) where something is wrong, its row, and how many are."""
+        """Return an error about a column, with the first cell that is `wrong` (N,), its row, and how many are."""
         if wrong is not None:
             fields["row"] = int(self.rows[wrong][0])
             fields["count"] = int(np.count_nonzero(wrong))
@@ -97,7 +97,7 @@ class Sheet:
 
 
 def as_text(value: object) -> str:
-    """Return an id or a class as the text that any kind of file has for it: 7 and 7.0 are "7"."""
+    """Return an id or a class as text, the same from all formats of files: 7 and 7.0 are "7"."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     if isinstance(value, dict | list):
@@ -106,7 +106,7 @@ def as_text(value: object) -> str:
 
 
 def from_numpy(values: Array, valid: Bools | None = None) -> pa.Array:
-    """Return an array (N,) of numbers, truths or text as Arrow's; null where it is not `valid`."""
+    """Return an array (N,) of numbers, booleans or text as an Arrow array, null where it is not `valid` (N,)."""
     dtype = values.dtype
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         return from_texts(map(as_text, values.astype(str).tolist()))
@@ -121,7 +121,7 @@ def from_numpy(values: Array, valid: Bools | None = None) -> pa.Array:
 
 
 def from_texts(texts: Iterable[str | None]) -> pa.Array:
-    """Return texts as an Arrow array, null where there is none."""
+    """Return texts as an Arrow array, null for None."""
     builder = pa.lib.StringBuilder()
     builder.append_values(
         [None if text is None else text.encode("utf-8", "replace") for text in texts]
@@ -129,14 +129,14 @@ def from_texts(texts: Iterable[str | None]) -> pa.Array:
     return builder.finish().cast(TEXT)
 
 
-def constant(text: str | None, count: int) -> pa.Array:
-    """Return an array (count,) of one text."""
+def repeat_text(text: str | None, count: int) -> pa.Array:
+    """Return an Arrow array (count,) that repeats one text."""
     places = from_numpy(np.zeros(count, np.int64))
     return from_texts([text]).take(places)
 
 
 def from_values(values: Sequence[object]) -> pa.Array:
-    """Return Python values as an Arrow array of one type; mixed values, as numbers beside words, become text."""
+    """Return Python values as an Arrow array of one type; values of different types become text."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds and kinds <= {bool, int, float}:
         return _from_numbers(values, kinds)
@@ -148,15 +148,16 @@ def from_values(values: Sequence[object]) -> pa.Array:
 
 
 def fields_of_objects(rows: Sequence[Mapping[str, object]]) -> dict[str, pa.Array]:
-    """Return the fields of objects (N,) as columns (N,), null where one has not that field."""
+    """Return the fields of N objects as columns (N,), null where an object lacks the field."""
     names = dict.fromkeys(chain.from_iterable(rows))
     return {name: from_values([row.get(name) for row in rows]) for name in names}
 
 
 def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Return a column in one piece, and without what only concerns storage.
+    """Return a column as one Arrow array of a plain type.
 
-    That is dictionaries, views and extensions, and floats of fewer than 64 bits: see `precision.widen`.
+    Dictionaries, views, extensions and bytes are resolved; floats of fewer than 64 bits are widened, see
+    `precision.widen`.
     """
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     array = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
@@ -178,10 +179,10 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def _widened(array: pa.Array) -> pa.Array:
-    """Return an array whose floats of fewer than 64 bits, also in its lists and objects, are float64."""
+    """Return an array with floats of fewer than 64 bits, also those in lists and objects, widened to float64."""
     kind = array.type
     if kind in _NARROW:
-        return from_numpy(widen(_buffer_of(array)), ~nulls_in(array))
+        return from_numpy(widen(_stored_values(array)), ~are_null(array))
     if types.is_struct(kind):
         fields = [_widened(part) for part in array.flatten()]
         names = [part.name for part in kind]
@@ -198,24 +199,24 @@ def _widened(array: pa.Array) -> pa.Array:
 
 
 def is_numeric(kind: pa.DataType) -> bool:
-    """Return whether a type is one of numbers, truths included."""
+    """Return whether an Arrow type is one of numbers or booleans."""
     return any(
         is_kind(kind)
         for is_kind in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     )
 
 
-def floats_in(array: pa.Array) -> Floats:
-    """Return an Arrow array (N,) of numbers as float64, NaN where it is null."""
-    if types.is_decimal(array.type):  # which Arrow divides, and rounds twice
+def to_floats(array: pa.Array) -> Floats:
+    """Return an Arrow array (N,) of numbers as float64, NaN for null."""
+    if types.is_decimal(array.type):  # Arrow would divide, and round twice
         array = array.cast(pa.string())
     numbers = array if array.type == _FLOAT else array.cast(_FLOAT, safe=False)
-    values = _buffer_of(numbers)
-    return np.where(nulls_in(numbers), np.nan, values) if numbers.null_count else values
+    values = _stored_values(numbers)
+    return np.where(are_null(numbers), np.nan, values) if numbers.null_count else values
 
 
-def lists_in(array: pa.Array) -> Floats | None:
-    """Return lists (N,) of K numbers each as an array (N, K); None of other cells, also if lengths differ."""
+def to_matrix(array: pa.Array) -> Floats | None:
+    """Return an Arrow array (N,) of lists of K numbers as (N, K); None for other cells, or if lengths differ."""
     kind = array.type
     is_list = any(is_list(kind) for is_list in _ARE_LISTS)
     if not is_list or array.null_count or not is_numeric(kind.value_type):
@@ -223,24 +224,24 @@ def lists_in(array: pa.Array) -> Floats | None:
     lengths = pc.list_value_length(array).unique()
     if len(lengths) > 1:
         return None
-    flat = floats_in(plain(pc.list_flatten(array)))
+    flat = to_floats(plain(pc.list_flatten(array)))
     return flat.reshape(len(array), lengths[0].as_py())
 
 
-def nulls_in(array: pa.Array) -> Bools:
-    """Return where an Arrow array (N,) is null."""
+def are_null(array: pa.Array) -> Bools:
+    """Return whether each value of an Arrow array (N,) is null."""
     if not array.null_count:
         return np.zeros(len(array), np.bool_)
     return _truths_in(array.is_null())
 
 
 def _truths_in(array: pa.Array) -> Bools:
-    """Return an Arrow array (N,) of truths, none of them null."""
-    return np.asarray(_buffer_of(array.cast(pa.uint8())), np.bool_)
+    """Return an Arrow array (N,) of booleans without nulls as a NumPy array."""
+    return np.asarray(_stored_values(array.cast(pa.uint8())), np.bool_)
 
 
-def emptied(texts: pa.Array, where: Bools) -> pa.Array:
-    """Return texts (N,) that are null where it is true."""
+def clear_texts(texts: pa.Array, where: Bools) -> pa.Array:
+    """Return texts (N,) with null where `where` (N,) is true."""
     if not where.any():
         return texts
     nothing = pa.nulls(len(texts), TEXT)
@@ -248,23 +249,23 @@ def emptied(texts: pa.Array, where: Bools) -> pa.Array:
 
 
 def encode(array: pa.Array) -> tuple[list[object], Ints]:
-    """Return the distinct values of an array (N,), and which of them each is; -1 where it is null."""
+    """Return the distinct values of an array (N,), and the index (N,) of each value among them, -1 for null."""
     try:
         encoded = array.dictionary_encode()
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # of lists and the like
         each = np.arange(len(array))
-        return array.to_pylist(), np.where(nulls_in(array), -1, each)
-    return encoded.dictionary.to_pylist(), _places_in(encoded.indices)
+        return array.to_pylist(), np.where(are_null(array), -1, each)
+    return encoded.dictionary.to_pylist(), _to_positions(encoded.indices)
 
 
 def count_distinct(array: pa.Array) -> int:
-    """Return how many values of an array (N,) differ; lists and objects by their text."""
-    if types.is_nested(array.type):  # which Arrow does not compare
-        array = texts_in(array)
+    """Return the number of distinct values of an array (N,); lists and objects are compared by their text."""
+    if types.is_nested(array.type):  # Arrow does not compare these
+        array = to_texts(array)
     earlier = array.slice(0, max(0, len(array) - 1))
     later = array.slice(1)
     rising = pc.less(earlier, later)
-    if array.type == TEXT:  # or are longer, as of ids in order: q9, q10
+    if array.type == TEXT:  # longer texts come later, as for ids in order: q9, q10
         before = pc.binary_length(earlier)
         after = pc.binary_length(later)
         is_as_long = pc.equal(before, after)
@@ -275,28 +276,29 @@ def count_distinct(array: pa.Array) -> int:
 
 
 def count_distinct_rows(columns: Sequence[pa.Array]) -> int:
-    """Return how many rows of columns (N,) differ, as text; what is missing is a text of its own."""
+    """Return the number of distinct rows of columns (N,), compared as text; a missing value is a text of its own."""
     if len(columns) == 1 and types.is_integer(columns[0].type):
         return count_distinct(columns[0])
     return count_distinct(join_texts(columns, "\0", missing="\1"))
 
 
 def are_unique(columns: Sequence[pa.Array]) -> bool:
-    """Return whether no two rows are the same in all columns (N,), as text."""
+    """Return whether no row of columns (N,) repeats another one, compared as text."""
     return count_distinct_rows(columns) == len(columns[0])
 
 
-def positions_in(values: pa.Array, known: pa.Array) -> Ints:
-    """Return where each value (N,) is among known ones of the same type; -1 where it is not."""
-    return _places_in(pc.index_in(values, value_set=known))
+def find_positions(values: pa.Array, known: pa.Array) -> Ints:
+    """Return the index (N,) of each value among `known` ones of the same type, -1 if it is not there."""
+    return _to_positions(pc.index_in(values, value_set=known))
 
 
-def _places_in(places: pa.Array) -> Ints:
-    return np.where(nulls_in(places), -1, _buffer_of(places).astype(np.int64))
+def _to_positions(places: pa.Array) -> Ints:
+    """Return an Arrow array of indices as whole numbers, -1 for null."""
+    return np.where(are_null(places), -1, _stored_values(places).astype(np.int64))
 
 
-def texts_in(array: pa.Array) -> pa.Array:
-    """Return ids, names or classes as text, see `as_text`; null where they are."""
+def to_texts(array: pa.Array) -> pa.Array:
+    """Return ids, names or classes (N,) as text, see `as_text`; null stays null."""
     if array.type == TEXT:
         return pc.utf8_trim_whitespace(array)
     values, codes = encode(array)
@@ -307,45 +309,45 @@ def texts_in(array: pa.Array) -> pa.Array:
 def join_texts(
     arrays: Sequence[pa.Array], separator: str, *, missing: str | None = None
 ) -> pa.Array:
-    """Return the text of several columns joined; null where one is, unless a text stands for what is missing."""
-    texts = [texts_in(array) for array in arrays]
+    """Return the texts of several columns joined (N,); null where one is null, unless `missing` stands for it."""
+    texts = [to_texts(array) for array in arrays]
     if missing is not None:
         texts = [pc.fill_null(one, missing) if one.null_count else one for one in texts]
     if len(texts) == 1:
         return texts[0]
-    return pc.binary_join_element_wise(*texts, constant(separator, len(texts[0])))
+    return pc.binary_join_element_wise(*texts, repeat_text(separator, len(texts[0])))
 
 
-def is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
-    """Return which texts (N,) are among known ones."""
+def match_any(texts: pa.Array, known: Sequence[str]) -> Bools:
+    """Return whether each text (N,) is one of the `known` ones."""
     return _truths_in(pc.is_in(texts, value_set=from_texts(known)))
 
 
-def first_of(column: pa.ChunkedArray | pa.Array) -> object:
-    """Return the first value of a column that is not null, or None."""
+def first_value(column: pa.ChunkedArray | pa.Array) -> object:
+    """Return the first value of a column that is not null; None if all are."""
     if column.null_count == len(column):
         return None
     present = column if column[0].is_valid else column.drop_null()
     return plain(present.slice(0, 1)).to_pylist()[0]
 
 
-def as_ids(array: pa.Array) -> pa.Array:
-    """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another."""
+def to_ids(array: pa.Array) -> pa.Array:
+    """Return ids as whole numbers if all are, else as text: 7, 7.0 and "7" agree, "007" is another one."""
     if is_numeric(array.type) and not types.is_boolean(array.type):
-        numbers = floats_in(array)
+        numbers = to_floats(array)
         is_whole = numbers == np.floor(numbers)
         if (is_whole & (np.abs(numbers) < 2**53)).all():
             return from_numpy(numbers.astype(np.int64))
-    return texts_in(array)
+    return to_texts(array)
 
 
-def value_at(value: object, path: str) -> object:
-    """Return the value at a dotted path in nested objects and lists, or in their JSON text, or None.
+def value_by_path(value: object, path: str) -> object:
+    """Return the value at a dotted path in nested objects and lists, or in their JSON text; None if there is none.
 
     A step is a key of an object, a position in a list, or the name of an object in it.
     """
     for step in path.split("."):
-        value = parsed_json(value)
+        value = parse_json(value)
         parts = value if isinstance(value, list | tuple) else []
         if isinstance(value, Mapping):
             value = value.get(step)
@@ -356,19 +358,19 @@ def value_at(value: object, path: str) -> object:
     return value
 
 
-def with_fields(table: pa.Table, names: Iterable[str]) -> pa.Table:
-    """Return a table with further columns of the fields within its cells that dotted names are of, if any has them."""
+def add_nested_columns(table: pa.Table, names: Iterable[str]) -> pa.Table:
+    """Return a table with a further column for each dotted name whose field some cell has, e.g. "doc.id" of "doc"."""
     for name in names:
         outer, _, inner = name.partition(".")
         if inner and name not in table.column_names and outer in table.column_names:
-            values = [value_at(value, inner) for value in plain(table[outer]).to_pylist()]
+            values = [value_by_path(value, inner) for value in plain(table[outer]).to_pylist()]
             is_there = any(value is not None for value in values)
             table = table.append_column(name, from_values(values)) if is_there else table
     return table
 
 
 def parts_by_name(parts: Sequence[object]) -> dict[str, object]:
-    """Return the objects of a list by their fields `name`, if each has another one; nothing of other lists."""
+    """Return the objects of a list by their field `name`, if all have one and none is repeated; else nothing."""
     by_name: dict[str, object] = {}
     for part in parts:
         name = part.get("name") if isinstance(part, dict) else None
@@ -378,8 +380,8 @@ def parts_by_name(parts: Sequence[object]) -> dict[str, object]:
     return by_name if len(by_name) == len(parts) else {}
 
 
-def parsed_json(value: object) -> object:
-    """Return what the text of a JSON object or list stands for; any other value unchanged, and None if it is broken."""
+def parse_json(value: object) -> object:
+    """Return the object or list in a JSON text, None if it is broken; any other value unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
     try:
@@ -427,8 +429,8 @@ def _valid(values: Sequence[object]) -> Bools:
     return np.array([value is not None for value in values], np.bool_)
 
 
-def _buffer_of(array: pa.Array) -> Array:
-    """Return the stored numbers of an array, also those under nulls, without a copy."""
+def _stored_values(array: pa.Array) -> Array:
+    """Return the stored values of an array, arbitrary ones where it is null, without a copy."""
     whole = pa.Array.from_buffers(
         array.type, len(array), [None, array.buffers()[1]], offset=array.offset
     )

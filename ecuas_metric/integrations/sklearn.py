@@ -21,8 +21,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ..api import posterior_system, value_of
-from ..classes import ClassCosts, check_classes, costs_by_class, in_words, parse_classes
+from ..api import compute_value, posterior_system
+from ..classes import ClassCosts, check_classes, cost_frame_to_mapping, parse_classes, reword_errors
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import InputError, Note
 from ..inputs import Array, Floats, Ints, numbers, require_same_order
@@ -193,7 +193,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if not (self.cv is None or isinstance(self.cv, Integral)):
             return self.cv
         count = FOLDS if self.cv is None else int(self.cv)
-        with in_words({"references": "y"}):
+        with reword_errors({"references": "y"}):
             require_classes(y, 2)  # one of which is in the rows that each fold leaves
         order = _order_by_content(X, y)
         splits = stratified_folds(count, grouped=False).split(order, y[order])
@@ -291,7 +291,7 @@ def _all_classes(
     if labels is not None:
         classes = parse_classes(labels, "labels")
         check_classes(classes, labels, len(classes))  # a matrix has their order
-    table = costs_by_class(cost)
+    table = cost_frame_to_mapping(cost)
     named = list(table) if isinstance(table, Mapping) else []
     parts = [np.asarray(part) for part in (labels, named, *seen) if part is not None]
     every: Array = np.unique(np.concatenate([part for part in parts if part.size]))
@@ -329,7 +329,7 @@ def _cost_of_posteriors(
     wide = _widened(posteriors, labels, every)
     options |= {"sample_weight": sample_weight, "reject_costs": reject_cost}
     system = posterior_system(y_true, wide, labels=every, **options)
-    return value_of(system, ECUAS_N if reject_cost is None else EXPECTED_COST)
+    return compute_value(system, ECUAS_N if reject_cost is None else EXPECTED_COST)
 
 
 class _Scorer(type(make_scorer(_cost_of_posteriors))):  # type: ignore[misc]

@@ -19,7 +19,7 @@ from ..costs import ECUAS_N, ERROR_RATE, RISK
 from ..errors import Note
 from ..inputs import Floats
 from ..metric import Key
-from ..metrics import place
+from ..metrics import column_order
 from ..plotting.curves import reject_cost_curve
 from ..rejection import RejectCostChoice, RowDecisions
 from ..reporting.differences import plan_grid
@@ -124,7 +124,7 @@ def _view_of_verdict(verdict: Verdict) -> View:
 def _shown_keys(verdict: Verdict) -> list[Key]:
     """Return the metrics that have a column, that of the sentence first."""
     tested = {row.key for row in verdict.rows if row.family}
-    keys = sorted(tested or verdict.rankings, key=place)
+    keys = sorted(tested or verdict.rankings, key=column_order)
     first = verdict.headline if verdict.headline in verdict.rankings else keys[0]
     asked = [] if len(verdict.strip) > 1 else keys  # with a strip, the family is the usual one
     others = [WRONG, *asked]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..abstentions import answered_samples
 from ..audit import refuse_audit
 from ..calibration import confidence_bins
-from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, above, ecuas_cost
+from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, are_above_maximum, ecuas_cost
 from ..errors import InputError
 from ..groups import totals
 from ..inputs import NO_LIMITS, Floats, Ints, Limits, numbers
@@ -85,8 +85,10 @@ def reject_cost_curve(
         reject_cost = np.linspace(0, u_max, num_points)
     at = numbers(reject_cost, "reject_cost").astype(np.float64, copy=False)
     ties = system.ties
-    uncertainty = system.decisions.uncertainty_at(ties.rank)
-    acceptable = np.count_nonzero(~above(uncertainty, u_max))  # never above u_M, as costs.accepted
+    uncertainty = system.decisions.uncertainty_from_rank(ties.rank)
+    acceptable = np.count_nonzero(
+        ~are_above_maximum(uncertainty, u_max)
+    )  # never above u_M, as costs.are_accepted
     last = np.minimum(np.searchsorted(uncertainty, at + ROUNDING * u_max, side="right"), acceptable)
     total = ties.weight_until[-1]
     count = np.append(0.0, ties.weight_until)[last]

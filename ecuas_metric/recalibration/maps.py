@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..classes import classes_of_columns, in_words, order_columns
+from ..classes import column_classes, order_columns, reword_errors
 from ..decisions import log_softmax
 from ..errors import InputError, missing_package
 from ..inputs import (
@@ -22,9 +22,9 @@ from ..inputs import (
     finite,
     labels,
     non_negative,
+    posteriors_from_positive,
+    require_same_length,
     require_same_order,
-    same_length,
-    stacked,
     vector,
 )
 from ..options import DEFAULTS, check_choice
@@ -115,7 +115,7 @@ class Recalibration:
                 value=classes,
                 classes=self.classes,
             )
-        with in_words(_OF_PROBABILITIES):
+        with reword_errors(_OF_PROBABILITIES):
             q = np.exp(self.apply_to_logs(logarithms(array)))
         return q if array.ndim == 2 else q[:, 1]
 
@@ -127,7 +127,7 @@ class Recalibration:
         if scores.shape[1] > 2:
             raise _wrong_shape(scores, "(N, 2), the classes of the fit")
         with np.errstate(divide="ignore"):
-            return np.log(stacked(apply_isotonic(self.fitted, _second(scores))))
+            return np.log(posteriors_from_positive(apply_isotonic(self.fitted, _second(scores))))
 
     def to_json(self) -> str:
         """Return the record as JSON."""
@@ -174,11 +174,11 @@ def _is_map(fitted: Affine | Isotonic, method: str) -> bool:
 
 def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:
     """Return posteriors (N, K) whose rows sum to 1, or confidences (N,), and the column names of a data frame."""
-    classes = classes_of_columns(values, "probabilities")
+    classes = column_classes(values, "probabilities")
     ordered = values if classes is None else order_columns(values, classes, classes)
     array = finite(ordered, "probabilities")
     words = {"predictions": "probabilities", "name_form": "", "choose_form": ""}
-    with in_words(words):
+    with reword_errors(words):
         if array.ndim == 2:
             check_posteriors(array)
         else:
@@ -237,7 +237,7 @@ def fit_recalibration(
     )
     array, classes = _probabilities(probabilities)
     truth = np.asarray(references)
-    with in_words(_OF_PROBABILITIES):
+    with reword_errors(_OF_PROBABILITIES):
         fitted = fit_to_logs(logarithms(array), truth, method=method, sample_weight=sample_weight)
     return replace(fitted, classes=classes)
 
@@ -276,7 +276,7 @@ def raised(log_posteriors: Array, floor: float) -> Floats:
 
 def logarithms(array: Array) -> Floats:
     """Return the logarithms (N, K) of shares (N, K), or (N, 2) of wrong and right, of confidences (N,)."""
-    shares = array if array.ndim == 2 else stacked(array)
+    shares = array if array.ndim == 2 else posteriors_from_positive(array)
     with np.errstate(divide="ignore"):
         logs: Floats = np.log(shares / shares.sum(axis=1, keepdims=True))
     return logs
@@ -345,7 +345,7 @@ def fit_affine(
     )
     scores = _log_posteriors(log_posteriors)
     num_classes = scores.shape[1]
-    with in_words(_OF_AFFINE):
+    with reword_errors(_OF_AFFINE):
         classes = labels(references, "references", num_classes=num_classes, num_samples=len(scores))
     weight = _weights(sample_weight, len(scores))
     seen = weight > 0
@@ -499,7 +499,7 @@ def fit_isotonic(
     except ImportError:
         raise missing_package("Isotonic recalibration needs", "scikit-learn") from None
     require_same_order(confidence=confidence, correct=correct, sample_weight=sample_weight)
-    with in_words(_OF_ISOTONIC):
+    with reword_errors(_OF_ISOTONIC):
         q, truth = confidences(finite(confidence, "confidence"), correct)
         q = np.clip(q, 0, 1)  # from beyond by rounding
         weight = _weights(sample_weight, len(q))
@@ -603,9 +603,9 @@ def cross_validated(
     require_same_order(scores=scores, references=references, **paired)
     array = finite(scores, "scores", "set_floor")
     truth = np.asarray(references)
-    same_length(scores=array, references=truth)
+    require_same_length(scores=array, references=truth)
     key = np.zeros(len(array)) if ids is None else np.asarray(ids)
-    same_length(scores=array, ids=key)
+    require_same_length(scores=array, ids=key)
     weight = None if sample_weight is None else _weights(sample_weight, len(array))
     order = np.argsort(key, kind="stable")
     grouped = None if groups is None else np.asarray(groups)[order]
@@ -673,7 +673,7 @@ def _weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
     if sample_weight is None:
         return np.ones(num_samples)
     weight: Floats = non_negative(vector(sample_weight, "sample_weight"), "sample_weight")
-    same_length(references=range(num_samples), sample_weight=weight)
+    require_same_length(references=range(num_samples), sample_weight=weight)
     if not weight.any():
         raise InputError("sample_weight", "all_zero")
     weight = weight / weight.max()  # sums of very large ones would overflow

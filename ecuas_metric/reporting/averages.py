@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ..basis import differing
+from ..basis import why_not_rankable
 from ..errors import Note
 from ..files.submissions import Submission
 from ..inference import Inference, average, infer_all
@@ -57,7 +57,7 @@ def _reasons(submissions: Sequence[Submission], systems: Systems) -> list[str]:
     for of_part in grouped(submissions, lambda one: one.part).values():
         if len(of_part) < count:
             return ["parts"]
-        reasons += differing(systems[one.name].basis for one in of_part)
+        reasons += why_not_rankable(systems[one.name].basis for one in of_part)
     return list(dict.fromkeys(reasons))
 
 

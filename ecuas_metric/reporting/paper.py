@@ -16,8 +16,8 @@ from ..comparison.rows import fields_of
 from ..comparison.verdict import Verdict
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import FileError
-from ..files.recipe import Recipe, distinct_fields, lines_of
-from ..files.submissions import MEANING
+from ..files.recipe import Recipe, describe_recipes, distinct_fields
+from ..files.submissions import UNLABELLED_ADVICE
 from ..files.write import write_whole
 from ..metric import Key
 from ..options import LEVEL, Options
@@ -71,8 +71,8 @@ OF_DATA = (
 # and notes on what the intervals of some numbers rest on
 OF_INTERVALS = ("unseen", "assumed", "decided_by_fit", "few_groups", "too_few_units")
 RULES_OF_UNLABELLED = {
-    MEANING["wrong"]: "They count as wrong.",
-    MEANING["drop"]: "They are left out.",
+    UNLABELLED_ADVICE["wrong"]: "They count as wrong.",
+    UNLABELLED_ADVICE["drop"]: "They are left out.",
 }
 CAPTIONS = {
     "risk_coverage": "Mean cost of the accepted answers against the share that is accepted.",
@@ -201,7 +201,7 @@ def _numbers(
     """Return all numbers as JSON, in the keys of `ecuas compare`, with the values of each system and the files."""
     fields: dict[str, object] = {"files": names, "values": report_records(report)}
     if recipes:
-        fields |= {"read": lines_of(recipes), "recipes": distinct_fields(recipes)}
+        fields |= {"read": describe_recipes(recipes), "recipes": distinct_fields(recipes)}
     if verdict is not None:
         bases = {name: basis_of_comparison(system) for name, system in systems.items()}
         fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}

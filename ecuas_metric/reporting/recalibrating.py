@@ -11,7 +11,7 @@ import numpy as np
 from ..audit import refuse_audit
 from ..decisions import log_softmax
 from ..errors import InputError, Note
-from ..files.submissions import Submission, located
+from ..files.submissions import Submission, add_location
 from ..files.systems import prepare_submission
 from ..files.values import are_unique
 from ..inputs import Array, Floats
@@ -62,7 +62,7 @@ def add_recalibrated(
             groups = _kept_together(submission, system.options)
             values, notes = _recalibrate(submission, system, groups, method, folds)
         except InputError as error:
-            raise located(error, submission.recipe, submission.file, submission.rows) from None
+            raise add_location(error, submission.recipe, submission.file, submission.rows) from None
         again = with_log_posteriors(
             replace(changed, notes=()),
             system,

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..basis import differing, may_rank, signature_of
+from ..basis import may_rank, signature_of, why_not_rankable
 from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..display import Drawn
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
-from ..files.submissions import MEANING, Submission, Unlabelled
+from ..files.submissions import UNLABELLED_ADVICE, Submission, Unlabelled
 from ..files.systems import collect_systems, prepare_submissions
 from ..files.write import write_whole
 from ..inputs import grouped
 from ..metric import Key, Keys, checked_keys
-from ..metrics import place
+from ..metrics import column_order
 from ..options import LEVEL, Options
 from ..results import (
     Estimate,
@@ -147,7 +147,7 @@ def not_below(notes: Notes) -> Notes:
 
 def without_bounds(note: Note) -> Note:
     """Return a note on answers that count as wrong which promises no bounds; others unchanged."""
-    if note.advice != MEANING["wrong"]:
+    if note.advice != UNLABELLED_ADVICE["wrong"]:
         return note
     return replace(note, advice="unlabelled_without_bounds")
 
@@ -302,9 +302,9 @@ def report_of(
     """
     results = _of_shared_numbers(results)
     require_same_keys({name: one.estimates for name, one in results.items()})
-    keys = sorted(next(iter(results.values())).estimates, key=place)
+    keys = sorted(next(iter(results.values())).estimates, key=column_order)
     by_part = [[results[name].basis for name in names] for names in names_by_part(results)]
-    reasons = dict.fromkeys(chain.from_iterable(map(differing, by_part)))
+    reasons = dict.fromkeys(chain.from_iterable(map(why_not_rankable, by_part)))
     return Report(
         results=dict(results),
         keys=keys,

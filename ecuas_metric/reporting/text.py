@@ -82,7 +82,7 @@ def _calibration(name: str, system: System) -> str:
 
 def _recalibration(name: str, system: System, key: Key) -> str:
     """Say what the best recalibration would gain at most."""
-    after = key.of("recalibrated")
+    after = key.as_variant("recalibrated")
     options = system.options.replace(n=(key.parameter,), decompose=True)
     decomposed = replace(system, options=options)
     values = all_values(decomposed, only=(key, after))

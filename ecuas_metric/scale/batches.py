@@ -11,30 +11,39 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import Origin
-from ..costs import above
+from ..costs import are_above_maximum
 from ..errors import FileError, InputError, Note
-from ..files.arrays import abstained_in, values_in, with_abstentions
-from ..files.cells import numbers_in
+from ..files.arrays import fill_abstentions, find_abstentions, read_predictions
+from ..files.cells import read_numbers
 from ..files.checks import (
     check_confidences,
     note_other_class,
     refuse_two_scales,
     scale_marks,
 )
-from ..files.recipe import HEAD, Reading, Recipe, column_in, on_unit_scale
-from ..files.roles import with_nested
+from ..files.recipe import HEAD, Reading, Recipe, on_unit_scale, source_column
+from ..files.roles import add_nested
 from ..files.submissions import (
-    MEANING,
-    check_numbers,
-    checked,
-    located,
-    recipe_of,
-    systems_in,
-    truth_in,
+    UNLABELLED_ADVICE,
+    add_location,
+    check_arrays,
+    check_scale,
+    read_systems,
+    read_truth,
+    resolve_recipe,
 )
 from ..files.values import Sheet
 from ..groups import SUMS, Groups
-from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers, stacked
+from ..inputs import (
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    clip,
+    fill_missing,
+    numbers,
+    posteriors_from_positive,
+)
 from ..options import Options, is_set
 from ..results import prepare
 from ..summary import Summary, note_unlabelled, summary_of, with_groups
@@ -42,7 +51,7 @@ from .rows import state_of
 from .storage import added_up, fitting
 
 # a rule, and what it means
-_UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}
+_UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": UNLABELLED_ADVICE["drop"]}
 CHUNK = 2**24  # bytes of rows that are scored together
 AS_SAID = Reading()
 # before the names of further columns of groups: count; low and high, the ends of their confidences; wu, the sum of
@@ -74,8 +83,8 @@ def states_of_batches(
     for table in _chunks(batches):
         recipe = recipe or recipe_of_rows(table, reading, source=source)
         numbered = np.arange(first, first + len(table))
-        sheet = Sheet(with_nested(table, recipe.reading().columns), numbered, source=source)
-        sheet = with_abstentions(sheet, recipe)
+        sheet = Sheet(add_nested(table, recipe.reading().columns), numbered, source=source)
+        sheet = fill_abstentions(sheet, recipe)
         for system, rows in _systems(sheet, recipe, name, prefix):
             state = _state(rows, recipe, options)
             start, end = rows.rows[[0, -1]].tolist()
@@ -87,7 +96,7 @@ def states_of_batches(
             ):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
-                marks = scale_marks(numbers(values_in(rows, recipe), "")) * _count(rows)
+                marks = scale_marks(numbers(read_predictions(rows, recipe), "")) * _count(rows)
                 on_scale[system] = on_scale.get(system, 0) + marks.sum(axis=1)
         first += len(table)
     if recipe is not None:
@@ -134,7 +143,7 @@ def check_reading(reading: Reading) -> None:
         raise InputError(
             "columns", "side_by_side", value=next(iter(reading.systems)), advice="score_in_memory"
         )
-    check_numbers(reading.scale, reading.correct_from)
+    check_scale(reading.scale, reading.correct_from)
 
 
 def recipe_of_rows(
@@ -146,16 +155,16 @@ def recipe_of_rows(
 ) -> Recipe:
     """Return how rows are read, by the first of them; FileError if that needs all of them in memory."""
     check_reading(reading)
-    head = with_nested(head.slice(0, HEAD), reading.columns)
+    head = add_nested(head.slice(0, HEAD), reading.columns)
     sheet = Sheet(head, np.arange(1, 1 + len(head)), source=source, format="parquet")
-    recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
-    sheet = with_abstentions(sheet, recipe)
+    recipe = resolve_recipe(sheet, reading, rows=len(head) if rows is None else rows)
+    sheet = fill_abstentions(sheet, recipe)
     what = _not_read(recipe, head.column_names)
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
     if recipe.form == "confidences" and len(head):
-        truth_in(sheet, recipe)
-        check_confidences(sheet, recipe, numbers(values_in(sheet, recipe), "predictions"))
+        read_truth(sheet, recipe)
+        check_confidences(sheet, recipe, numbers(read_predictions(sheet, recipe), "predictions"))
     return recipe
 
 
@@ -181,7 +190,7 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
         *recipe.of("weight"),
         *recipe.systems,
     ]
-    stored = [name if name in known else column_in(name) for name in read]
+    stored = [name if name in known else source_column(name) for name in read]
     parts = [part for name in stored for part in ([name] if name in known else name.split("+"))]
     outer = [name if name in known else name.partition(".")[0] for name in parts]
     return list(dict.fromkeys(outer))
@@ -220,7 +229,7 @@ def _systems(
     if not recipe.systems:
         yield name, sheet
         return
-    names, codes = systems_in(sheet, recipe.systems)
+    names, codes = read_systems(sheet, recipe.systems)
     for code, system in enumerate(names):
         yield f"{prefix}{system}", sheet.select(codes == code)
 
@@ -228,7 +237,7 @@ def _systems(
 def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     """Return the summary of the rows of a system."""
     is_costs = recipe.form == "costs"
-    truth = numbers_in(sheet, recipe.truth) if is_costs else truth_in(sheet, recipe)
+    truth = read_numbers(sheet, recipe.truth) if is_costs else read_truth(sheet, recipe)
     is_open = np.isnan(truth)
     notes: tuple[Note, ...] = ()
     kept = sheet
@@ -243,7 +252,7 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
         summary = _empty(sheet, recipe, options)
     basis = summary.basis
     if recipe.parts:
-        (part,), _ = systems_in(sheet.head(1), recipe.parts)
+        (part,), _ = read_systems(sheet.head(1), recipe.parts)
         basis = replace(basis, part=part)
     return replace(summary, basis=basis, notes=(*notes, *summary.notes))
 
@@ -267,24 +276,24 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
 
 def _summarized(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -> Summary:
     """Return the summary of rows that count."""
-    predictions: Array | list[object] = values_in(sheet, recipe)
+    predictions: Array | list[object] = read_predictions(sheet, recipe)
     references: Array = truth
     try:
         if recipe.form != "costs":
             are = options.predictions_are
-            predictions, references = checked(
+            predictions, references = check_arrays(
                 predictions, truth, sheet, recipe, predictions_are=are
             )
         summary = state_of(
             _form(recipe),
             predictions,
             references,
-            options.replace(abstained=abstained_in(sheet)),
+            options.replace(abstained=find_abstentions(sheet)),
             sample_weight=_weight(sheet, recipe),
             origin=_describe_origin(recipe),
         )
     except InputError as error:
-        found = located(error, recipe, sheet.source, sheet.rows)
+        found = add_location(error, recipe, sheet.source, sheet.rows)
         if _is_of_groups(sheet):
             found.count = found.total = None
         raise found from None
@@ -295,9 +304,9 @@ def _summarized(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -
 
 def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     """Return a summary without rows, of the form that the sheet has."""
-    none = numbers(values_in(sheet.head(1), recipe), "predictions")[:0]
+    none = numbers(read_predictions(sheet.head(1), recipe), "predictions")[:0]
     if recipe.form == "positive":
-        none = stacked(none)
+        none = posteriors_from_positive(none)
     system = prepare(_form(recipe), none, np.empty(0, np.int64), options, rank=False)
     return summary_of(
         replace(system, origin=_describe_origin(recipe)),
@@ -323,7 +332,7 @@ def _weight(sheet: Sheet, recipe: Recipe, *, of_all: bool = False) -> Floats | N
     if not recipe.of("weight"):
         return None
     is_sum = of_all and _is_of_groups(sheet)
-    return numbers_in(sheet, GROUP + "w" if is_sum else recipe.of("weight")[0])
+    return read_numbers(sheet, GROUP + "w" if is_sum else recipe.of("weight")[0])
 
 
 # ---- rows that an engine added up: one of each group stands for it -------------------------------------------------
@@ -335,7 +344,9 @@ def _is_of_groups(sheet: Sheet) -> bool:
 
 def _count(sheet: Sheet) -> Floats:
     """Return how many rows each is (N,): one, or those of a group."""
-    return numbers_in(sheet, GROUP + "count") if _is_of_groups(sheet) else np.ones(len(sheet.rows))
+    return (
+        read_numbers(sheet, GROUP + "count") if _is_of_groups(sheet) else np.ones(len(sheet.rows))
+    )
 
 
 def _of_groups(
@@ -343,7 +354,7 @@ def _of_groups(
 ) -> Summary:
     """Return the summary of all rows of groups, from that of one row of each."""
     column = {
-        name.removeprefix(GROUP): numbers_in(sheet, name)
+        name.removeprefix(GROUP): read_numbers(sheet, name)
         for name in sheet.names
         if name.startswith(GROUP)
     }
@@ -369,7 +380,7 @@ def _of_groups(
     marked = {
         "missing": np.isnan(confidence),
         "clipped": (confidence < 0) | (confidence > 1),
-        "above_max_uncertainty": above(1 - own, summary.none.max_uncertainty),
+        "above_max_uncertainty": are_above_maximum(1 - own, summary.none.max_uncertainty),
     }
     rows = int(count.sum())
     of_all = replace(

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..classes import in_words
+from ..classes import reword_errors
 from ..errors import FileError, InputError, missing_package
 from ..files.recipe import (
     HEAD,
@@ -22,8 +22,8 @@ from ..files.recipe import (
     SHARE_DIGITS,
     Reading,
     Recipe,
-    limits_of,
     on_unit_scale,
+    scale_limits,
 )
 from ..files.values import from_values
 from ..inputs import scalar
@@ -128,7 +128,7 @@ def score_frame(
     states = states_of_frame(rows, settings, recipe=recipe)
     results = {}
     for name, state in sorted(states.items()):
-        with in_words({"a state": f"the state of {name!r}"} if name else {}):
+        with reword_errors({"a state": f"the state of {name!r}"} if name else {}):
             of_state = results_of(state, **asked)
         notes = (*of_state.notes, *recipe.notes, *note_on_class(state, recipe))
         results[name] = replace(of_state, notes=notes)
@@ -370,7 +370,7 @@ def _bin(recipe: Recipe, options: Options) -> Any:
 
     q = nw.col("within")
     place = nw.col("place")
-    _, top = limits_of(recipe.scale)
+    _, top = scale_limits(recipe.scale)
     thresholds = [1 - cost for cost in options.reject_costs]
     thresholds += [1 / top] if top > 1 else []
     thresholds += [1 / options.num_classes] if options.num_classes else []
@@ -388,7 +388,7 @@ def _on_unit_scale(cell: Any, scale: float | str) -> Any:
     """Return what `on_unit_scale` returns in memory, to the last digit."""
     if scale in LOGARITHMS:
         return on_unit_scale(cell, scale)
-    low, high = limits_of(scale)
+    low, high = scale_limits(scale)
     if low != 0:
         return _quotient(cell - low, high - low).round(SHARE_DIGITS)
     return cell if scale == 1 else _quotient(cell, high)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from ..errors import FileError, missing_package
-from ..files.read import unchanged
+from ..files.read import refuse_changes
 from ..files.recipe import Reading, Recipe
 from ..inputs import grouped
 from ..options import Options
@@ -46,7 +46,7 @@ def score_files(
     done = Collection()
     with _engine(engine) as frame_of:
         for parts in tqdm(frames, unit="file", delay=1, disable=not progress):
-            with unchanged([part.path for part in parts]):
+            with refuse_changes([part.path for part in parts]):
                 read = [recipe_of_part(part, reading) for part in parts]
                 done = _with_files(done, parts, read)
                 done = _with_rows(done, parts, _one_recipe(read), frame_of, options)
@@ -68,7 +68,7 @@ def _one_recipe(recipes: Sequence[Recipe]) -> Recipe:
     first = recipes[0]
     for recipe in recipes:
         if recipe.digest() != first.digest():
-            reason = f"{recipe.said()}, and of {first.source} {first.said()}"
+            reason = f"{recipe.describe()}, and of {first.source} {first.describe()}"
             raise FileError(recipe.source, "file_does_not_fit", reason=reason)
     return first
 

@@ -19,7 +19,7 @@ from pyarrow import dataset
 from ..errors import FileError, InputError
 from ..files.read import distinct_names, is_address, stem
 from ..files.recipe import HEAD, Reading, Recipe
-from ..files.values import constant
+from ..files.values import repeat_text
 from .batches import columns_read, first_line, recipe_of_rows
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -152,7 +152,7 @@ def recipe_of_part(part: Part, reading: Reading) -> Recipe:
         groups = next(iter(rows.get_fragments())).split_by_row_group()[:1]
         head = groups[0].head(HEAD, use_threads=False) if groups else rows.schema.empty_table()
         for name, value in part.folder_columns.items():
-            head = head.append_column(name, constant(value, len(head)))
+            head = head.append_column(name, repeat_text(value, len(head)))
         count = rows.count_rows()
     recipe = recipe_of_rows(head, reading, source=part.source, rows=count)
     for field in rows.schema:

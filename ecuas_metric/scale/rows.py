@@ -8,7 +8,7 @@ from .. import inputs
 from ..basis import UNKNOWN, Origin
 from ..classes import sort_columns
 from ..errors import InputError
-from ..inputs import Array, Floats, require, require_same_order, same_length
+from ..inputs import Array, Floats, require, require_same_length, require_same_order
 from ..options import PER_SAMPLE, Options, checked_options, is_set, require_counts
 from ..results import prepare
 from ..summary import Summary, summary_of
@@ -74,7 +74,7 @@ def state_of(
 def _checked_weights(sample_weight: object, references: Array, options: Options) -> Floats:
     name = "sample_weight"
     weight = inputs.non_negative(inputs.vector(sample_weight, name), name)
-    same_length(predictions=references, sample_weight=weight)
+    require_same_length(predictions=references, sample_weight=weight)
     is_within = (weight >= LEAST_WEIGHT) & (weight <= LARGEST_WEIGHT)
     require(
         is_within | (weight == 0),

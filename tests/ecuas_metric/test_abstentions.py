@@ -100,7 +100,7 @@ def test_each_number_is_that_of_its_definition(data):
     for n in OPTIONS["n"]:
         expected = 1 - (1 - share) * (1 - alone[f"ecuas_{n:g}"])
         assert found[f"ecuas_{n:g}"] == pytest.approx(expected, rel=1e-11)
-    of_answers = [name for name, metric in METRICS.items() if metric.is_of_answers]
+    of_answers = [name for name, metric in METRICS.items() if metric.skips_abstentions]
     for name in itertools.chain(of_answers, [f"normalized_{name}" for name in of_answers]):
         if name in alone:
             assert found[name] == pytest.approx(alone[name], nan_ok=True, rel=1e-9, abs=1e-12), name
@@ -233,7 +233,7 @@ def test_a_difference_of_systems_that_abstain_alike_is_that_of_their_answers(tab
     ]
     answers = {str(row.key): row for row in compare_systems(alone, by_position=True)}
     for row in compare_systems(systems, by_position=True):
-        if not row.key.entry.is_of_answers:
+        if not row.key.entry.skips_abstentions:
             continue
         expected = answers[str(row.key)]
         assert row.difference == pytest.approx(expected.difference)

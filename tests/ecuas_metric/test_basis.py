@@ -23,10 +23,10 @@ from ecuas_metric.basis import (
     Digest,
     Origin,
     Purpose,
-    _mixed,
-    differing,
+    _mix_bits,
     make_basis,
     why_not_comparable,
+    why_not_rankable,
 )
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.reporting.report import report_grid
@@ -186,7 +186,7 @@ def test_numbers_that_depend_on_other_things_are_neither_ranked_nor_paired(reaso
     }
     report = make_report(systems)
     grid = report_grid(report)
-    assert reason in differing(one.basis for one in systems.values())
+    assert reason in why_not_rankable(one.basis for one in systems.values())
     assert reason in report.differing
     assert any(reason in line for line in grid.above)
     assert not any(cell.is_best for row in grid.rows for cell in row)
@@ -249,7 +249,7 @@ def test_hashes_are_mixed_as_splitmix64_is():
     """The numbers that a generator seeded with 1234567 gives first (Steele, Lea and Flood 2014)."""
     golden = 0x9E3779B97F4A7C15
     states = [(1234567 + step * golden) % 2**64 for step in (1, 2, 3)]
-    assert _mixed(np.array(states, np.uint64)).tolist() == [
+    assert _mix_bits(np.array(states, np.uint64)).tolist() == [
         6457827717110365317,
         3203168211198807973,
         9817491932198370423,

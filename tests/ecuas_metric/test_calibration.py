@@ -71,7 +71,7 @@ def test_the_square_is_the_mean_product_of_pairs(weigh, num_groups, rng):
 def test_the_variance_of_a_small_bin_is_that_of_a_mean(rng):
     q = np.repeat([0.1, 0.4, 0.9], [2, 5, 9])
     wrong = rng.permutation(np.arange(16) % 2)
-    bins = calibration._gaps_of_bins(data_of(q, wrong))
+    bins = calibration._bin_gaps(data_of(q, wrong))
     gaps = np.split(q - (1 - wrong), [2, 7])
     measured = [np.var(gap, ddof=1) / len(gap) for gap in gaps]
     least = np.array([0.1 * 0.9 / 2, 0.4 * 0.6 / 5, 0.9 * 0.1 / 9])  # of a calibrated system
@@ -168,8 +168,8 @@ def test_sums_of_neighbours_give_what_answers_one_by_one_give(rng, monkeypatch):
     q = rng.beta(4, 1.5, 2000)
     correct = (rng.random(2000) < q - 0.01).astype(int)
     one_by_one = calibration_p_value(correct, q, n_resamples=2000)
-    monkeypatch.setattr(calibration, "_MOST_DRAWN", 1024)
-    monkeypatch.setattr(calibration, "_ENOUGH", 100.0)
+    monkeypatch.setattr(calibration, "_MAX_EXACT", 1024)
+    monkeypatch.setattr(calibration, "_NORMAL_VARIANCE", 100.0)
     together = calibration_p_value(correct, q, n_resamples=2000)
     assert 0.02 < one_by_one < 0.98
     assert together == pytest.approx(one_by_one, abs=0.05)

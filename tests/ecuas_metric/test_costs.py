@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ecuas_metric import decisions, score_confidences, score_costs, score_posteriors
 from ecuas_metric.costs import (
-    accepted,
+    are_accepted,
     ecuas_cost,
     fixed_reject_cost,
     weighted_cost,
@@ -148,7 +148,7 @@ def test_no_n_overflows(n):
 def test_decimals_that_are_equal_on_paper_are_accepted():
     confidence = np.arange(0, 101) / 100
     for cents in range(101):
-        accepts = accepted(1 - confidence, reject_cost=cents / 100, max_uncertainty=1)
+        accepts = are_accepted(1 - confidence, reject_cost=cents / 100, max_uncertainty=1)
         assert accepts.sum() == cents + 1
         assert accepts[100 - cents :].all()
 
@@ -265,7 +265,7 @@ def test_what_cannot_be_verified_is_refused_for_that_reason(monkeypatch):
         largest_uncertainty(np.array([[0, 1e200, 0], [5e-324, 0, 0], [0, 0, 5e-324]]))
     monkeypatch.setattr(decisions, "LARGEST_EXACT", 0)
     monkeypatch.setattr(
-        decisions, "_strategies", lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5]))
+        decisions, "_solve_in_floats", lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5]))
     )
     with pytest.raises(ValueError, match=r"got one between 0 and 5\. Leave out"):
         largest_uncertainty(np.array([[0.0, 1.0], [10.0, 0.0]]))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ecuas_metric import inputs
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
 from ecuas_metric.metric import METRICS, VARIANTS, Key
-from ecuas_metric.metrics import defined_keys, place, sample_costs
+from ecuas_metric.metrics import column_order, defined_keys, sample_costs
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
 from tests.conftest import read_only
@@ -110,7 +110,7 @@ def test_every_metric_is_what_its_row_says():
         assert metric.column == float(row.column), name
         assert metric.description, name
     assert list(PINNED) == [name for name in METRICS if name in PINNED]
-    assert place(Key("ecuas", 1.0, "normalized")) > place(Key("selective_risk", 0.1))
+    assert column_order(Key("ecuas", 1.0, "normalized")) > column_order(Key("selective_risk", 0.1))
 
 
 PAIRS = np.array([[0.9, 0.1], [0.6, 0.4]])

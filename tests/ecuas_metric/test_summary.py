@@ -67,7 +67,7 @@ def random_rows(rng):
 @pytest.mark.parametrize("seed", seeds(2, 80))
 def test_values_and_intervals_are_those_of_memory_or_none_with_a_reason(seed, monkeypatch):
     """Five cases each: equal to 1e-9, by differences to 1e-6; or none from the summary, and a note names the number."""
-    monkeypatch.setattr(metrics, "_MOST_PARTS", 16)  # of differences, for speed
+    monkeypatch.setattr(metrics, "_MAX_RUNS", 16)  # of differences, for speed
     rng = np.random.default_rng(seed)
     for _ in range(5):
         rows = random_rows(rng)

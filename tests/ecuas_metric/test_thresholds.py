@@ -14,7 +14,7 @@ from ecuas_metric import (
     posterior_system,
     score_confidences,
 )
-from ecuas_metric.rejection import STEPS, _levels, _p_of_risk
+from ecuas_metric.rejection import STEPS, _risk_p_value, _test_levels
 from tests.conftest import ROOT
 from tests.ecuas_metric.certificates import (
     KINDS,
@@ -57,7 +57,7 @@ def test_what_is_recorded_of_certificates_is_what_they_do(kind, size):
 
 @pytest.mark.parametrize("sizes", [[3], [30, 100, 200], np.arange(1, 21) * 50])
 def test_levels_add_up_and_half_is_of_the_first_test_that_can_pass(sizes):
-    levels = _levels(np.array(sizes), RISK, 0.05)
+    levels = _test_levels(np.array(sizes), RISK, 0.05)
     assert levels.sum() == pytest.approx(0.05)
     passed = [size for size in sizes if binom.cdf(1, size, RISK) <= 0.025]
     assert sizes[np.argmax(levels)] == min(passed, default=sizes[-1])
@@ -134,14 +134,16 @@ def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
         system = posterior_system(
             rng.random(50) < 0.1, q, cost=[[0, 2], [2, 0]], labels=[0, 1], groups=np.arange(50) // 2
         )
-        p = _p_of_risk(system.decisions, system.options, np.ones(50, bool), risk=0.2, largest=2.0)
+        p = _risk_p_value(
+            system.decisions, system.options, np.ones(50, bool), risk=0.2, largest=2.0
+        )
         wealth.append(1 / p)
     assert np.mean(wealth) < 1.3
     correct = np.arange(500) >= 10
     exact = confidence_system(correct, np.full(500, 0.9))
     grouped = confidence_system(correct, np.full(500, 0.9), groups=np.arange(500))
     p, weaker = (
-        _p_of_risk(one.decisions, one.options, np.ones(500, bool), risk=RISK, largest=1.0)
+        _risk_p_value(one.decisions, one.options, np.ones(500, bool), risk=RISK, largest=1.0)
         for one in (exact, grouped)
     )
     assert p < weaker < 0.05

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError
-from ..values import as_text, parsed_json, value_at
+from ..values import as_text, parse_json, value_by_path
 from . import RunOptions, parts
 from .parts import Fields
 from .true_labels import ITEMS, LABELS, QUESTIONS, first_field
@@ -142,7 +142,7 @@ def _nested(record: Fields, depth: int = _DEPTH) -> Iterator[Fields]:
     """Yield an object, and those in its fields, also as text; not within one that holds answers."""
     yield record
     if depth and not _holds_answers(record):
-        for value in map(parsed_json, record.values()):
+        for value in map(parse_json, record.values()):
             if isinstance(value, Mapping):
                 yield from _nested(value, depth - 1)
 
@@ -185,7 +185,7 @@ def _question_in(record: Fields) -> str:
 def _item_in(record: Fields, options: RunOptions) -> str:
     """Return the item that a record is about, nothing if it names none."""
     if "id" in options.fields:
-        item = value_at(record, options.fields["id"])
+        item = value_by_path(record, options.fields["id"])
     else:
         item = first_field(record, ("row",) if _is_of_jev_eval(record) else ITEMS)
     return "" if item is None else as_text(item)
@@ -263,7 +263,7 @@ def _verdicts_of(record: Fields, options: RunOptions) -> object:
 def _named_or_first(record: Fields, options: RunOptions, role: str, names: Sequence[str]) -> object:
     """Return what a field holds that was named for a role, or else the first that there is."""
     named = options.fields.get(role)
-    return first_field(record, names) if named is None else value_at(record, named)
+    return first_field(record, names) if named is None else value_by_path(record, named)
 
 
 def _of_question(values: object, question: str) -> object:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import FileError, InputError, Note
 from ...inputs import grouped
-from ..values import value_at
+from ..values import value_by_path
 from . import RunOptions, parts
 from .parts import Column, Fields, Reader, Run, RunPart
 
@@ -65,7 +65,7 @@ def _result(sample: Fields) -> str:
 
 
 def _epoch(sample: Fields) -> int:
-    epoch = str(value_at(sample, "metadata.epoch"))
+    epoch = str(value_by_path(sample, "metadata.epoch"))
     return int(epoch) if epoch.isdecimal() else 1
 
 
@@ -73,21 +73,21 @@ def _grade(sample: Fields, options: RunOptions) -> object:
     """Return the field that was named, or else the verdict; InputError if the score beside it is between 0 and 1."""
     name = options.fields.get("correct")
     if name is not None:
-        return value_at(sample, name)
-    score = value_at(sample, "evaluation.score")
+        return value_by_path(sample, name)
+    score = value_by_path(sample, "evaluation.score")
     if score not in (0, 1):
         rule = "must be 0 or 1, as the score of one answer: converters write means over epochs"
         advice = "If evaluation.is_correct is true all the same, name it as correct."
         raise InputError("evaluation.score", rule, value=score, advice=advice)
-    return value_at(sample, "evaluation.is_correct")
+    return value_by_path(sample, "evaluation.is_correct")
 
 
 def _confidences(run: Run, samples: Sequence[Fields], options: RunOptions) -> dict[str, Column]:
     """Return the column of confidences, and of samples without an answer, whose confidence is 0, if there are any."""
     name = options.fields.get("confidence", _CONFIDENCE)
-    abstained = [value_at(sample, "metadata.abstained") == "true" for sample in samples]
+    abstained = [value_by_path(sample, "metadata.abstained") == "true" for sample in samples]
     values = [
-        "0" if without else value_at(sample, name)
+        "0" if without else value_by_path(sample, name)
         for sample, without in zip(samples, abstained, strict=True)
     ]
     if values.count(None) == len(values):

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
 from ...inputs import grouped
-from ..values import value_at
+from ..values import value_by_path
 from . import RunOptions, parts
 from .parts import Column, Fields, Reader, Run, RunPart
 
@@ -84,7 +84,7 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     rows = np.arange(1, len(samples) + 1)
     name = options.fields.get("confidence", _CONFIDENCE)
     stated = [
-        value_at(score if _keeps(score, name) else sample, name)
+        value_by_path(score if _keeps(score, name) else sample, name)
         for score, sample in zip(scores, samples, strict=True)
     ]
     what = f"{name} with a value, of scorer {scorer}"
@@ -122,14 +122,14 @@ def _grades(
     file: Path,
 ) -> list[object]:
     """Return the grades (N,) in the field of a dotted name, None where a score is none."""
-    values = [value_at(score, name) for score in scores]
+    values = [value_by_path(score, name) for score in scores]
     grades = [parts.in_file(file, row, _grade, value, name) for row, value in enumerate(values, 1)]
     return parts.without_nan(grades)
 
 
 def _abstentions(scores: Sequence[Fields], name: str) -> dict[str, Column]:
     """Return which samples (N,) were not answered, if Inspect says so of any."""
-    abstained = [value_at(score, name) == _NO_ANSWER for score in scores]
+    abstained = [value_by_path(score, name) == _NO_ANSWER for score in scores]
     return {"abstained": list(map(float, abstained))} if any(abstained) else {}
 
 
@@ -283,7 +283,7 @@ def _any_keeps(rows: Iterable[Fields | None], name: str) -> bool:
 def _keeps(row: Fields | None, name: str) -> bool:
     """Return whether a row has a field of this dotted name, be it without a value."""
     above, _, last = name.rpartition(".")
-    holder = value_at(row, above) if above else row
+    holder = value_by_path(row, above) if above else row
     return isinstance(holder, dict) and last in holder
 
 

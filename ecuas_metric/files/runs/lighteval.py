@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from ...errors import FileError, Note
 from ...inputs import Floats, Ints
-from ..values import value_at
+from ..values import value_by_path
 from . import RunOptions, parts
 from .parts import Fields, Reader, Run
 from .questions import Question, Tool, sizes_of
@@ -34,7 +34,7 @@ def _run_of(file: Path) -> Run:
     if "details" in folders:  # the folders between this and the time
         depth = folders[::-1].index("details")
         model = "/".join(folders[len(folders) - depth : -1]) or model
-    return Run(file, model, str(value_at(rows[0], "doc.task_name")))
+    return Run(file, model, str(value_by_path(rows[0], "doc.task_name")))
 
 
 def _rows(file: Path, columns: list[str] | None) -> list[Fields]:

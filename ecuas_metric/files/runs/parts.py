@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
 from ...inputs import Floats, Ints, grouped
-from ..documents import documents_in
-from ..values import from_values, value_at
+from ..documents import parse_documents
+from ..values import from_values, value_by_path
 from . import RunOptions
 
 Fields = Mapping[str, Any]  # of JSON
@@ -300,7 +300,7 @@ def records_in(file: Path) -> Iterator[tuple[int, Fields]]:
     content = file.read_bytes()
     try:
         text = gzip.decompress(content) if file.suffix == ".gz" else content
-        documents = list(documents_in(text.decode("utf-8-sig")))
+        documents = list(parse_documents(text.decode("utf-8-sig")))
     except ValueError as error:
         raise FileError(file, "unreadable", reason=str(error).rstrip(".")) from None
     if len(documents) == 1 and isinstance(documents[0][1], list):
@@ -368,7 +368,7 @@ def named_columns(
     columns = {}
     for role, names_of_role in names.items():
         parts = [
-            column_of([value_at(sample, name) for sample in samples], role, name, file, rows)
+            column_of([value_by_path(sample, name) for sample in samples], role, name, file, rows)
             for name in names_of_role.split("+")
         ]
         columns[role] = (

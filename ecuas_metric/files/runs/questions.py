@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import FileError, InputError, Note
 from ...inputs import Floats, Ints, grouped
-from ..values import value_at
+from ..values import value_by_path
 from . import RunOptions, parts
 from .parts import Column, Fields, Run, RunPart
 
@@ -116,7 +116,7 @@ def _part_in_words(
         rule = "no_metric_of_right" if metric is None else tool.without_confidence
         raise FileError(run.file, rule, advice="name_confidence_field")
     rows = _rows(questions)
-    confidences = [value_at(question.fields, name) for question in questions]
+    confidences = [value_by_path(question.fields, name) for question in questions]
     columns = {
         **_columns(run, questions, options),
         "correct": [question.grades.get(metric) for question in questions],

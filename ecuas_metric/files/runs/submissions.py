@@ -9,7 +9,7 @@ from pathlib import Path
 from ...errors import FileError
 from ..read import is_address
 from ..recipe import Reading
-from ..submissions import Submission, submissions_of
+from ..submissions import Submission, make_submissions
 from ..values import Sheet
 from . import RUN_FIELDS, RunOptions, may_be_run
 from .addresses import copied
@@ -108,7 +108,7 @@ def submission_of(
     if "correct" not in columns:
         reading = replace(reading, correct_from=None, right=None, scale=1)
     sheet = Sheet(table, part.rows, format="run")
-    (submission,) = submissions_of(sheet, part.file, reading=reading)
+    (submission,) = make_submissions(sheet, part.file, reading=reading)
     is_of_choices = submission.form == "posteriors"
     # the tasks of other parts say it, where there are several numbers
     choices = f"{part.num_classes} choices" if is_of_choices and part.cost is None else ""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...errors import FileError, InputError, Note
-from ..read import unchanged
+from ..read import refuse_changes
 from . import FILE_NAMES, RunOptions
 from .decision_models import DECISION_MODELS
 from .every_eval_ever import EVERY_EVAL_EVER
@@ -43,7 +43,7 @@ def read_parts(
         files = [file for file in files_in(place, FILE_NAMES[name]) if reader.recognises(file)]
         if files:
             _require_truth(reader, files, run_options)
-            with unchanged(map(str, files)):
+            with refuse_changes(map(str, files)):
                 return _note_settings(reader.parts(files, run_options))
     _refuse_totals(place)
     return None

@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from ...errors import FileError, InputError
 from ..read import read_sheet
-from ..recipe import OF_FILES
-from ..values import as_text, value_at
+from ..recipe import FILE_ROLES
+from ..values import as_text, value_by_path
 from . import parts
 from .parts import Fields
 
@@ -29,7 +29,7 @@ def read_labels(
     A row has the id and a label, also of one question that it names, or a column for each question. `columns` names
     those of an id and a label that are called otherwise. FileError if a row has no id, or an item two labels.
     """
-    sheet = read_sheet(path, **{role: columns[role] for role in OF_FILES if role in columns})
+    sheet = read_sheet(path, **{role: columns[role] for role in FILE_ROLES if role in columns})
     labels: dict[str, object] = {}
     for row, record in zip(sheet.rows.tolist(), sheet.table.to_pylist(), strict=True):
         parts.in_file(path, row, _add, labels, record, columns)
@@ -41,7 +41,7 @@ def read_labels(
 def _add(labels: dict[str, object], record: Fields, columns: Mapping[str, str]) -> None:
     """Add what a row says; InputError if it has no id, or says again what is true."""
     named = columns.get("id")
-    item = first_field(record, ITEMS) if named is None else value_at(record, named)
+    item = first_field(record, ITEMS) if named is None else value_by_path(record, named)
     if item is None:
         raise InputError("id", "has no id", advice="fill_ids")
     label = _label_in(record, columns)
@@ -58,6 +58,6 @@ def _label_in(record: Fields, columns: Mapping[str, str]) -> object:
     named = columns.get("label")
     if named is None and record.keys().isdisjoint(LABELS):
         return {name: value for name, value in record.items() if name not in ITEMS}
-    label = first_field(record, LABELS) if named is None else value_at(record, named)
+    label = first_field(record, LABELS) if named is None else value_by_path(record, named)
     question = first_field(record, QUESTIONS)
     return label if question is None or isinstance(label, dict) else {str(question): label}

@@ -17,10 +17,10 @@ from ...comparison.rows import fields_of
 from ...comparison.verdict import Verdict, rows_by_key
 from ...costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ...errors import InputError
-from ...files.recipe import Recipe, lines_of
+from ...files.recipe import Recipe, describe_recipes
 from ...files.submissions import Submission
 from ...metric import Key
-from ...metrics import place
+from ...metrics import column_order
 from ...options import DEFAULTS, LEVEL
 from ...results import compute_results
 from ..differences import (
@@ -300,12 +300,12 @@ class _View:
         if self.asked is not None and self.gate is None:
             return [key for key in self.asked if key in self.verdict.rankings]
         tested = {row.key for row in self.verdict.rows if row.family}
-        return sorted((key for key in self.verdict.rankings if key in tested), key=place)
+        return sorted((key for key in self.verdict.rankings if key in tested), key=column_order)
 
     def rows(self) -> list[Any]:
         """Return the comparisons metric by metric: as these are asked for, or else in the order of tables."""
         by_key = rows_by_key(self.verdict.rows)
-        order = sorted(by_key, key=place) if self.asked is None else self.asked
+        order = sorted(by_key, key=column_order) if self.asked is None else self.asked
         return [row for key in order for row in by_key.get(key, [])]
 
     def noted(self, is_full: bool) -> Notes:
@@ -435,8 +435,8 @@ class _View:
         """Say how the files were read, and how samples were paired."""
         first = next(iter(self.verdict.systems.values()))
         how = "by id" if first.ids is not None else "by position"
-        ways = dict.fromkeys(recipe.said() for recipe in self.recipes)
-        read = "; ".join(lines_of(self.recipes))
+        ways = dict.fromkeys(recipe.describe() for recipe in self.recipes)
+        read = "; ".join(describe_recipes(self.recipes))
         if self.questions:
             read = f"Read answers to {len(next(iter(self.questions.values())))} questions"
         elif len(ways) == 1:
@@ -519,7 +519,7 @@ def write_for_paper(
     first = next(iter(systems.values()))
     keys = asked_keys(metrics, first.decisions, first.options, options_set(options))
     recipes = recipes_of(submissions)
-    print(*lines_of(recipes), sep="\n")
+    print(*describe_recipes(recipes), sep="\n")
     paths = write_paper(systems, output, only=keys, recipes=recipes, by_position=rows.by_position)
     print(*paths, sep="\n")
     return notes_of(systems)

@@ -7,16 +7,16 @@ from functools import partial
 from typing import Annotated
 
 from ...basis import signature_of
-from ...classes import in_words
+from ...classes import reword_errors
 from ...errors import InputError
-from ...files.recipe import lines_of
-from ...files.roles import class_in
+from ...files.recipe import describe_recipes
+from ...files.roles import class_name
 from ...files.submissions import Submission
 from ...files.systems import prepare_submission, prepare_submissions
 from ...options import LEVEL
 from ...recalibration import METHODS
 from ...recalibration.maps import fit_to_logs
-from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
+from ...rejection import REJECT_COST_WORDS, RowDecisions, decide_system
 from ...results import System
 from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import Notes
@@ -76,7 +76,7 @@ def decide_rows(
         submissions = read(files, are_new=True, beside=[cost])
         labelled_of = {}
     else:
-        with in_words({"label_or_bound": "leave_rows_out"}):
+        with reword_errors({"label_or_bound": "leave_rows_out"}):
             labelled = read([calibrate_on], beside=files)
         classes = labelled[0].recipe.classes
         submissions = read(files, are_new=True, classes=classes, beside=[calibrate_on, cost])
@@ -89,10 +89,10 @@ def decide_rows(
         matrix, names = cost_of_flag(cost, submission)
         options |= {"cost": matrix, "reject_costs": reject_cost}
         system = _system(submission, labelled_of.get(submission.name), calibrate, options)
-        records += _records(submission, decisions_on_rows(system, names))
+        records += _records(submission, decide_system(system, names))
         systems[submission.name] = system
     signature = signature_of(system.basis for system in systems.values())
-    read_as = lines_of(map(without_truth, recipes_of(submissions)))
+    read_as = describe_recipes(map(without_truth, recipes_of(submissions)))
     _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
     return notes_of(systems)
 
@@ -100,7 +100,7 @@ def decide_rows(
 def _require_named(submissions: Iterable[Submission], classes: Sequence[str] | None) -> None:
     """Raise InputError unless columns of new rows are named after the classes of labelled ones that have names."""
     for columns in [one.recipe.predictions for one in submissions]:
-        if classes and len(columns) > 1 and tuple(map(class_in, columns)) != tuple(classes):
+        if classes and len(columns) > 1 and tuple(map(class_name, columns)) != tuple(classes):
             raise InputError(
                 "--calibrate-on",
                 "classes_of_other_names",
@@ -133,11 +133,11 @@ def _system(
     options: Mapping[str, object],
 ) -> System:
     """Return the system of new rows, recalibrated by a fit on labelled ones if there are any."""
-    with in_words({**OF_REJECT_COST, **OF_MISSING}):
+    with reword_errors({**REJECT_COST_WORDS, **OF_MISSING}):
         system = prepare_submission(submission, options)
     if labelled is None:
         return system
-    with in_words(OF_MISSING):
+    with reword_errors(OF_MISSING):
         of_labelled = prepare_submission(labelled, options)
     weight = of_labelled.options.sample_weight
     logs = log_posteriors_of(labelled, of_labelled)
@@ -215,7 +215,7 @@ def choose_threshold(
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
     submissions = with_cost(cost, read_files(files, rows, part=by, metric=form, beside=[cost]))
-    with in_words(OF_MISSING):
+    with reword_errors(OF_MISSING):
         systems = prepare_submissions(submissions, **asdict(form))
     grid, records = chosen_costs(
         systems, budget=budget, max_risk=max_risk, level=interval, digits=output.digits
@@ -248,7 +248,7 @@ def check_versions(
     cost = locked.flags["cost"]
     read = read_files(files, rows, part=locked.flags.get("by"), metric=form, beside=[cost, against])
     submissions = with_cost(cost, read)
-    with in_words(OF_MISSING):
+    with reword_errors(OF_MISSING):
         systems = prepare_submissions(submissions, **asdict(form))
     checks = check_systems(locked, submissions, systems)
     recipes = recipes_of(submissions)
@@ -256,7 +256,7 @@ def check_versions(
     output.show(
         grid,
         shown,
-        to_text(replace(grid, hints=lines_of(recipes)), screen_width(sys.stdout)),
+        to_text(replace(grid, hints=describe_recipes(recipes)), screen_width(sys.stdout)),
         recipes,
         further={"sentences": grid.above, "passed": not any(one.failed for one in checks.values())},
     )

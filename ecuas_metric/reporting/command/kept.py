@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import FileError
-from ...files.read import STANDARD_INPUT, parts_in
+from ...files.read import STANDARD_INPUT, list_parts
 from ...files.runs import FILE_NAMES
 from .flags import Parameter
 from .parameters import beside
@@ -106,7 +106,7 @@ def _files_read(path: str) -> Iterator[str]:
 def _files_at(place: str, files: Any) -> Iterator[str]:
     if os.path.isdir(place):
         with suppress(FileError):
-            yield from (os.path.join(place, part) for part in parts_in(Path(place)))
+            yield from (os.path.join(place, part) for part in list_parts(Path(place)))
         names = files.find(place)
         yield from (name for name in names if _OF_FOLDERS.fullmatch(os.path.basename(name)))
     elif glob.has_magic(place) and not os.path.exists(place):

@@ -11,7 +11,7 @@ from ...files.read import read_sheet
 from ...files.recipe import Reading
 from ...files.runs import has_name_of_tool
 from ...files.runs.tools import is_of_tool
-from ...files.submissions import Submission, submissions_of
+from ...files.submissions import Submission, make_submissions
 from ...files.values import Sheet, from_values
 
 _BY_HAND = "Accept an answer if 1 less its largest probability is at most the reject cost."
@@ -58,13 +58,13 @@ def _with_stand_in(
     name = reading.columns.get(role, role)
     is_there = name in sheet.names
     if role == "label" and is_there and not sheet.table[name].null_count:
-        return submissions_of(sheet, path, reading=reading)
+        return make_submissions(sheet, path, reading=reading)
     in_turn = from_values(list(islice(cycle(values), len(sheet.rows))))
     kept = [column for column in sheet.names if column != name]
     table = sheet.table.select(kept).append_column(name, in_turn)
     replaced = ((name, "the truth"),) if is_there else ()
     systems = []
-    for one in submissions_of(replace(sheet, table=table), path, reading=reading):
+    for one in make_submissions(replace(sheet, table=table), path, reading=reading):
         unused = (*replaced, *one.recipe.without([name]).unused)
         systems.append(replace(one, recipe=replace(one.recipe, unused=unused)))
     return systems

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...classes import in_words
+from ...classes import reword_errors
 from ...errors import FileError, InputError
 from ...files.recipe import Recipe
 from ...metric import Key
@@ -181,7 +181,7 @@ def _show(
     keys = asked_keys(output.metrics, first.none, options, added)
     results = {}
     for name, state in collection.states.items():
-        with in_words({"a state": f"the state of {name!r}"}):
+        with reword_errors({"a state": f"the state of {name!r}"}):
             results[name] = results_of(state, **reading, with_errors=bool(output.output), only=keys)
     report = report_of(results)
     if keys is None:

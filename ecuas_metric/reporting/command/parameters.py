@@ -16,12 +16,12 @@ from ...basis import Basis
 from ...costs import ERROR_RATE
 from ...decisions import Decisions
 from ...errors import InputError
-from ...files.recipe import NAMES, Recipe, distinct_fields, lines_of
+from ...files.recipe import NAMES, Recipe, describe_recipes, distinct_fields
 from ...files.runs import LENGTHS
-from ...files.submissions import RULES
+from ...files.submissions import UNLABELLED_RULES
 from ...inputs import POSTERIOR_FORMS
 from ...metric import METRICS, VARIANTS, Key
-from ...metrics import place
+from ...metrics import column_order
 from ...options import DEFAULTS, OPTIONS, WEIGHTS, Options
 from ...results import value_keys
 from ..report import Notes, Report, Systems, main_keys, report_grid, report_records, title
@@ -160,7 +160,7 @@ class ReadingFlags(NewRowFlags):
         Flag(
             "answers whose `correct` is empty: bounds (the smallest and the largest possible value of each metric; the "
             "default of score), wrong, or drop (which makes nearly every system look better than it is)",
-            choices=RULES,
+            choices=UNLABELLED_RULES,
         ),
     ] = None
     weight: Annotated[str | None, Flag("column of sample weights", "COLUMN")] = None
@@ -330,7 +330,7 @@ class Output:
 
         JSON also has the recipes, what the numbers of each system depend on, and `further` fields.
         """
-        read = lines_of(recipes)
+        read = describe_recipes(recipes)
         if not self.stream:
             lines = "".join(f"{line}\n" for line in read) + to_text(grid, screen_width(sys.stdout))
             print(lines if text is None else text, end="")
@@ -360,7 +360,7 @@ def _origin_fields(recipes: Sequence[Recipe], bases: Mapping[str, Basis]) -> dic
     """Return what JSON has of how files were read, and of what the numbers of each system depend on."""
     fields: dict[str, object] = {}
     if recipes:
-        fields = {"read": lines_of(recipes), "recipes": distinct_fields(recipes)}
+        fields = {"read": describe_recipes(recipes), "recipes": distinct_fields(recipes)}
     if bases:
         fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
     return fields
@@ -514,7 +514,9 @@ def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
 
 def _unknown(name: str, keys: Sequence[Key]) -> InputError:
     """Return the error of a name that is not there, with what adds the number that it may mean."""
-    error = InputError("--metrics", "unknown_metric", value=name, keys=sorted(keys, key=place))
+    error = InputError(
+        "--metrics", "unknown_metric", value=name, keys=sorted(keys, key=column_order)
+    )
     meant = _meant(name)
     number = _NUMBER.search(_simple(name))
     flag = _adding_flag(meant, number[1] if number else "")

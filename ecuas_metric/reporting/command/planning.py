@@ -21,7 +21,7 @@ from ...comparison.planning import (
 from ...comparison.rows import fields_of
 from ...costs import ECUAS_N, ERROR_RATE
 from ...errors import InputError, Note
-from ...files.recipe import Recipe, lines_of
+from ...files.recipe import Recipe, describe_recipes
 from ...files.systems import prepare_submissions
 from ...files.write import write_whole
 from ...metric import Key
@@ -179,7 +179,7 @@ def draw_audit(
     # neither verdicts nor confidences, which lead people
     beside = {"correct": "", "drawn": 1, "audit_probability": answers / total}
     write_whole(output, _table_to_label(lines, beside).encode())
-    print(*lines_of(recipes_of(submissions)), sep="\n")
+    print(*describe_recipes(recipes_of(submissions)), sep="\n")
     print(f"{output}: {len(lines):,} answers to {answers:,} of {total:,} questions, seed {seed}")
     if answers < _FEW_LABELS or total < _FEW_ROWS:
         return [("", Note("few_to_label", {"count": answers, "total": total}))]

@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ...basis import differing
-from ...classes import matrix_of_classes
-from ...errors import FileError, InputError, Note, labels_line, pairs_of, quoted
+from ...basis import why_not_rankable
+from ...classes import parse_class_costs
+from ...errors import FileError, InputError, Note, format_columns, labels_line, quoted
 from ...files.cells import is_number
 from ...files.read import distinct_names, stem
 from ...files.recipe import (
@@ -20,10 +20,10 @@ from ...files.recipe import (
     ColumnNames,
     Reading,
     Recipe,
-    labels_in,
-    pairs_in,
-    reading_in,
-    scale_of,
+    parse_labels,
+    parse_pairs,
+    parse_reading,
+    parse_scale,
 )
 from ...files.runs import RunOptions
 from ...files.runs.submissions import read_run
@@ -141,7 +141,7 @@ def _truth_of(rows: RowFlags, others: Sequence[File]) -> dict[str, object] | Non
     """Return what is true of the items of decision models, if a file of its own has that, whose columns are named."""
     if rows.truth is None:
         return None
-    pairs = [pair for text in rows.columns for pair in pairs_in(text, "--columns")]
+    pairs = [pair for text in rows.columns for pair in parse_pairs(text, "--columns")]
     texts = [f"{of}:{role}={column}" for of, role, column in pairs if of]
     (columns,) = columns_of_files({}, texts, [File(None, rows.truth)], others)
     return read_labels(rows.truth, Reading().with_columns(columns).columns)
@@ -180,9 +180,9 @@ def readings_of(
     """Return how flags, or else a recipe, say that each file is read; further flags have the columns of `roles`."""
     said = Reading(
         rows.unlabelled or unlabelled,
-        classes if rows.labels is None else labels_in(rows.labels),
+        classes if rows.labels is None else parse_labels(rows.labels),
         rows.correct_from,
-        scale_of(rows.scale),
+        parse_scale(rows.scale),
         metric.predictions_are,
         rows.right,
         rows.abstained,
@@ -192,8 +192,8 @@ def readings_of(
     readings = list(map(said.with_columns, columns_of_each))
     if rows.recipe is None:
         return readings
-    recipe = reading_in(Path(rows.recipe).read_text(encoding="utf-8"))
-    return list(map(recipe.changed, readings))
+    recipe = parse_reading(Path(rows.recipe).read_text(encoding="utf-8"))
+    return list(map(recipe.override, readings))
 
 
 def recipes_of(submissions: Iterable[Submission]) -> list[Recipe]:
@@ -230,7 +230,7 @@ def columns_of_files(
     columns: list[dict[str, Any]] = [{} for _ in files]
     pairs = [("", role, column) for role, column in of_flags.items() if column]
     for text in texts:
-        pairs += pairs_in(text, "--columns")
+        pairs += parse_pairs(text, "--columns")
     _require_once(pairs)
     for of, role, column in sorted(pairs, key=lambda pair: bool(pair[0])):  # those of all first
         for of_file in _columns_meant(of, files, columns, others) if of else columns:
@@ -249,7 +249,7 @@ def _require_once(pairs: Iterable[tuple[str, str, str]]) -> None:
         said[of, role] = column
         are_further = role == "skip" and set(first.split("+")) < set(column.split("+"))
         if first != column and not are_further:
-            joined = pairs_of({role: "+".join([first, column])}, of)
+            joined = format_columns({role: "+".join([first, column])}, of)
             advice = "join_columns" if role in SEVERAL else ""
             raise InputError("--columns", "role_twice", value=role, advice=advice, pairs=joined)
 
@@ -490,7 +490,7 @@ def systems_by_question(submissions: Sequence[Submission], systems: Systems) -> 
             got = f"only of some: {'; '.join(sorted(differing_parts))}"
             raise InputError("a comparison", rule, got=got, advice=OF_ALL)
         for part, system in of_system.items():
-            reasons = differing([first[part].basis, system.basis])
+            reasons = why_not_rankable([first[part].basis, system.basis])
             if reasons:
                 rule = "needs questions that all systems were asked alike; these differ: {reasons}"
                 raise InputError("a comparison", rule, got=part, reasons=reasons)
@@ -573,7 +573,7 @@ def cost_of_flag(
     if text in LEVEL_COSTS:
         return text, classes
     if Path(text).suffix.lower() in (".csv", ".json"):
-        costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
+        costs, _, decisions = parse_class_costs(_costs_in(Path(text)), classes)
         return costs, decisions
     matrix = _matrix_in(text)
     return matrix, classes if matrix.shape[1] == len(classes) else None

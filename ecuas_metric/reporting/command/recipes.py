@@ -7,7 +7,7 @@ from typing import Annotated
 from ...errors import FileError, InputError, Note
 from ...files.asking import list_columns
 from ...files.read import read_sheet
-from ...files.recipe import Recipe, json_of, lines_of
+from ...files.recipe import Recipe, describe_recipes, recipes_to_json
 from ...files.submissions import Submission
 from ...files.write import write_whole
 from ..report import Notes, prepare_open
@@ -38,7 +38,7 @@ def show_recipes(
         read_as = list(map(without_truth, read_as))
     by_file: dict[str, dict[str, Recipe]] = {}
     for recipe in read_as:
-        by_file.setdefault(recipe.source, {})[recipe.said()] = recipe
+        by_file.setdefault(recipe.source, {})[recipe.describe()] = recipe
     for recipes in by_file.values():
         _show(list(recipes.values()))
     if output is not None:
@@ -51,7 +51,7 @@ def _write(path: str, by_file: Mapping[str, Mapping[str, Recipe]]) -> None:
     ways = {tuple(recipes): list(recipes.values()) for recipes in by_file.values()}
     if len(ways) > 1:
         raise InputError("--output", "several_recipes", got=", ".join(by_file))
-    text = json_of(*ways.values())
+    text = recipes_to_json(*ways.values())
     write_whole(path, f"{text}\n".encode())
 
 
@@ -80,7 +80,7 @@ def _read(
 
 def _show(recipes: Sequence[Recipe]) -> None:
     """Print how the systems of a file are read, and what the columns of a table hold."""
-    print(*lines_of(recipes), sep="\n")
+    print(*describe_recipes(recipes), sep="\n")
     first = recipes[0]
     if first.format == "run":
         return

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import confidence_system, read_submissions
-from ecuas_metric.basis import differing
+from ecuas_metric.basis import why_not_rankable
 from ecuas_metric.comparison.compare import (
     Family,
     compare_systems,
@@ -17,7 +17,7 @@ from ecuas_metric.comparison.compare import (
 )
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.systems import prepare_submissions
-from ecuas_metric.files.values import as_ids, from_values
+from ecuas_metric.files.values import from_values, to_ids
 from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, Options, checked_options
 from ecuas_metric.results import all_values, prepare, resampled_values, value_keys
@@ -294,10 +294,12 @@ def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
         submission(name, rng, size=len(ids), ids=values)
         for name, values in (("one", ids), ("two", others))
     ]
-    assert differing(one.basis for one in prepare_submissions(parts).values()) == []
+    assert why_not_rankable(one.basis for one in prepare_submissions(parts).values()) == []
     assert [len(part.predictions) for part in in_common(parts)] == [len(ids)] * 2
-    parts[1] = replace(parts[1], ids=as_ids(from_values([*others[:-1], "none"])))
-    assert differing(one.basis for one in prepare_submissions(parts).values()) == ["questions"]
+    parts[1] = replace(parts[1], ids=to_ids(from_values([*others[:-1], "none"])))
+    assert why_not_rankable(one.basis for one in prepare_submissions(parts).values()) == [
+        "questions"
+    ]
     common = set(map(str, others[:-1]))
     assert [set(map(str, part.ids.tolist())) for part in in_common(parts)] == [common] * 2
 

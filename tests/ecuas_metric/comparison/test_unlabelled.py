@@ -10,7 +10,7 @@ from ecuas_metric import metric, posterior_system
 from ecuas_metric.comparison.unlabelled import bounds_of, unlabelled_bounds
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.submissions import unlabelled_among
+from ecuas_metric.files.submissions import make_unlabelled
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, ranked
@@ -153,9 +153,9 @@ def test_answers_bound_numbers_if_they_have_a_confidence_and_some_are_open(is_op
     """Of those that were left out none is there."""
     posteriors = rng.dirichlet(np.ones(2), 20)
     system = posterior_system(rng.integers(0, 2, 20), posteriors, cost=cost)
-    answers = unlabelled_among(np.arange(25) < 5, np.ones(25), "drop")
+    answers = make_unlabelled(np.arange(25) < 5, np.ones(25), "drop")
     if is_open:
-        answers = unlabelled_among(np.arange(20) < 5, np.ones(20), "wrong")
+        answers = make_unlabelled(np.arange(20) < 5, np.ones(20), "wrong")
     bounds = bounds_of(system, answers)
     assert bool(bounds) == (is_open and cost == "zero_one")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ecuas_metric.reporting import cli
-from tests.ecuas_metric.files.tables import TRUTH, content_of
+from tests.ecuas_metric.files.tables import TRUTH, read_content
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def score(tmp_path, monkeypatch, capsys):
     def score(command, content=None):
         path, *flags = shlex.split(command)
         if content is not None:
-            Path(path).write_bytes(content_of(content, Path(path).suffix))
+            Path(path).write_bytes(read_content(content, Path(path).suffix))
         code = cli.main(["score", path, *flags, "--output", "out.json"])
         rows = json.loads(Path("out.json").read_text(encoding="utf-8"))["rows"] if code == 0 else []
         captured = capsys.readouterr()

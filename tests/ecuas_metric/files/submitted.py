@@ -4,7 +4,7 @@ import numpy as np
 
 from ecuas_metric.files.recipe import Recipe
 from ecuas_metric.files.submissions import Submission
-from ecuas_metric.files.values import as_ids, from_values
+from ecuas_metric.files.values import from_values, to_ids
 
 
 def submission(
@@ -17,7 +17,7 @@ def submission(
     roles = ("confidence", "correct") if form == "confidences" else ("posteriors", "label")
     columns = dict(zip(roles, (("confidence",), ("correct",)), strict=True))
     columns |= {"id": ("id",), "weight": ("w",), "group": ("doc",)}
-    ids = None if ids is None else as_ids(from_values(list(ids)))
+    ids = None if ids is None else to_ids(from_values(list(ids)))
     recipe = Recipe(f"{name}.csv", "csv", size, form, columns)
     rows = np.arange(2, size + 2)
     return Submission(name, recipe, rows, predictions, references, ids, per_sample or {}, notes)

@@ -72,7 +72,7 @@ def by_class(order=(0, 1, 2, 3)):
     ]
 
 
-def content_of(table, suffix):
+def read_content(table, suffix):
     """Return text, a table in a format, or the arrays of .npz as the bytes of a file."""
     if isinstance(table, bytes):
         return table

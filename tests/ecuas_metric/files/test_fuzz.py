@@ -15,8 +15,8 @@ from tests.ecuas_metric.files.tables import (
     LABEL,
     POSTERIORS,
     N,
-    content_of,
     judged,
+    read_content,
 )
 
 SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".npz")
@@ -118,10 +118,10 @@ def broken(number, rng):
     frame = TABLES[rng.integers(0, len(TABLES))]
     if number % 3:
         try:
-            return suffix, content_of(disturbed(frame, rng), suffix)
+            return suffix, read_content(disturbed(frame, rng), suffix)
         except (ValueError, TypeError, OverflowError):  # that format cannot hold it
             suffix = ".csv"
-    return suffix, mutated(content_of(frame, suffix), rng)
+    return suffix, mutated(read_content(frame, suffix), rng)
 
 
 def _too_long(*_):

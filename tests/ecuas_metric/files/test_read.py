@@ -16,7 +16,7 @@ import pytest
 
 from ecuas_metric import read_submissions
 from ecuas_metric.errors import FileError
-from ecuas_metric.files.cells import numbers_in
+from ecuas_metric.files.cells import read_numbers
 from ecuas_metric.files.read import read_sheet, stem
 from ecuas_metric.files.values import encode, plain
 
@@ -29,7 +29,7 @@ def cells(path):
 
 
 def numbers_of(sheet):
-    return np.transpose([numbers_in(sheet, name) for name in sheet.names]).tolist()
+    return np.transpose([read_numbers(sheet, name) for name in sheet.names]).tolist()
 
 
 @pytest.fixture

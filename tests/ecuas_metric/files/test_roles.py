@@ -8,7 +8,7 @@ import pytest
 
 from ecuas_metric import read_submissions
 from ecuas_metric.files.asking import list_columns
-from ecuas_metric.files.recipe import NAMES, pairs_in
+from ecuas_metric.files.recipe import NAMES, parse_pairs
 from ecuas_metric.reporting.command.flags import COMMANDS, flag_of
 from tests.conftest import ROOT
 
@@ -41,7 +41,7 @@ def test_what_the_page_on_files_says_is_a_flag(line):
     commands = (COMMANDS[name].parameters() for name in ("score", "compare"))
     assert flag in {flag_of(name) for parameters in commands for name in parameters}
     if flag == "--columns":
-        assert list(pairs_in(*value, flag))
+        assert list(parse_pairs(*value, flag))
 
 
 def test_the_line_that_the_page_on_files_shows_is_what_is_read(tmp_path, monkeypatch):

@@ -6,14 +6,14 @@ import pytest
 
 from ecuas_metric import read_submissions
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.submissions import MEANING, Unlabelled
+from ecuas_metric.files.submissions import UNLABELLED_ADVICE, Unlabelled
 from ecuas_metric.files.systems import prepare_submission
 from ecuas_metric.messages import ADVICE
-from tests.ecuas_metric.files.tables import BASE, content_of
+from tests.ecuas_metric.files.tables import BASE, read_content
 
 
 def write(path, content):
-    path.write_bytes(content_of(content, path.suffix))
+    path.write_bytes(read_content(content, path.suffix))
     return path
 
 
@@ -106,7 +106,10 @@ def test_unlabelled_answers_are_an_error_or_counted(weight, share, said, tmp_pat
         assert (submission.unlabelled.rule, submission.unlabelled.rows.tolist()) == (rule, rows)
         assert submission.unlabelled.share == pytest.approx(share)
         (note,) = submission.notes
-        assert str(note) == f"1 of 3 answers ({said}) are unlabelled. {ADVICE[MEANING[rule]]}"
+        assert (
+            str(note)
+            == f"1 of 3 answers ({said}) are unlabelled. {ADVICE[UNLABELLED_ADVICE[rule]]}"
+        )
 
 
 def test_a_label_that_is_missing_has_no_bounds(tmp_path):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.errors import FileError
-from ecuas_metric.files.read import read_sheet, unchanged
+from ecuas_metric.files.read import read_sheet, refuse_changes
 from ecuas_metric.files.runs import RunOptions
 from ecuas_metric.files.systems import read_submissions
 from ecuas_metric.files.write import write_whole
@@ -110,12 +110,12 @@ def test_a_file_that_is_changed_while_it_is_read_is_refused_whatever_else_that_l
     sentence = (
         r"a\.csv: the file was changed while it was read\. Read it again once it is written\."
     )
-    with pytest.raises(FileError, match=sentence), unchanged([str(file)]):
+    with pytest.raises(FileError, match=sentence), refuse_changes([str(file)]):
         change(file)
     file.write_text("before")
-    with pytest.raises(FileError, match=sentence), unchanged([str(file)]):
+    with pytest.raises(FileError, match=sentence), refuse_changes([str(file)]):
         fail_after(change, file)
-    with pytest.raises(KeyError), unchanged([str(file), str(tmp_path), "none"]):
+    with pytest.raises(KeyError), refuse_changes([str(file), str(tmp_path), "none"]):
         raise KeyError
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.special import softmax
 
-from ecuas_metric.files.recipe import Recipe, json_of
+from ecuas_metric.files.recipe import Recipe, recipes_to_json
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
@@ -196,7 +196,7 @@ def write_input(kind, flag):
     """Write an input of a kind, such that the flag has something to do, into the working directory."""
     weight = "doc.w" if kind == "run" else "w"
     recipe = Recipe("", "", 0, "", {"weight": (weight,)})
-    Path("recipe.json").write_text(json_of([recipe]))
+    Path("recipe.json").write_text(recipes_to_json([recipe]))
     pd.DataFrame({"id": range(20), "correct": [0, 1] * 10}).to_csv("labels.csv", index=False)
     if kind == "run":
         write_run(flag)

@@ -12,7 +12,7 @@ from ecuas_metric.files.submissions import Unlabelled
 from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.messages import ADVICE
 from ecuas_metric.metric import METRICS, Key
-from ecuas_metric.metrics import place
+from ecuas_metric.metrics import column_order
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import figures
 from ecuas_metric.reporting.command.parameters import chosen_keys
@@ -64,7 +64,7 @@ def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(
     if have_same_answers:
         submissions = [submission(name, rng, correct=submissions[0].references) for name in "abc"]
     report = make_report(prepare_submissions(submissions, reject_costs=0.2, decompose=True))
-    assert report.keys == sorted(report.keys, key=place)
+    assert report.keys == sorted(report.keys, key=column_order)
     directed = [key for key in report.keys if key.entry.higher_is_better is not None]
     of_confidences = {key for key in directed if key.assesses == "confidences"}
     not_ranked = set() if have_same_answers else of_confidences
