@@ -107,8 +107,8 @@ def _instead_of(name: str, *arguments: str) -> str:
 
 
 def _run(name: str, *arguments: str) -> int:
-    from .command.flags import COMMANDS, call, parameters_of, parse
-    from .command.kept import require_kept
+    from .command.flags import COMMANDS, call, list_parameters, parse
+    from .command.kept import refuse_overwriting
     from .command.parameters import Outcome
     from .report import few_of
     from .words import COMMAND_WORDS
@@ -118,7 +118,7 @@ def _run(name: str, *arguments: str) -> int:
     words = COMMAND_WORDS | flags
     try:
         function, values = parse(name, arguments)
-        require_kept(list(parameters_of(function)), values)
+        refuse_overwriting(list(list_parameters(function)), values)
         outcome = call(function, values)
         notes = outcome.notes if isinstance(outcome, Outcome) else outcome
         systems: dict[str, dict[str, None]] = {}

@@ -1,4 +1,4 @@
-"""`ecuas compare` and `ecuas report`: systems in memory -> the verdict on them, and what a paper needs."""
+"""`ecuas compare` and `ecuas report`: the verdict on systems in memory, and what a paper needs."""
 
 import math
 import sys
@@ -63,33 +63,33 @@ from .parameters import (
     PairFlags,
     PoolTasks,
     Seed,
-    asked_keys,
-    metrics_of,
-    options_set,
+    list_set_options,
+    select_keys,
+    select_metrics,
 )
 from .reading import (
     Questions,
     SystemFlags,
-    are_of_questions,
-    notes_of,
+    answer_questions,
+    list_notes,
+    list_recipes,
     read_files,
-    recipes_of,
     require_one_task,
     require_pairs,
     systems_by_question,
 )
 
-WITHIN = "within"  # the suffix of the files of differences within strata
-MARGIN = "within "  # what --fail-unless begins with
+WITHIN = "within"  # suffix of the files of differences within strata
+MARGIN = "within "  # prefix of the value of --fail-unless
 MISTAKES = "ER: share of wrong answers"
 MAX_NOTES = 5
 STREAM = "-"  # of --output: standard output
-SUFFIX_OF_FORMAT = {"json": ".json", "markdown": ".md"}
+FORMAT_SUFFIXES = {"json": ".json", "markdown": ".md"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFlags:
-    """When a command fails: with exit status 1, and never for another reason."""
+    """When a command ends with exit status 1, which it has for no other reason."""
 
     GROUP: ClassVar[str] = "a gate: exit status 1 where it fails"
 
@@ -111,7 +111,7 @@ class GateFlags:
     ] = None
 
     def margin(self) -> float | None:
-        """Return by how much the second file may be worse, if that was said."""
+        """Return the margin of --fail-unless, None without it; InputError for other text."""
         if self.fail_unless is None:
             return None
         try:
@@ -134,7 +134,7 @@ class GateFlags:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonOutput(MetricOutput):
-    """What is shown of a comparison, and where it is written."""
+    """Flags for what is shown of a comparison, and where it is written."""
 
     full: Annotated[
         bool, Flag("also show all metrics, each pair with its interval, and the signature")
@@ -147,26 +147,26 @@ class ComparisonOutput(MetricOutput):
         str,
         Flag(
             "with --output -, what standard output has in the place of the text",
-            choices=tuple(SUFFIX_OF_FORMAT),
+            choices=tuple(FORMAT_SUFFIXES),
             needs=("output",),
         ),
     ] = "json"
 
     def __post_init__(self) -> None:
-        """Raise InputError, before anything is computed, if the format is of nothing, or a file has none."""
+        """Raise an error, before anything is computed, if --format has no effect or a file has an unknown format."""
         MetricOutput.__post_init__(self)
         if self.format != "json" and not self.stream:
             raise InputError("--format", "has no effect without --output -")
 
     def require_one_table(self, flags: Mapping[str, str | None]) -> None:
-        """Raise InputError for flags beside which standard output would have more than one table."""
+        """Raise InputError if standard output, written by --output -, would have a second table."""
         named = [flag for flag, value in flags.items() if value]
         if self.stream and named:
             rule = "writes one table, and cannot be used with {flag}"
             raise InputError("--output -", rule, flag=named[0])
 
     def require_ece(self) -> None:
-        """Raise InputError where nothing shows the one metric that depends on bins."""
+        """Raise InputError for --bins if nothing shows ECE, the only metric that depends on it."""
         if not (self.full or self.output):
             raise InputError(
                 "n_bins", "has no effect without --full or --output: only ECE depends on it"
@@ -179,8 +179,8 @@ class ComparisonOutput(MetricOutput):
 
     @property
     def stream(self) -> str:
-        """The suffix of what standard output has in the place of the text; none if it has the text."""
-        return SUFFIX_OF_FORMAT[self.format] if STREAM in self.output else ""
+        """The suffix of the format that replaces the text on standard output; "" if the text is printed."""
+        return FORMAT_SUFFIXES[self.format] if STREAM in self.output else ""
 
 
 def compare_in_memory(
@@ -229,14 +229,14 @@ def compare_in_memory(
         beside=[made.cost],
     )
     require_pairs(submissions, rows)
-    systems, questions = _systems_of(submissions, made.systems(submissions, options))
-    keys = _keys_of(systems, questions, metric, output)
+    systems, questions = _select_systems(submissions, made.systems(submissions, options))
+    keys = _select_keys(systems, questions, metric, output)
     verdict = judge_systems(systems, only=keys, by_position=rows.by_position)
     checked = None
     if gate.is_set:
-        checked = _checked(verdict, systems, margin, rows)
+        checked = _check_gate(verdict, systems, margin, rows)
         verdict = judge_systems(systems, only=[checked.key], by_position=rows.by_position)
-    view = _View(verdict, keys, checked, recipes_of(submissions), questions)
+    view = _View(verdict, keys, checked, list_recipes(submissions), questions)
     view.show(output)
     if within is not None:
         by_part = _differences_within(systems, submissions[0], keys, by_position=rows.by_position)
@@ -244,13 +244,15 @@ def compare_in_memory(
     if figures:
         drawn = [row for row in view.rows() if row.key in view.main_keys()]
         print(*write_differences(drawn, figures, alpha=verdict.alpha), sep="\n")
-    return Outcome(notes_of(systems) + view.noted(output.full), view.status)
+    return Outcome(list_notes(systems) + view.notes(output.full), view.status)
 
 
-def _systems_of(submissions: Sequence[Submission], systems: Systems) -> tuple[Systems, Questions]:
-    """Return the systems to compare, at least two: their mean over questions, if they answer several of their own."""
+def _select_systems(
+    submissions: Sequence[Submission], systems: Systems
+) -> tuple[Systems, Questions]:
+    """Return the systems to compare, at least two: of several questions the means over these; and the questions."""
     questions: Questions = {}
-    if are_of_questions(submissions):
+    if answer_questions(submissions):
         questions = systems_by_question(submissions, systems)
         systems = {name: over_questions(one) for name, one in questions.items()}
     else:
@@ -260,11 +262,11 @@ def _systems_of(submissions: Sequence[Submission], systems: Systems) -> tuple[Sy
     return systems, questions
 
 
-def _keys_of(
+def _select_keys(
     systems: Systems, questions: Questions, metric: BinnedOptions, output: ComparisonOutput
 ) -> list[Key] | None:
-    """Return the metrics that are asked for; of a mean over questions each ECUAS_n, that of the headline first."""
-    keys = metrics_of(output, systems, options_set(metric.options()))
+    """Return the metrics of --metrics, None for all; of means over questions by default ECUAS_n, n = 1 first."""
+    keys = select_metrics(output, systems, list_set_options(metric.options()))
     if keys is None and questions:
         orders = next(iter(systems.values())).options.n
         return [Key(ECUAS_N.name, order) for order in sorted(orders, key=lambda n: n != 1)]
@@ -273,8 +275,8 @@ def _keys_of(
     return keys
 
 
-def _checked(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
-    """Return the gate between two systems by the metric of the headline."""
+def _check_gate(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
+    """Return the result of the gate between two systems, by the metric of the headline."""
     if verdict.headline is None:
         raise InputError("a gate", NO_TEST, value=", ".join(map(str, verdict.rankings)))
     return check_gate(systems, verdict.headline, margin=margin, by_position=rows.by_position)
@@ -282,7 +284,7 @@ def _checked(verdict: Verdict, systems: Systems, margin: float | None, rows: Pai
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A verdict, and how it is arranged on a screen and in files."""
+    """How a verdict is shown on the screen and in files."""
 
     verdict: Verdict
     asked: Sequence[Key] | None
@@ -292,24 +294,24 @@ class _View:
 
     @property
     def status(self) -> int:
-        """The exit status: 1 where a gate fails."""
+        """The exit status: 1 if a gate fails."""
         return 0 if self.gate is None or self.gate.passed else 1
 
     def main_keys(self) -> list[Key]:
-        """Return the metrics of the table: those that are asked for, or that are tested."""
+        """Return the metrics of the table: those of --metrics, else the tested ones."""
         if self.asked is not None and self.gate is None:
             return [key for key in self.asked if key in self.verdict.rankings]
         tested = {row.key for row in self.verdict.rows if row.family}
         return sorted((key for key in self.verdict.rankings if key in tested), key=column_order)
 
     def rows(self) -> list[Any]:
-        """Return the comparisons metric by metric: as these are asked for, or else in the order of tables."""
+        """Return the comparisons by metric, in the order of --metrics, else that of tables."""
         by_key = rows_by_key(self.verdict.rows)
         order = sorted(by_key, key=column_order) if self.asked is None else self.asked
         return [row for key in order for row in by_key.get(key, [])]
 
-    def noted(self, is_full: bool) -> Notes:
-        """Return the notes on what is shown; the text says how samples are paired."""
+    def notes(self, is_full: bool) -> Notes:
+        """Return the notes on the metrics that are shown, without the one on pairing, which the text has."""
         shown = set(self.verdict.rankings) if is_full else {*self.main_keys()}
         notes = []
         for name, note in self.verdict.notes:
@@ -324,13 +326,13 @@ class _View:
         return notes
 
     def sentences(self) -> list[str]:
-        """Return what a person would say, the verdict first."""
+        """Return the verdict in sentences: of the gate, else the headline."""
         if self.gate is not None:
             return gate_sentences(self.gate)
         return [headline(self.verdict)]
 
     def show(self, output: ComparisonOutput) -> None:
-        """Print the verdict, and write it to all files."""
+        """Print the verdict with its table and notes, and write it to all files."""
         bases = {name: basis_of_comparison(one) for name, one in self.verdict.systems.items()}
         line = signature_of(bases.values())
         width = screen_width(sys.stdout)
@@ -360,7 +362,7 @@ class _View:
         )
 
     def _pairs(self, shown: Sequence[Any], line: str, output: ComparisonOutput) -> Grid | None:
-        """Return the table of each pair, if it is asked for."""
+        """Return the table of pairs, None unless --full or --only asks for it."""
         if not output.full and output.only is None:
             return None
         digits = digits_for(shown) if output.digits is None else output.digits
@@ -376,27 +378,27 @@ class _View:
         )
 
     def _notes(self, grid: Grid) -> list[str]:
-        """Return at most five notes below the table."""
+        """Return at most `MAX_NOTES` notes below the table, the last one on how files were read."""
         first = grid.marks
         first_meaning, *meanings = _meanings(self.main_keys())
         notes = [". ".join(filter(None, [first, first_meaning])), *meanings]
         notes += sentences_by_question(self.verdict, self.questions)
-        notes += self._on_power()
+        notes += self._power_sentences()
         on_costs = sentence_on_costs(self.verdict)
         if on_costs:
             asked = "" if self._has_cost() else "  Your own cost: --reject-costs 0.1"
             notes.append(on_costs + asked)
         notes += sentences_on_left_out(self.verdict)
-        notes += self._on_confidences()
+        notes += self._confidence_sentences()
         if self.verdict.headline is not None:
             notes += grid.notes
-        return [*list(filter(None, notes))[: MAX_NOTES - 1], self._read()]
+        return [*list(filter(None, notes))[: MAX_NOTES - 1], self._reading_sentence()]
 
     def _has_cost(self) -> bool:
         return self.verdict.headline is not None and self.verdict.headline in self.verdict.strip
 
-    def _on_power(self) -> list[str]:
-        """Say of two systems that are too close to call what such samples could tell."""
+    def _power_sentences(self) -> list[str]:
+        """Return, if two systems are too close to call, the sentence on the difference that so many samples detect."""
         ranking = self.verdict.ranking(self.verdict.headline)
         if (
             self.gate
@@ -417,8 +419,8 @@ class _View:
             f"Too close is not equal. {found}; one of {gap:.3f} takes {plan.needed:,} (ecuas plan)."
         ]
 
-    def _on_confidences(self) -> list[str]:
-        """Say whose confidences are worth less than one for all, by the metric of the headline, and what to try."""
+    def _confidence_sentences(self) -> list[str]:
+        """Return the sentence on systems that one confidence for all answers would improve, by the headline metric."""
         key = self.verdict.headline
         if key is None or key.entry is not ECUAS_N or self.gate:
             return []
@@ -431,8 +433,8 @@ class _View:
                 harmful.append(f"{name}'s confidences do harm (one for all: {anchor:.{DIGITS}f})")
         return [f"{few_of(harmful)}; try --calibrate affine"] if harmful else []
 
-    def _read(self) -> str:
-        """Say how the files were read, and how samples were paired."""
+    def _reading_sentence(self) -> str:
+        """Return the sentence on how files were read, and how samples were paired."""
         first = next(iter(self.verdict.systems.values()))
         how = "by id" if first.ids is not None else "by position"
         ways = dict.fromkeys(recipe.describe() for recipe in self.recipes)
@@ -444,32 +446,32 @@ class _View:
         return f"{read}: {first.num_samples:,} samples, paired {how}.  More: --full"
 
 
-def _compact(said: str) -> str:
-    """Return how files were read without the roles that the names of columns say already."""
+def _compact(description: str) -> str:
+    """Return the description of a recipe without roles that equal the names of their columns."""
     parts = []
-    for part in said.split(", "):
+    for part in description.split(", "):
         role, equals, column = part.partition(" = ")
-        is_said = role == column or (role == "posteriors" and ".." in column)
-        parts.append(column if equals and is_said else part)
+        is_clear = role == column or (role == "posteriors" and ".." in column)
+        parts.append(column if equals and is_clear else part)
     return ", ".join(parts)
 
 
 def _meanings(keys: Sequence[Key]) -> list[str]:
-    """Return what metrics mean, but for those whose meaning the sentence says: the error rate first, or nothing."""
+    """Return the meanings of metrics that the headline does not explain: that of the error rate, or "", first."""
     others = [key for key in keys if key.entry not in (ECUAS_N, ERROR_RATE, EXPECTED_COST)]
     first = MISTAKES if Key(ERROR_RATE.name) in keys else ""
     return [first, *(f"{name}: {text}" for name, text in meanings_of(others[:2]).items())]
 
 
 def _table(grid: Grid, width: int | None) -> str:
-    """Return the table of a verdict alone, or a line that says why it is not shown."""
+    """Return the table of a verdict, or the line that it is too long to show."""
     if len(grid.rows) > MAX_ROWS:
         return f"{len(grid.rows)} rows are not shown: --output FILE writes them, --metrics shows fewer."
     return table_lines(grid, width)
 
 
 def _paragraphs(texts: Iterable[str], width: int | None) -> list[str]:
-    """Return texts in lines that end where the screen does, or after 80 characters."""
+    """Return texts as lines of the width of the screen, else of `SCREEN` characters."""
     lines = []
     for text in texts:
         lines += textwrap.wrap(
@@ -481,6 +483,7 @@ def _paragraphs(texts: Iterable[str], width: int | None) -> list[str]:
 def _show_within(
     by_part: dict[str, Sequence[Any]], within: str, verdict: Verdict, output: ComparisonOutput
 ) -> None:
+    """Print and write the table of the differences within strata."""
     digits = digits_for(verdict.rows) if output.digits is None else output.digits
     grid, records = within_grid(by_part, within, "", level=1 - verdict.alpha, digits=digits)
     output.show_below(grid, records, WITHIN)
@@ -489,7 +492,7 @@ def _show_within(
 def _differences_within(
     systems: Systems, first: Submission, keys: Iterable[Key] | None, *, by_position: bool
 ) -> dict[str, Sequence[Any]]:
-    """Return the differences within each stratum, by the name that it has in the file of the first system."""
+    """Return the differences within each stratum, by its name in the file of the first system."""
     strata = systems[first.name].options.strata
     numbers = [] if strata is None else strata.tolist()
     names = dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
@@ -517,9 +520,9 @@ def write_for_paper(
     require_pairs(submissions, rows)
     systems = made.systems(submissions, options)
     first = next(iter(systems.values()))
-    keys = asked_keys(metrics, first.decisions, first.options, options_set(options))
-    recipes = recipes_of(submissions)
+    keys = select_keys(metrics, first.decisions, first.options, list_set_options(options))
+    recipes = list_recipes(submissions)
     print(*describe_recipes(recipes), sep="\n")
     paths = write_paper(systems, output, only=keys, recipes=recipes, by_position=rows.by_position)
     print(*paths, sep="\n")
-    return notes_of(systems)
+    return list_notes(systems)

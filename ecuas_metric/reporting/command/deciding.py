@@ -1,4 +1,4 @@
-"""What the command does with new rows and reject costs: decides, and chooses."""
+"""`ecuas decide`, `threshold` and `check`: decisions on new rows, and the choice of reject costs."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,10 +39,10 @@ from .parameters import (
     Output,
     RowFlags,
 )
-from .reading import cost_of_flag, notes_of, read_files, recipes_of, with_cost, without_truth
+from .reading import list_notes, list_recipes, parse_cost, read_files, set_cost, without_truth
 
-# advice of the core -> that of these commands
-OF_MISSING = {"set_missing_confidence": "reject_missing"}
+# id of an advice of the core -> that of these commands
+MISSING_ADVICE = {"set_missing_confidence": "reject_missing"}
 
 
 def decide_rows(
@@ -81,24 +81,24 @@ def decide_rows(
         classes = labelled[0].recipe.classes
         submissions = read(files, are_new=True, classes=classes, beside=[calibrate_on, cost])
         if rows.labels is None and rows.recipe is None:
-            _require_named(submissions, classes)
-        labelled_of = _labelled_of(submissions, labelled)
+            _require_class_names(submissions, classes)
+        labelled_of = _match_labelled(submissions, labelled)
     records: list[Record] = []
     systems = {}
     for submission in submissions:
-        matrix, names = cost_of_flag(cost, submission)
+        matrix, names = parse_cost(cost, submission)
         options |= {"cost": matrix, "reject_costs": reject_cost}
-        system = _system(submission, labelled_of.get(submission.name), calibrate, options)
+        system = _prepare_new_rows(submission, labelled_of.get(submission.name), calibrate, options)
         records += _records(submission, decide_system(system, names))
         systems[submission.name] = system
     signature = signature_of(system.basis for system in systems.values())
-    read_as = describe_recipes(map(without_truth, recipes_of(submissions)))
+    read_as = describe_recipes(map(without_truth, list_recipes(submissions)))
     _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
-    return notes_of(systems)
+    return list_notes(systems)
 
 
-def _require_named(submissions: Iterable[Submission], classes: Sequence[str] | None) -> None:
-    """Raise InputError unless columns of new rows are named after the classes of labelled ones that have names."""
+def _require_class_names(submissions: Iterable[Submission], classes: Sequence[str] | None) -> None:
+    """Raise InputError if the labelled rows name classes, and columns of new rows have other names or another order."""
     for columns in [one.recipe.predictions for one in submissions]:
         if classes and len(columns) > 1 and tuple(map(class_name, columns)) != tuple(classes):
             raise InputError(
@@ -110,10 +110,10 @@ def _require_named(submissions: Iterable[Submission], classes: Sequence[str] | N
             )
 
 
-def _labelled_of(
+def _match_labelled(
     submissions: Sequence[Submission], labelled: Sequence[Submission]
 ) -> dict[str, Submission]:
-    """Return the labelled one of each system by its name; one and one need no names."""
+    """Return the labelled submission of each system by name; if there is one of each, names need not agree."""
     forms = {submission.form for submission in (*submissions, *labelled)}
     if len(forms) > 1:
         raise InputError("--calibrate-on", "forms_differ", forms=" and ".join(sorted(forms)))
@@ -126,18 +126,18 @@ def _labelled_of(
     return by_name
 
 
-def _system(
+def _prepare_new_rows(
     submission: Submission,
     labelled: Submission | None,
     method: str,
     options: Mapping[str, object],
 ) -> System:
-    """Return the system of new rows, recalibrated by a fit on labelled ones if there are any."""
-    with reword_errors({**REJECT_COST_WORDS, **OF_MISSING}):
+    """Return the system of new rows, recalibrated by a fit on labelled rows if there are any."""
+    with reword_errors({**REJECT_COST_WORDS, **MISSING_ADVICE}):
         system = prepare_submission(submission, options)
     if labelled is None:
         return system
-    with reword_errors(OF_MISSING):
+    with reword_errors(MISSING_ADVICE):
         of_labelled = prepare_submission(labelled, options)
     weight = of_labelled.options.sample_weight
     logs = log_posteriors_of(labelled, of_labelled)
@@ -154,7 +154,7 @@ def _show_rows(
     reject_cost: float,
     read: Sequence[str],
 ) -> None:
-    """Print what is decided, or write it, and print how rows were read."""
+    """Print the decisions; or write them, and print the recipes and the number of accepted rows."""
     if not output:
         print(to_csv(records, signature), end="")
     for path in output:
@@ -165,8 +165,8 @@ def _show_rows(
         print(f"{count:,} of {len(records):,} rows are accepted at reject cost {reject_cost:g}")
 
 
-def _records(submission: Submission, decided: RowDecisions) -> Iterator[Record]:
-    """Yield what is written of each row."""
+def _records(submission: Submission, decisions: RowDecisions) -> Iterator[Record]:
+    """Yield the record of each row: system, id or row number, decision, uncertainty, and whether it is accepted."""
     if submission.ids is None:
         which = "row"
         places = submission.rows.tolist()
@@ -175,10 +175,10 @@ def _records(submission: Submission, decided: RowDecisions) -> Iterator[Record]:
         places = submission.ids.to_pylist()
     for row, place in enumerate(places):
         record = {"system": submission.name, which: place}
-        if decided.decision is not None:
-            record["decision"] = decided.decision[row].item()
-        record["uncertainty"] = round(float(decided.uncertainty[row]), DECIMALS)
-        record["accepted"] = bool(decided.accepted[row])
+        if decisions.decision is not None:
+            record["decision"] = decisions.decision[row].item()
+        record["uncertainty"] = round(float(decisions.uncertainty[row]), DECIMALS)
+        record["accepted"] = bool(decisions.accepted[row])
         yield record
 
 
@@ -214,8 +214,8 @@ def choose_threshold(
     output: Output,
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
-    submissions = with_cost(cost, read_files(files, rows, part=by, metric=form, beside=[cost]))
-    with reword_errors(OF_MISSING):
+    submissions = set_cost(cost, read_files(files, rows, part=by, metric=form, beside=[cost]))
+    with reword_errors(MISSING_ADVICE):
         systems = prepare_submissions(submissions, **asdict(form))
     grid, records = chosen_costs(
         systems, budget=budget, max_risk=max_risk, level=interval, digits=output.digits
@@ -224,8 +224,8 @@ def choose_threshold(
         chosen = {"budget": budget, "max_risk": max_risk, "level": interval}
         flags = {"rows": asdict(rows), "form": asdict(form), "cost": cost, "by": by}
         write_lock(lock, systems, submissions, records, chosen=chosen, flags=flags)
-    output.show(grid, records, recipes=recipes_of(submissions))
-    return notes_of(systems)
+    output.show(grid, records, recipes=list_recipes(submissions))
+    return list_notes(systems)
 
 
 def check_versions(
@@ -247,11 +247,11 @@ def check_versions(
         rows = RowFlags(recipe=against)
     cost = locked.flags["cost"]
     read = read_files(files, rows, part=locked.flags.get("by"), metric=form, beside=[cost, against])
-    submissions = with_cost(cost, read)
-    with reword_errors(OF_MISSING):
+    submissions = set_cost(cost, read)
+    with reword_errors(MISSING_ADVICE):
         systems = prepare_submissions(submissions, **asdict(form))
     checks = check_systems(locked, submissions, systems)
-    recipes = recipes_of(submissions)
+    recipes = list_recipes(submissions)
     grid, shown = checked_versions(checks, systems, digits=output.digits)
     output.show(
         grid,
@@ -260,6 +260,6 @@ def check_versions(
         recipes,
         further={"sentences": grid.above, "passed": not any(one.failed for one in checks.values())},
     )
-    notes = notes_of(systems)
+    notes = list_notes(systems)
     notes += [(name, note) for name, check in checks.items() for note in check.notes]
     return Outcome(notes, status=int(any(one.failed for one in checks.values())))

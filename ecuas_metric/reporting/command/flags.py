@@ -1,6 +1,6 @@
-"""The commands: their help, and the parameters of their functions -> flags.
+"""The commands, their help, and their flags, which are the parameters of their functions.
 
-A signature says the names, types, defaults and help of the flags; its module is imported when one is called.
+A signature has the names, types, defaults and help of the flags; its module is imported when the command is called.
 """
 
 import argparse
@@ -25,35 +25,35 @@ _RULES = {
     float: "takes a number",
     tuple[float, ...]: INPUT_RULES["not_numbers_and_commas"],
 }
-# of a parameter without a value, one that is repeatable, and the files
+# by type: a flag without a value, a repeatable one, and the files
 _ACTIONS: Mapping[Any, dict[str, Any]] = {
     bool: {"action": "store_true"},
     Sequence[str]: {"action": "append"},
     list[str]: {"nargs": "*"},
 }
-_UNSAID = (None, (), inspect.Parameter.empty)  # defaults that the help has not
-# of flags elsewhere, and once here -> the flag that has this meaning
+_HIDDEN_DEFAULTS = (None, (), inspect.Parameter.empty)  # that the help does not show
+# names that other tools, or earlier versions, have for a flag -> this flag
 OTHER_NAMES = {"--alpha": "--interval", "--confidence-level": "--interval", "--level": "--interval"}
-OF_OTHERS = 0.8  # how near another flag is to what a flag of another command may be a slip for
+OTHER_CUTOFF = 0.8  # least similarity of a flag to suggest it for the flag of another command
 
 
 class UsageError(ValueError):
-    """A command line that asks for nothing that there is."""
+    """A command line with unknown flags, or flags that do not fit together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """What `Annotated` says of a parameter besides its type."""
+    """The annotation of a parameter besides its type."""
 
     help: str
     metavar: str = ""
     choices: Sequence[str] = ()
-    needs: tuple[str, ...] = ()  # parameters: without any of them it has no effect
-    reads: bool = False  # whether its value is a file, or several, that are read
+    needs: tuple[str, ...] = ()  # parameters, one of which must be set for it to have an effect
+    reads: bool = False  # whether its value names files that are read
     writes: tuple[
         str, ...
     ] = ()  # patterns of the files that are written below its value, "" for itself
-    beside: str = ""  # what it adds to the names of further files beside those of --output
+    beside: str = ""  # suffix of the names of further files that it writes beside those of --output
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +64,29 @@ class Parameter:
     kind: Any  # bool, str, int, float, tuple[float, ...] (separated by commas), Sequence[str] (repeatable)
     flag: Flag
     default: object = False
-    group: str = ""  # under which the help has it
+    group: str = ""  # its title in the help
 
     @property
     def is_required(self) -> bool:
-        """Whether it has no default, as the files."""
+        """Whether it has no default: the files."""
         return self.default is inspect.Parameter.empty
 
     @property
     def text(self) -> str:
-        """What the command line calls it."""
-        return self.flag.metavar if self.is_required else flag_of(self.name)
+        """Its name on the command line."""
+        return self.flag.metavar if self.is_required else flag_name(self.name)
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
-        """Add it to a parser or a group of one, whose values hold it only where it is given."""
-        how = _ACTIONS.get(self.kind, {"type": self.value_of})
+        """Add it to a parser, or a group of one, whose result has it only if it is set."""
+        how = _ACTIONS.get(self.kind, {"type": self.parse_value})
         if self.kind is not bool:
             how = how | {"metavar": self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"}
         name = self.name if self.is_required else self.text
         text = self.flag.help + self._default()
         parser.add_argument(name, help=text, default=argparse.SUPPRESS, **how)
 
-    def value_of(self, text: str) -> object:
-        """Return the value that a text stands for."""
+    def parse_value(self, text: str) -> object:
+        """Return the value in a text; else ArgumentTypeError."""
         choices = self.flag.choices
         if choices and text not in choices:
             raise argparse.ArgumentTypeError(f"must be one of {', '.join(choices)}; got {text!r}")
@@ -101,7 +101,7 @@ class Parameter:
             raise argparse.ArgumentTypeError(f"{_RULES[kind]}; got {text!r}") from None
 
     def _default(self) -> str:
-        if self.kind is bool or self.default in _UNSAID:
+        if self.kind is bool or self.default in _HIDDEN_DEFAULTS:
             return ""
         values = self.default if isinstance(self.default, tuple) else [self.default]
         texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
@@ -110,14 +110,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A subcommand: the functions that do it, and its help."""
+    """A subcommand: its functions and its help."""
 
-    # MODULE:NAME by the parameter that chooses each; "" where none is given
+    # parameter that chooses a function, "" for none -> MODULE:NAME of the function
     forms: Mapping[str, str]
     description: str = ""
     epilog: str = ""
     usage: str = "FILE [FILE ...]"
-    # what to do instead of a flag that it has not
+    # a flag that it does not have -> what to do instead
     hints: Mapping[str, str] = field(default_factory=dict)
 
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -128,17 +128,17 @@ class Command:
         """Return the parameters of all forms by their names."""
         parameters: dict[str, Parameter] = {}
         for function in self.functions().values():
-            for one in parameters_of(function):
+            for one in list_parameters(function):
                 parameters.setdefault(one.name, one)
         return parameters
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help whose lines end where the screen does; in texts each goes on below what it says."""
+    """Help in lines of the width of the screen, with hanging indents as the texts need them."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines: list[str] = []
-        for layout, together in itertools.groupby(text.splitlines(), _Layout.of_line):
+        for layout, together in itertools.groupby(text.splitlines(), _Layout.from_line):
             are_one = layout.hang == layout.indent
             parts = list(together)
             for line in [" ".join([parts[0], *map(str.strip, parts[1:])])] if are_one else parts:
@@ -147,15 +147,15 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class _Layout(NamedTuple):
-    """How a line of a text goes on: a paragraph below its beginning, a command or a row of a list further right."""
+    """How a line of help is wrapped: a paragraph flush, a command or a row of a list with a hanging indent."""
 
     indent: int
     hang: int
     end: str = ""
 
     @classmethod
-    def of_line(cls, line: str) -> "_Layout":
-        """Return the layout of a line; lines of one paragraph have the same."""
+    def from_line(cls, line: str) -> "_Layout":
+        """Return the layout of a line, the same for all lines of a paragraph."""
         indent = len(line) - len(line.lstrip())
         gap = re.search(r"(?<=\S) {2,}(?=\S)", line)
         if gap:
@@ -165,7 +165,7 @@ class _Layout(NamedTuple):
         return cls(indent, indent if line else -1)
 
     def wrap(self, line: str, width: int) -> list[str]:
-        """Return a line as lines of this width."""
+        """Return a line wrapped to lines of this width."""
         lines = textwrap.wrap(
             line,
             width - len(self.end),
@@ -181,8 +181,8 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message.removeprefix('argument ').replace(': ', ' ', 1)}.")
 
 
-def flag_of(name: str) -> str:
-    """Return the flag of a parameter."""
+def flag_name(name: str) -> str:
+    """Return the flag of a parameter: --reject-costs of reject_costs."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -192,13 +192,13 @@ def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
 
 
 @functools.cache
-def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """Return the parameters of a function; those that are dataclasses stand for their fields."""
+def list_parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """Return the parameters of a function, with the fields of those that are dataclasses."""
     parameters: list[Parameter] = []
     for one in _signature(function).values():
         if is_dataclass(one.annotation):
             group = getattr(one.annotation, "GROUP", "")
-            of_class = parameters_of(one.annotation)  # type: ignore[arg-type]
+            of_class = list_parameters(one.annotation)  # type: ignore[arg-type]
             parameters += [replace(field, group=group) for field in of_class]
         else:
             kind, flag = get_args(one.annotation)
@@ -210,7 +210,7 @@ def call(
     function: Callable[..., Any],
     values: Mapping[str, object],
 ) -> Any:
-    """Call a function with those of the values that are its parameters, or fields of their dataclasses."""
+    """Return the result of a function called with those values that are its parameters, or fields of these."""
     arguments = {}
     for name, one in _signature(function).items():
         if is_dataclass(one.annotation):
@@ -422,17 +422,17 @@ def parse(
     name: str,
     argv: Sequence[str],
 ) -> tuple[Callable[..., Any], Mapping[str, object]]:
-    """Return the function that a command line calls, and its values; UsageError if it does not take what is given."""
+    """Return the function that a command line calls, and the values that it sets; UsageError for wrong flags."""
     command = COMMANDS[name]
     functions = command.functions()
     parameters = command.parameters()
-    values, unknown = _parser_of(name).parse_known_intermixed_args(argv)
+    values, unknown = _make_parser(name).parse_known_intermixed_args(argv)
     for text in unknown:
-        raise UsageError(_unknown(text.partition("=")[0], name))
+        raise UsageError(_describe_unknown(text.partition("=")[0], name))
     arguments = vars(values)
     form = next((one for one in functions if one in arguments), "")
     function = functions[form]
-    accepted = {one.name: one for one in parameters_of(function)}
+    accepted = {one.name: one for one in list_parameters(function)}
     for other in arguments.keys() - accepted.keys():
         _refuse(parameters[other], parameters.get(form), functions)
     if "files" in accepted and not arguments.get("files"):
@@ -443,7 +443,7 @@ def parse(
 
 
 @functools.cache
-def _parser_of(name: str) -> _Parser:
+def _make_parser(name: str) -> _Parser:
     """Return the parser of a command."""
     command = COMMANDS[name]
     documented = inspect.getdoc(command.functions()[""]) or ""
@@ -470,7 +470,7 @@ def _require_needs(
     accepted: Mapping[str, Parameter],
     arguments: Mapping[str, object],
 ) -> None:
-    """Raise UsageError if a parameter is there without any of those that it needs."""
+    """Raise UsageError if a parameter is set, but none of those that it needs."""
     for name in arguments:
         needs = [accepted[need] for need in accepted[name].flag.needs if need in accepted]
         if needs and not any(need.name in arguments or need.default for need in needs):
@@ -481,34 +481,34 @@ def _require_needs(
 def _refuse(
     parameter: Parameter, chooser: Parameter | None, functions: Mapping[str, Callable[..., Any]]
 ) -> NoReturn:
-    """Raise UsageError for a parameter that another form takes than that of the flag which chooses one."""
+    """Raise UsageError for a parameter that the chosen form of a command does not take."""
     if chooser is not None:
         chosen = f"{chooser.text} {chooser.flag.metavar}".rstrip()
         raise UsageError(f"{parameter.text} cannot be used with {chosen}.")
     takers = []
     for name, function in functions.items():
-        if parameter in parameters_of(function):
-            takers.append(flag_of(name))
+        if parameter in list_parameters(function):
+            takers.append(flag_name(name))
     raise UsageError(f"{parameter.text} requires {' or '.join(takers)}.")
 
 
-def _unknown(flag: str, name: str) -> str:
-    """Say which flag an unknown one may be, of the same command or of another."""
+def _describe_unknown(flag: str, name: str) -> str:
+    """Return the message on an unknown flag: whose it is, or which one it may be."""
     flags = {}
     for other, command in COMMANDS.items():
         flags[other] = [one.text for one in command.parameters().values()]
     holders = [f"ecuas {other}" for other, texts in flags.items() if flag in texts]
     hint = COMMANDS[name].hints.get(flag, "")
     if holders:
-        near = "" if hint else _meant(flag, flags[name], cutoff=OF_OTHERS)
+        near = "" if hint else _suggest(flag, flags[name], cutoff=OTHER_CUTOFF)
         what = f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}."
         return " ".join(filter(None, [what, hint, near]))
-    nearest = _meant(flag, flags[name]) or _meant_elsewhere(flag, flags)
+    nearest = _suggest(flag, flags[name]) or _suggest_elsewhere(flag, flags)
     return f"there is no {flag}. {nearest or f'See ecuas {name} --help.'}"
 
 
-def _meant_elsewhere(flag: str, flags: Mapping[str, Sequence[str]]) -> str:
-    """Ask whether an unknown flag is the nearest one of all commands, or one that has its meaning."""
+def _suggest_elsewhere(flag: str, flags: Mapping[str, Sequence[str]]) -> str:
+    """Return the question whether the most similar flag of all commands is meant, or one with the same meaning."""
     homes = {text: other for other, texts in reversed([*flags.items()]) for text in texts}
     near = difflib.get_close_matches(flag, homes, 1)
     for text in [*near, OTHER_NAMES.get(flag, "")]:
@@ -517,14 +517,14 @@ def _meant_elsewhere(flag: str, flags: Mapping[str, Sequence[str]]) -> str:
     return ""
 
 
-def _meant(
+def _suggest(
     flag: str,
     flags: Sequence[str],
     *,
     cutoff: float = 0.6,
     whose: str = "",
 ) -> str:
-    """Ask whether an unknown flag is the nearest of these, or the one that has its meaning; nothing if none is near."""
+    """Return the question whether the most similar of these flags, or one with the same meaning, is meant; or ""."""
     near = difflib.get_close_matches(flag, flags, 1, cutoff)
     other_name = OTHER_NAMES.get(flag, "")
     if other_name in flags:

@@ -27,7 +27,7 @@ from ..report import (
 )
 from ..tables import screen_width, wrapped
 from ..text import explain as sentences_of
-from .flags import Flag, flag_of
+from .flags import Flag, flag_name
 from .parameters import (
     MACRO,
     BinnedOptions,
@@ -38,11 +38,11 @@ from .parameters import (
     PairFlags,
     ReportOutput,
     Seed,
-    metrics_of,
+    list_set_options,
     option,
-    options_set,
+    select_metrics,
 )
-from .reading import Said, SystemFlags, read_files, recipes_of, with_cost
+from .reading import CommandLine, SystemFlags, list_recipes, read_files, set_cost
 
 
 def score_in_memory(
@@ -80,17 +80,19 @@ def score_in_memory(
         unlabelled="bounds",
         beside=[made.cost],
     )
-    submissions = with_cost(made.cost, read)
+    submissions = set_cost(made.cost, read)
     systems, unlabelled = prepare_open(submissions, **options)
     if is_bounded(unlabelled):
         _require_labels({"explain": explain, "calibrate": made.calibrate})
     systems, submissions = made.with_recalibrated(systems, submissions, options)
-    asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
+    asked = select_metrics(
+        output, systems, list_set_options(options, is_binned=figures is not None)
+    )
     report = make_report(systems, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
-    said = Said(files, [rows, metric, made])
+    said = CommandLine(files, [rows, metric, made])
     hints = [] if is_bounded(unlabelled) else _hints(report, systems, said, by)
-    output.show_report(report, keys, hints=hints, recipes=recipes_of(submissions))
+    output.show_report(report, keys, hints=hints, recipes=list_recipes(submissions))
     notes = report.notes()
     if by:
         from ..averages import macro_averages
@@ -106,7 +108,7 @@ def score_in_memory(
     return not_below(notes)
 
 
-def _hints(report: Report, systems: Systems, said: Said, by: str | None) -> Iterator[str]:
+def _hints(report: Report, systems: Systems, said: CommandLine, by: str | None) -> Iterator[str]:
     """Yield which commands take these same files next."""
     if "-" in said.files:
         return
@@ -156,7 +158,7 @@ def _require_labels(flags: Mapping[str, object]) -> None:
     """Raise InputError for a flag that is set and needs the correctness of all answers."""
     for name, value in flags.items():
         if value:
-            raise InputError(flag_of(name), "needs_all_labels", advice="label_or_bound")
+            raise InputError(flag_name(name), "needs_all_labels", advice="label_or_bound")
 
 
 def _show_averages(
@@ -166,7 +168,7 @@ def _show_averages(
     if averages is None:
         return []
     chosen = [key for key in keys if key in averages.keys]
-    grid = report_grid(averages, digits=output.digits, keys=output.columns_of(chosen))
+    grid = report_grid(averages, digits=output.digits, keys=output.table_keys(chosen))
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
     # which stands below the table of the parts
     grid = replace(grid, above=above, legend=(), hints=())

@@ -1,4 +1,4 @@
-"""What a command reads it does not write: one check of all of its files, by whichever of their names."""
+"""A command does not overwrite what it reads: one check of all its files, whatever their names."""
 
 import glob
 import os
@@ -14,12 +14,12 @@ from ...errors import FileError
 from ...files.read import STANDARD_INPUT, list_parts
 from ...files.runs import FILE_NAMES
 from .flags import Parameter
-from .parameters import beside
+from .parameters import sibling_path
 from .reading import parse_file
 
-# what is read of a folder, besides the parts of a table
-_OF_FOLDERS = re.compile("|".join([*FILE_NAMES.values(), r".*\.parquet"]))
-_Given = tuple[Parameter, list[str]]  # with its values
+# files that are read in a folder, besides the parts of a table
+_FOLDER_FILES = re.compile("|".join([*FILE_NAMES.values(), r".*\.parquet"]))
+_Values = tuple[Parameter, list[str]]  # with its values
 
 
 class _Output(NamedTuple):
@@ -33,22 +33,22 @@ class _Output(NamedTuple):
         return FileError(self.name, rule, advice=advice, flag=self.flag)
 
 
-def require_kept(parameters: Iterable[Parameter], values: Mapping[str, object]) -> None:
-    """Raise FileError if a file that a command reads would be overwritten, or one would be written twice."""
-    given = [(one, _texts(values.get(one.name, one.default))) for one in parameters]
-    written = _written(given)
+def refuse_overwriting(parameters: Iterable[Parameter], values: Mapping[str, object]) -> None:
+    """Raise FileError if a command would overwrite a file that it reads, or write one twice."""
+    by_parameter = [(one, _select_texts(values.get(one.name, one.default))) for one in parameters]
+    written = _written(by_parameter)
     if not any(isinstance(identity, tuple) for identity in written):
         return  # none is there, and a folder that is read may hold very many
-    for path in filter(os.path.exists, _inputs(given)):
+    for path in filter(os.path.exists, _inputs(by_parameter)):
         identity = _identity(path)
         if identity in written:
             raise written[identity].error("file_is_read")
 
 
-def _written(given: Sequence[_Given]) -> dict[object, _Output]:
+def _written(by_parameter: Sequence[_Values]) -> dict[object, _Output]:
     """Return what is written by the identity of each file; FileError if one is written twice."""
     written: dict[object, _Output] = {}
-    for output in _outputs(given):
+    for output in _outputs(by_parameter):
         identity = _identity(output.path)
         before = written.get(identity)
         if before and (output.is_named or (output.flag and not before.flag)):
@@ -57,21 +57,21 @@ def _written(given: Sequence[_Given]) -> dict[object, _Output]:
     return written
 
 
-def _texts(value: object) -> list[str]:
-    """Return which of the values of a parameter, one or several, are texts."""
+def _select_texts(value: object) -> list[str]:
+    """Return the texts among the value, or values, of a parameter."""
     values = value if isinstance(value, list | tuple) else [value]
     return [one for one in values if isinstance(one, str)]
 
 
-def _outputs(given: Sequence[_Given]) -> Iterator[_Output]:
-    """Yield what a command writes, or may write in a folder where that is there."""
+def _outputs(by_parameter: Sequence[_Values]) -> Iterator[_Output]:
+    """Yield the files that a command writes; of a folder those that are there and may be overwritten."""
     yield _Output(1, "standard output")
     yield _Output(2, "standard error")
-    suffixes = list(filter(None, (one.flag.beside for one, texts in given if texts)))
-    for one, texts in given:
+    suffixes = list(filter(None, (one.flag.beside for one, texts in by_parameter if texts)))
+    for one, texts in by_parameter:
         if "" in one.flag.writes:
             further = product(texts, suffixes if one.name == "output" else ())
-            for path in (*texts, *starmap(beside, further)):
+            for path in (*texts, *starmap(sibling_path, further)):
                 yield _Output(path, path, one.text, is_named=True)
             continue
         for folder, pattern in product(texts, one.flag.writes):
@@ -79,9 +79,9 @@ def _outputs(given: Sequence[_Given]) -> Iterator[_Output]:
                 yield _Output(file, file, one.text)
 
 
-def _inputs(given: Sequence[_Given]) -> Iterator[str | int]:
+def _inputs(by_parameter: Sequence[_Values]) -> Iterator[str | int]:
     """Yield the files that a command reads, and the number of standard input."""
-    for one, texts in given:
+    for one, texts in by_parameter:
         for text in texts if one.flag.reads else ():
             path = parse_file(text).path
             if path == STANDARD_INPUT:
@@ -91,24 +91,24 @@ def _inputs(given: Sequence[_Given]) -> Iterator[str | int]:
 
 
 def _files_read(path: str) -> Iterator[str]:
-    """Yield the files that may be read of a path, a folder, a pattern, or an address on this machine.
+    """Yield the files that may be read for a path, a folder, a pattern, or an address on this machine.
 
-    In memory a path is what is written; out of core "~" is a home, and "file:" and caches before "::" are addresses.
+    In memory a path is taken literally; out of core "~" is the home folder, and "file:" and "cache::" begin addresses.
     """
     from fsspec.implementations.local import LocalFileSystem
 
     files = LocalFileSystem()
     address = files._strip_protocol(path.rpartition("::")[2])
     for place in dict.fromkeys((path, address)):
-        yield from _files_at(place, files)
+        yield from _list_files(place, files)
 
 
-def _files_at(place: str, files: Any) -> Iterator[str]:
+def _list_files(place: str, files: Any) -> Iterator[str]:
     if os.path.isdir(place):
         with suppress(FileError):
             yield from (os.path.join(place, part) for part in list_parts(Path(place)))
         names = files.find(place)
-        yield from (name for name in names if _OF_FOLDERS.fullmatch(os.path.basename(name)))
+        yield from (name for name in names if _FOLDER_FILES.fullmatch(os.path.basename(name)))
     elif glob.has_magic(place) and not os.path.exists(place):
         yield from files.glob(place)
     else:
@@ -118,7 +118,10 @@ def _files_at(place: str, files: Any) -> Iterator[str]:
 
 
 def _identity(path: str | int) -> object:
-    """Return device and number of a file, or the path of one that is not there; what is no file equals nothing."""
+    """Return what is equal for names of the same file: device and number, or the real path of a missing one.
+
+    What is no file, such as a pipe, equals nothing.
+    """
     try:
         status = os.stat(path)
     except (OSError, ValueError):

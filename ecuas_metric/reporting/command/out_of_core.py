@@ -25,10 +25,10 @@ from .parameters import (
     Normalize,
     ReadingFlags,
     ReportOutput,
-    asked_keys,
-    options_set,
+    list_set_options,
+    select_keys,
 )
-from .reading import parse_file, readings_of, require_use
+from .reading import make_readings, parse_file, refuse_idle_flags
 
 if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in memory do not need
     from ...scale.storage import Collection
@@ -82,7 +82,7 @@ def score_out_of_core(
     checked_options(**reading)
     collection, recipes = _collect(files, columns, by, metric, engine=engine)
     _write(state, collection)
-    added = options_set(metric.options(), is_binned=bool(figures or state))
+    added = list_set_options(metric.options(), is_binned=bool(figures or state))
     notes = _show(collection, reading, added, output, figures, recipes)
     read = {recipe.digest(): recipe for recipe in recipes}
     for name, summary in collection.states.items():
@@ -117,7 +117,7 @@ def merge_states(
     checked_options(**reading)
     collection = merge_collections(map(read_collection, files), names=files)
     _write(state, collection)
-    return _show(collection, reading, options_set(reading), output, figures)
+    return _show(collection, reading, list_set_options(reading), output, figures)
 
 
 def _require_new(state: str | None) -> None:
@@ -148,7 +148,7 @@ def _collect(
     from ...scale.rows import STATE_OPTIONS
 
     files = [parse_file(text) for text in texts]
-    reading, *others = readings_of(columns, metric, files, roles={"part": by})
+    reading, *others = make_readings(columns, metric, files, roles={"part": by})
     if any(other != reading for other in others):
         raise InputError("--columns", "different_columns")
     options = {name: value for name, value in metric.options().items() if name in STATE_OPTIONS}
@@ -161,7 +161,7 @@ def _collect(
         engine=engine,
         progress=engine == "local" and sys.stderr.isatty(),
     )
-    require_use([columns, metric], recipes)
+    refuse_idle_flags([columns, metric], recipes)
     return collection, recipes
 
 
@@ -178,7 +178,7 @@ def _show(
 
     first = next(iter(collection.states.values()))
     options = first.options.replace(normalize=reading["normalize"], decompose=reading["decompose"])
-    keys = asked_keys(output.metrics, first.none, options, added)
+    keys = select_keys(output.metrics, first.none, options, added)
     results = {}
     for name, state in collection.states.items():
         with reword_errors({"a state": f"the state of {name!r}"}):
@@ -189,7 +189,7 @@ def _show(
     output.show_report(
         report,
         keys,
-        notes=_bounds_lines(results, output.columns_of(keys)),
+        notes=_bounds_lines(results, output.table_keys(keys)),
         recipes=recipes,
     )
     if figures:

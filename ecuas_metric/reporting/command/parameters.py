@@ -1,6 +1,6 @@
-"""The flags that several commands share, each declared once, and what they say of the metrics that are shown.
+"""Flags that several commands share, each declared once, and the choice of metrics by --metrics.
 
-What a command takes together is a dataclass.
+Flags that go together are a dataclass.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ from ...options import DEFAULTS, OPTIONS, WEIGHTS, Options
 from ...results import value_keys
 from ..report import Notes, Report, Systems, main_keys, report_grid, report_records, title
 from ..tables import Grid, Record, check_suffix, screen_width, table_text, to_text, write
-from .flags import Flag, flag_of
+from .flags import Flag, flag_name
 
 
 def option(
@@ -36,14 +36,20 @@ def option(
     choices: Sequence[str] = (),
     needs: tuple[str, ...] = (),
 ) -> Flag:
-    """Return the flag of an option of the metric, which its table explains."""
+    """Return the flag of an option of `compute`, with its help from `OPTIONS`."""
     text = OPTIONS[name].help
     return Flag(text[0].lower() + text[1:], metavar, choices, needs)
 
 
-_NAMES = {"bins": "n_bins"}  # of flags -> of options
-ADDING = ("normalize", "decompose", "calibration", "reject_costs", "n")  # options that add numbers
-_LIKE = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depends on it
+_NAMES = {"bins": "n_bins"}  # a flag -> its option, if that has another name
+ADDING_OPTIONS = (
+    "normalize",
+    "decompose",
+    "calibration",
+    "reject_costs",
+    "n",
+)  # options that add numbers
+_SAME_EFFECT = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depends on it
 # the parameter in the name of a number
 _NUMBER = re.compile(r"_(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf)(?=_|\s|$)")
 MACRO = "macro"  # the suffix of the files of averages
@@ -95,7 +101,7 @@ OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRowFlags:
-    """What the columns of files mean, also of rows without a truth."""
+    """How files are read whose rows may have no truth."""
 
     GROUP: ClassVar[str] = "files and columns"
 
@@ -231,7 +237,7 @@ class PairFlags(RowFlags):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormOptions:
-    """What predictions are, and what stands for those that are missing."""
+    """Flags for the form of predictions, and for missing ones."""
 
     GROUP: ClassVar[str] = "metrics"
 
@@ -248,7 +254,7 @@ class FormOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricOptions(FormOptions):
-    """Options of the metric that every command on files has."""
+    """Options of `compute` that every command on files has."""
 
     n: OrdersN = DEFAULTS.n
     renormalize: Renormalize = False
@@ -258,21 +264,21 @@ class MetricOptions(FormOptions):
     weights_are: Annotated[str | None, option("weights_are", choices=WEIGHTS)] = None
 
     def options(self) -> dict[str, object]:
-        """Return the options of `compute` that these are."""
+        """Return the flags as options of `compute`."""
         values = dataclasses.asdict(self)
         return {_NAMES.get(name, name): value for name, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinnedOptions(MetricOptions):
-    """Those of commands that show the ECE."""
+    """Options of commands that show the ECE."""
 
     bins: Annotated[int, option("n_bins", "BINS")] = DEFAULTS.n_bins
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a command notes, and its exit status: 1 where a verdict fails it."""
+    """The notes of a command, and its exit status: 1 if a gate or a check fails."""
 
     notes: Notes
     status: int = 0
@@ -280,7 +286,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """How a table is shown, and where it is written."""
+    """Flags for how a table is shown, and where it is written."""
 
     GROUP: ClassVar[str] = "output"
 
@@ -302,7 +308,7 @@ class Output:
     ] = ()
 
     def __post_init__(self) -> None:
-        """Raise FileError, before anything is computed, if a file has no format."""
+        """Raise FileError, before anything is computed, if a file has an unknown format."""
         for path in self.files:
             check_suffix(path)
 
@@ -313,7 +319,7 @@ class Output:
 
     @property
     def stream(self) -> str:
-        """The suffix of what standard output has in the place of the text; none if it has the text."""
+        """The suffix of the format that replaces the text on standard output; "" if the text is printed."""
         return ""
 
     def show(
@@ -326,9 +332,9 @@ class Output:
         *,
         further: Mapping[str, object] | None = None,
     ) -> None:
-        """Print how files were read and a table, or a text that says all of that, and write it to all files.
+        """Print the recipes and a table, or `text` in place of both, and write the table to all files.
 
-        JSON also has the recipes, what the numbers of each system depend on, and `further` fields.
+        JSON also has the recipes, the `bases` of the numbers by system, and `further` fields.
         """
         read = describe_recipes(recipes)
         if not self.stream:
@@ -348,12 +354,12 @@ class Output:
         records: Sequence[Record],
         suffix: str,
     ) -> None:
-        """Print another table, and write it to the files `beside` those of the first."""
+        """Print a second table, and write it to files beside those of the first one."""
         unsigned = replace(grid, signature="")  # that stands below the first
         if not self.stream:
             print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
         for path in self.files:
-            write(beside(path, suffix), grid, records)
+            write(sibling_path(path, suffix), grid, records)
 
 
 def _origin_fields(recipes: Sequence[Recipe], bases: Mapping[str, Basis]) -> dict[str, object]:
@@ -366,20 +372,20 @@ def _origin_fields(recipes: Sequence[Recipe], bases: Mapping[str, Basis]) -> dic
     return fields
 
 
-def beside(path: str, suffix: str) -> str:
-    """Return the file of another table beside that of the first: with a suffix to its name."""
+def sibling_path(path: str, suffix: str) -> str:
+    """Return a path with a suffix added to the name: table_macro.csv for table.csv."""
     first = Path(path)
     return str(first.with_stem(f"{first.stem}_{suffix}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricOutput(Output):
-    """Which metrics are shown."""
+    """Flags for which metrics are shown, and how."""
 
     metrics: Metrics = None
 
     def __post_init__(self) -> None:
-        """Raise FileError if a file has no format, and InputError if further names stand among the files."""
+        """Raise an error if a file has an unknown format, or --metrics ends in a comma."""
         Output.__post_init__(self)
         if self.metrics is not None and self.metrics.rstrip().endswith(","):
             raise InputError("--metrics", "ends_with_comma", value=self.metrics)
@@ -387,14 +393,14 @@ class MetricOutput(Output):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOutput(MetricOutput):
-    """What is shown of a report, and where it is written."""
+    """Flags for what is shown of a report, and where it is written."""
 
     full: Annotated[
         bool, Flag("show all metrics, not only the main ones; .csv and .json always have all")
     ] = False
 
     def __post_init__(self) -> None:
-        """Raise FileError if a file has no format, and InputError if all metrics and some are asked for."""
+        """Raise an error if a file has an unknown format, or --full stands beside --metrics."""
         MetricOutput.__post_init__(self)
         if self.full and self.metrics is not None:
             raise InputError("--full", "idle_beside_metrics")
@@ -409,7 +415,7 @@ class ReportOutput(MetricOutput):
         recipes: Sequence[Recipe] = (),
     ) -> None:
         """Print the table of a report, with further notes and hints below it, and write it to all files."""
-        grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
+        grid = report_grid(report, digits=self.digits, keys=self.table_keys(keys))
         grid = replace(
             grid,
             notes=[*grid.notes, *notes],
@@ -418,37 +424,39 @@ class ReportOutput(MetricOutput):
         bases = {name: results.basis for name, results in report.results.items()}
         self.show(grid, report_records(report, keys=keys), recipes=recipes, bases=bases)
 
-    def columns_of(self, keys: Sequence[Key]) -> list[Key]:
-        """Return which of the keys have a column."""
+    def table_keys(self, keys: Sequence[Key]) -> list[Key]:
+        """Return the keys that have a column in the table."""
         return list(keys) if self.full or self.metrics is not None else main_keys(keys)
 
 
-def options_set(
+def list_set_options(
     options: Mapping[str, object],
     *,
     is_binned: bool = False,
 ) -> list[str]:
-    """Return which of the options that not all numbers depend on are not the default ones.
+    """Return the names of options that are not at their defaults and that not all numbers depend on.
 
-    Where the bins are also shown or kept otherwise (`is_binned`), these are not among them.
+    `is_binned` says that bins have an effect anyway, so that they are not among them.
     """
-    names = ADDING if is_binned else (*ADDING, "n_bins")
+    names = ADDING_OPTIONS if is_binned else (*ADDING_OPTIONS, "n_bins")
     return [name for name in names if name in options and options[name] != getattr(DEFAULTS, name)]
 
 
 # ---- which metrics a command shows: the names after --metrics -> keys ----
 
 
-def metrics_of(output: MetricOutput, systems: Systems, options: Sequence[str]) -> list[Key] | None:
-    """Return the requested metrics, on which options that are set must have an effect; None is all."""
+def select_metrics(
+    output: MetricOutput, systems: Systems, options: Sequence[str]
+) -> list[Key] | None:
+    """Return the metrics of --metrics, None for all; InputError if a set option has no effect on them."""
     first = next(iter(systems.values()))
-    return asked_keys(output.metrics, first.decisions, first.options, options)
+    return select_keys(output.metrics, first.decisions, first.options, options)
 
 
-def asked_keys(
+def select_keys(
     text: str | None, decisions: Decisions, options: Options, flags: Collection[str]
 ) -> list[Key] | None:
-    """Return the metrics of a system that a text names, on which flags that are set have an effect; None is all."""
+    """Return the metrics of a system that a text names, None for all; InputError if a flag has no effect on them."""
     if text is None:
         return None
     named = [
@@ -456,39 +464,39 @@ def asked_keys(
         for name, metric in METRICS.items()
         if metric.when == "named" and metric.applies(decisions)
     ]
-    return chosen_keys(text, [*value_keys(decisions, options), *named], flags)
+    return match_keys(text, [*value_keys(decisions, options), *named], flags)
 
 
-def chosen_keys(
+def match_keys(
     text: str | None,
     keys: Sequence[Key],
     options: Collection[str] = (),
 ) -> list[Key]:
-    """Return those of the keys that a text names by keys or titles, separated by commas; None is all.
+    """Return those of the keys that a text names by key or title, separated by commas; all for None.
 
-    InputError names what cannot be chosen, and which of the `options` that are set changes nothing that is chosen.
+    InputError for an unknown name, and if one of the set `options` has no effect on the chosen keys.
     """
     if text is None:
         return list(keys)
-    names = _names_of(keys)
+    names = _keys_by_name(keys)
     words = [word for word in map(str.strip, text.split(",")) if word]
     chosen: dict[Key, None] = {}
     for word in words or [text]:
-        meant = list(_keys_of_word(_simple(word), names))
-        if not meant:
-            raise _unknown(word, keys)
-        chosen |= dict.fromkeys(meant)
+        possible = list(_match_word(_normalize_name(word), names))
+        if not possible:
+            raise _unknown_metric_error(word, keys)
+        chosen |= dict.fromkeys(possible)
     for name in options:
-        if not any(_LIKE.get(name, name) in key.options for key in chosen):
+        if not any(_SAME_EFFECT.get(name, name) in key.options for key in chosen):
             raise InputError(name, "idle_flag", got=", ".join(map(str, chosen)))
     return list(chosen)
 
 
-def _keys_of_word(
+def _match_word(
     word: str,
     names: Mapping[str, Sequence[Key]],
 ) -> Iterator[Key]:
-    """Yield the keys that a word names; metrics of which any number may be asked for are named with it."""
+    """Yield the keys that a word names; for metrics with any parameter, such as risk_at_coverage_0.9, a new one."""
     for key in names.get(word, []):
         if key.parameter is not None or not key.entry.parameter:
             yield key
@@ -499,63 +507,63 @@ def _keys_of_word(
                 yield Key(key.metric, float(number[1]))
 
 
-def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
-    """Return what each name stands for: a number, or a metric for all n or all reject costs."""
+def _keys_by_name(keys: Sequence[Key]) -> dict[str, list[Key]]:
+    """Return keys by name: a single number, or a metric with all its n or reject costs."""
     names: dict[str, list[Key]] = {}
     for key in keys:
         if not key.variant:
             for name in (key.metric, key.entry.title):
-                names.setdefault(_simple(name), []).append(key)
+                names.setdefault(_normalize_name(name), []).append(key)
     for key in keys:
         names[str(key)] = [key]
-        names[_simple(title(key))] = [key]
+        names[_normalize_name(title(key))] = [key]
     return names
 
 
-def _unknown(name: str, keys: Sequence[Key]) -> InputError:
-    """Return the error of a name that is not there, with what adds the number that it may mean."""
+def _unknown_metric_error(name: str, keys: Sequence[Key]) -> InputError:
+    """Return the error about an unknown name, with the flag that adds such a number, or similar names."""
     error = InputError(
         "--metrics", "unknown_metric", value=name, keys=sorted(keys, key=column_order)
     )
-    meant = _meant(name)
-    number = _NUMBER.search(_simple(name))
-    flag = _adding_flag(meant, number[1] if number else "")
+    possible = _list_possible_keys(name)
+    number = _NUMBER.search(_normalize_name(name))
+    flag = _adding_flag(possible, number[1] if number else "")
     if flag:
         error.advice = "add_flag"
         error.fields["flag"] = flag
-    elif number is None and any(key.entry.parameter == "any" for key in meant):
+    elif number is None and any(key.entry.parameter == "any" for key in possible):
         error.advice = "metric_needs_number"
         error.fields["example"] = f"{name}_0.1"
-    elif meant:
+    elif possible:
         error.advice = "metric_does_not_exist"
-    elif near := _near(_simple(name), _names_of(keys)):
+    elif similar := _similar_names(_normalize_name(name), _keys_by_name(keys)):
         error.advice = "near_metric"
-        error.fields["near"] = near
+        error.fields["near"] = similar
     return error
 
 
-def _near(word: str, names: Collection[str]) -> list[str]:
-    """Return which names are spelled nearly as a word, or contain it, or measure what it is the complement of."""
+def _similar_names(word: str, names: Collection[str]) -> list[str]:
+    """Return the names that are similar to a word, or contain it; for accuracy the error rate."""
     if word in ("acc", "accuracy"):
         return [ERROR_RATE.name]
     containing = [name for name in names if word in name]
     return difflib.get_close_matches(word, names) or containing[:3]
 
 
-def _adding_flag(meant: Sequence[Key], number: str) -> str:
-    """Return the flag that adds one of some numbers, or nothing if none does."""
-    for option in ADDING:
-        if any(option in key.options for key in meant):
+def _adding_flag(possible: Sequence[Key], number: str) -> str:
+    """Return the flag that adds one of these numbers; nothing if none does."""
+    for option in ADDING_OPTIONS:
+        if any(option in key.options for key in possible):
             has_value = number and option in ("n", "reject_costs")
-            return f"{flag_of(option)} {number}" if has_value else flag_of(option)
+            return f"{flag_name(option)} {number}" if has_value else flag_name(option)
     return ""
 
 
-def _meant(name: str) -> Sequence[Key]:
-    """Return the numbers that a name may mean, whatever its parameter."""
+def _list_possible_keys(name: str) -> Sequence[Key]:
+    """Return the numbers that a name may mean, with any parameter."""
     keys = [Key(metric, None, variant) for metric in METRICS for variant in VARIANTS]
-    return _names_of(keys).get(_NUMBER.sub("", _simple(name)), [])
+    return _keys_by_name(keys).get(_NUMBER.sub("", _normalize_name(name)), [])
 
 
-def _simple(text: str) -> str:
+def _normalize_name(text: str) -> str:
     return re.sub(r"[\s↑↓†]+", " ", text).strip().lower().replace("∞", "inf")

@@ -29,7 +29,7 @@ from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
 from ..differences import label_grid, plan_grid
 from ..report import Notes, Systems
 from ..tables import neutral
-from .flags import Flag, flag_of
+from .flags import Flag, flag_name
 from .parameters import (
     Files,
     MetricOptions,
@@ -38,11 +38,11 @@ from .parameters import (
     PairFlags,
     PoolTasks,
     RowFlags,
-    chosen_keys,
-    metrics_of,
-    options_set,
+    list_set_options,
+    match_keys,
+    select_metrics,
 )
-from .reading import notes_of, read_files, recipes_of, require_one_task, require_pairs
+from .reading import list_notes, list_recipes, read_files, require_one_task, require_pairs
 
 _FEW_ROWS = 500  # answers, and labels, fewer of which promise little
 _FEW_LABELS = 50
@@ -81,14 +81,14 @@ def plan_of_files(
     if rows.audit is None:
         require_pairs(submissions, rows)
     systems = prepare_submissions(submissions, **options)
-    keys = metrics_of(output, systems, options_set(options))
+    keys = select_metrics(output, systems, list_set_options(options))
     if rows.audit is not None:
-        _show_label_plans(systems, keys, target, output, recipes_of(submissions))
-        return notes_of(systems)
+        _show_label_plans(systems, keys, target, output, list_recipes(submissions))
+        return list_notes(systems)
     plans = plan_of_systems(systems, only=keys, by_position=rows.by_position, **asdict(target))
     bases = {name: basis_of_pairs(system) for name, system in systems.items()}
-    _show_plans(plans, target, output, recipes_of(submissions), bases)
-    return notes_of(systems)
+    _show_plans(plans, target, output, list_recipes(submissions), bases)
+    return list_notes(systems)
 
 
 def _show_label_plans(
@@ -100,7 +100,7 @@ def _show_label_plans(
 ) -> None:
     for name, value in asdict(target).items():
         if value != getattr(Target(), name):
-            raise InputError(flag_of(name), "is of comparisons, not of labels for --audit")
+            raise InputError(flag_name(name), "is of comparisons, not of labels for --audit")
     plans = {name: plan_labels(system, keys) for name, system in systems.items()}
     if not any(plans.values()):
         raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
@@ -136,8 +136,8 @@ def plan_of_error_rates(
     orders = checked_options(n=n).n
     keys = [Key(ERROR_RATE.name), *(Key(ECUAS_N.name, order) for order in orders)]
     with_auroc = ["auroc"] if auroc != EXPECTED_AUROC else []
-    options = [*options_set({"n": n}), *with_auroc]
-    chosen = chosen_keys(output.metrics, keys, options)
+    options = [*list_set_options({"n": n}), *with_auroc]
+    chosen = match_keys(output.metrics, keys, options)
     plans = [
         plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target))
         for key in chosen
@@ -179,7 +179,7 @@ def draw_audit(
     # neither verdicts nor confidences, which lead people
     beside = {"correct": "", "drawn": 1, "audit_probability": answers / total}
     write_whole(output, _table_to_label(lines, beside).encode())
-    print(*describe_recipes(recipes_of(submissions)), sep="\n")
+    print(*describe_recipes(list_recipes(submissions)), sep="\n")
     print(f"{output}: {len(lines):,} answers to {answers:,} of {total:,} questions, seed {seed}")
     if answers < _FEW_LABELS or total < _FEW_ROWS:
         return [("", Note("few_to_label", {"count": answers, "total": total}))]

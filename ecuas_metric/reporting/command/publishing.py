@@ -13,8 +13,8 @@ from ...metric import Key
 from ...options import LEVEL
 from ..report import Notes, make_report
 from .flags import Flag
-from .parameters import Files, MetricOptions, RowFlags, chosen_keys, options_set
-from .reading import notes_of, read_files
+from .parameters import Files, MetricOptions, RowFlags, list_set_options, match_keys
+from .reading import list_notes, read_files
 
 
 def publish_results(
@@ -62,7 +62,7 @@ def publish_results(
     results = make_report(systems).results[name]
     keys = [Key(ECUAS_N.name, 1.0)]
     if metrics is not None:
-        keys = chosen_keys(metrics, list(results.estimates), options_set(options))
+        keys = match_keys(metrics, list(results.estimates), list_set_options(options))
     entries = eval_result_entries(results, benchmark=benchmark, only=keys, source=source)
     texts = files_of_entries(entries)
     for path, text in texts.items():
@@ -75,4 +75,4 @@ def publish_results(
             write_whole(Path(every_eval_ever, place), content.encode())
     if pull_request:
         print(open_pull_request(model, texts, title=f"Add results on {benchmark}"))
-    return notes_of({name: system})
+    return list_notes({name: system})

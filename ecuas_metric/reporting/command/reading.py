@@ -35,10 +35,10 @@ from ...options import LEVEL_COSTS
 from ...recalibration import FOLDS, METHODS
 from ...results import System
 from ..report import Notes, Systems, without_bounds
-from .flags import COMMANDS, Flag, flag_of
+from .flags import COMMANDS, Flag, flag_name
 from .new_rows import read_new_rows
 from .parameters import (
-    ADDING,
+    ADDING_OPTIONS,
     CostFlag,
     FormOptions,
     NewRowFlags,
@@ -47,12 +47,12 @@ from .parameters import (
     RowFlags,
 )
 
-OF_RUNS = ("tasks", "filter", "partial", "truth", "choice_length", "pool_tasks")
-FORMS_OF_POSTERIORS = ("posteriors", "positive")
-LONGEST = 300  # characters of files and flags that are printed again
-TRUTH = ("label", "correct")  # roles that new rows need not have
-# lm-eval's and lighteval's
-NOT_OF_CHOICES = (
+RUN_FLAGS = ("tasks", "filter", "partial", "truth", "choice_length", "pool_tasks")
+CLASSIFIER_FORMS = ("posteriors", "positive")
+LONGEST_LINE = 300  # characters of files and flags in a suggested next command
+TRUTH_ROLES = ("label", "correct")  # that new rows need not have
+# flags without effect on runs of choices, of lm-eval and lighteval
+IDLE_OF_CHOICES = (
     "scale",
     "correct_from",
     "right",
@@ -65,13 +65,13 @@ NOT_OF_CHOICES = (
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of the command line, with the name that was given to its system, if one was."""
+    """A file of the command line, with the name of its system if NAME=FILE gives one."""
 
     name: str | None
     path: str
 
     def is_called(self, text: str) -> bool:
-        """Return whether a text is its path, the last part of that, or the name that was given to it."""
+        """Return whether a text is the name, the path, or the last part of the path."""
         return text in (self.name, self.path, Path(self.path).name)
 
 
@@ -100,7 +100,7 @@ def read_files(
     files = [parse_file(text) for text in texts]
     others = list(map(parse_file, filter(None, [*beside, rows.recipe, rows.truth])))
     are_verdicts = are_verdicts or rows.audit is not None
-    readings = readings_of(
+    readings = make_readings(
         rows,
         metric,
         files,
@@ -118,14 +118,14 @@ def read_files(
     submissions: list[Submission] = []
     stems: list[str] = []
     for file, reading in zip(files, readings, strict=True):
-        systems = _read(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
-        submissions += _named(systems, file.name)
+        systems = _read_file(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
+        submissions += _rename_systems(systems, file.name)
         stems += [stem(one.file) if file.name is None else "" for one in systems]
-    require_use([rows, metric], recipes_of(submissions), pool_tasks=pool_tasks)
+    refuse_idle_flags([rows, metric], list_recipes(submissions), pool_tasks=pool_tasks)
     if not (pool_tasks or part == "model" or stratum == "task"):
         _require_tasks(tasks, submissions)
-    submissions = _distinct(submissions, stems, has_parts=part is not None)
-    return _paired(_audited(submissions, rows.audit), rows)
+    submissions = _make_names_distinct(submissions, stems, has_parts=part is not None)
+    return _pair_rows(_audited(submissions, rows.audit), rows)
 
 
 def _audited(submissions: list[Submission], audit: str | None) -> list[Submission]:
@@ -143,12 +143,12 @@ def _truth_of(rows: RowFlags, others: Sequence[File]) -> dict[str, object] | Non
         return None
     pairs = [pair for text in rows.columns for pair in parse_pairs(text, "--columns")]
     texts = [f"{of}:{role}={column}" for of, role, column in pairs if of]
-    (columns,) = columns_of_files({}, texts, [File(None, rows.truth)], others)
+    (columns,) = assign_columns({}, texts, [File(None, rows.truth)], others)
     return read_labels(rows.truth, Reading().with_columns(columns).columns)
 
 
-def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
-    """Return the rows that are paired: those that all have, or all, without the ids that would pair them otherwise."""
+def _pair_rows(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
+    """Return submissions with the samples that all have (--common), or without ids (--by-position), if asked for."""
     if rows.common and rows.by_position:
         raise InputError("--by-position", "idle_beside_common")
     if not rows.common and not rows.by_position:
@@ -167,7 +167,7 @@ def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
     return by_position
 
 
-def readings_of(
+def make_readings(
     rows: ReadingFlags,
     metric: FormOptions,
     files: Sequence[File],
@@ -177,7 +177,10 @@ def readings_of(
     unlabelled: str | None = None,
     classes: Sequence[str] | None = None,
 ) -> list[Reading]:
-    """Return how flags, or else a recipe, say that each file is read; further flags have the columns of `roles`."""
+    """Return the reading of each file by the flags, on top of a recipe if there is one.
+
+    `roles` are columns that further flags name; `unlabelled` and `classes` are defaults.
+    """
     said = Reading(
         rows.unlabelled or unlabelled,
         classes if rows.labels is None else parse_labels(rows.labels),
@@ -188,7 +191,7 @@ def readings_of(
         rows.abstained,
     )
     of_flags = {"weight": rows.weight, **roles}
-    columns_of_each = columns_of_files(of_flags, rows.columns, files, others)
+    columns_of_each = assign_columns(of_flags, rows.columns, files, others)
     readings = list(map(said.with_columns, columns_of_each))
     if rows.recipe is None:
         return readings
@@ -196,14 +199,14 @@ def readings_of(
     return list(map(recipe.override, readings))
 
 
-def recipes_of(submissions: Iterable[Submission]) -> list[Recipe]:
-    """Return how files were read."""
+def list_recipes(submissions: Iterable[Submission]) -> list[Recipe]:
+    """Return the recipe of each submission."""
     return [submission.recipe for submission in submissions]
 
 
 def without_truth(recipe: Recipe) -> Recipe:
-    """Return how new rows were read, whose truth is a stand-in."""
-    columns = {role: names for role, names in recipe.columns.items() if role not in TRUTH}
+    """Return the recipe of new rows without the roles of the truth, which is a stand-in."""
+    columns = {role: names for role, names in recipe.columns.items() if role not in TRUTH_ROLES}
     return replace(recipe, columns=columns)
 
 
@@ -216,16 +219,16 @@ def parse_file(text: str) -> File:
     return File(name, path)
 
 
-def columns_of_files(
+def assign_columns(
     of_flags: Mapping[str, str | None],
     texts: Iterable[str],
     files: Sequence[File],
     others: Sequence[File],
 ) -> Sequence[ColumnNames]:
-    """Return the columns of each file by role, or by system and role; texts may also name other files.
+    """Return the columns of each file by role, or by system and role.
 
-    From those that flags name for all files, and texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file,
-    its name, or a system in the one file.
+    `of_flags` are columns by role for all files. `texts` are of --columns: ROLE=COLUMN,.. for all files, or
+    OF:ROLE=COLUMN,.. where OF is a file, its name, one of the `others`, or a system in a single file.
     """
     columns: list[dict[str, Any]] = [{} for _ in files]
     pairs = [("", role, column) for role, column in of_flags.items() if column]
@@ -233,15 +236,15 @@ def columns_of_files(
         pairs += parse_pairs(text, "--columns")
     _require_once(pairs)
     for of, role, column in sorted(pairs, key=lambda pair: bool(pair[0])):  # those of all first
-        for of_file in _columns_meant(of, files, columns, others) if of else columns:
+        for of_file in _match_columns(of, files, columns, others) if of else columns:
             of_file[role] = column
     return columns
 
 
 def _require_once(pairs: Iterable[tuple[str, str, str]]) -> None:
-    """Raise InputError if two pairs name the columns of one role, of the same file or system.
+    """Raise InputError if two pairs name different columns of one role for the same file or system.
 
-    Further rows to skip may be named beside those before, as a refusal of what these left prints all of them.
+    Rows to skip may be named again with further ones, since a refusal prints all of them.
     """
     said: dict[tuple[str, str], str] = {}
     for of, role, column in pairs:
@@ -254,13 +257,13 @@ def _require_once(pairs: Iterable[tuple[str, str, str]]) -> None:
             raise InputError("--columns", "role_twice", value=role, advice=advice, pairs=joined)
 
 
-def _columns_meant(
+def _match_columns(
     of: str,
     files: Sequence[File],
     columns: Sequence[dict[str, Any]],
     others: Sequence[File],
 ) -> list[dict[str, Any]]:
-    """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
+    """Return the columns of the files that `of` names; else those of the system `of` in a single file, to be filled."""
     pairs = zip(files, columns, strict=True)
     meant = [of_file for file, of_file in pairs if file.is_called(of)]
     if meant or any(one.is_called(of) for one in others):
@@ -270,7 +273,7 @@ def _columns_meant(
     return [columns[0].setdefault(of, {})]
 
 
-def _read(
+def _read_file(
     path: str, reading: Reading, run: RunOptions, *, pool_tasks: bool, are_new: bool
 ) -> list[Submission]:
     if are_new:
@@ -287,24 +290,24 @@ def _read(
         raise
 
 
-def require_use(
+def refuse_idle_flags(
     flags: Iterable[NewRowFlags | FormOptions],
     recipes: Sequence[Recipe],
     *,
     pool_tasks: bool = False,
 ) -> None:
-    """Raise InputError if a flag means nothing for what was read."""
-    are_set = [name for record in flags for name in _names_set(record)]
+    """Raise InputError if a flag is set that has no effect on the files that were read."""
+    are_set = [name for record in flags for name in _list_set_flags(record)]
     if pool_tasks:
         are_set.append("pool_tasks")
     idle = _idle_flags(recipes)
     for name in are_set:
         if name in idle:
-            raise InputError(flag_of(name), idle[name])
+            raise InputError(flag_name(name), idle[name])
 
 
 def _idle_flags(recipes: Sequence[Recipe]) -> dict[str, str]:
-    """Return the rules about flags that mean nothing for what was read, by the names of these."""
+    """Return the flags without effect on these files, each with the id of the rule that it breaks."""
     by_format = grouped(recipes, lambda one: one.format == "run")
     runs = _have_posteriors(by_format.get(True, []))
     tables = _have_posteriors(by_format.get(False, []))
@@ -316,19 +319,19 @@ def _idle_flags(recipes: Sequence[Recipe]) -> dict[str, str]:
     if not any(runs):
         idle["choice_length"] = "idle_of_log_likelihoods"
     if not runs:
-        idle |= dict.fromkeys(OF_RUNS, "idle_of_runs")
+        idle |= dict.fromkeys(RUN_FLAGS, "idle_of_runs")
     elif all(runs) and not tables:  # runs of choices
-        idle |= dict.fromkeys(NOT_OF_CHOICES, "idle_of_tables")
+        idle |= dict.fromkeys(IDLE_OF_CHOICES, "idle_of_tables")
     return idle
 
 
 def _have_posteriors(recipes: Iterable[Recipe]) -> list[bool]:
-    return [one.form in FORMS_OF_POSTERIORS for one in recipes]
+    return [one.form in CLASSIFIER_FORMS for one in recipes]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a command line says of its files, and how they are read."""
+class CommandLine:
+    """The files and flags of a command line, from which the next one is suggested."""
 
     files: Sequence[str]
     flags: Sequence[Any]  # dataclasses of flags
@@ -339,22 +342,22 @@ class Said:
         *further: str,
         why: str,
     ) -> str:
-        """Return the line of a command that reads the same in the same way, or nothing if that would be long."""
-        taken = COMMANDS[command].parameters().keys() - {*ADDING, "bins"}
+        """Return a suggested command on the same files with the same flags, and why; nothing if it would be long."""
+        taken = COMMANDS[command].parameters().keys() - {*ADDING_OPTIONS, "bins"}
         words = list(map(quoted, self.files))
         for record in self.flags:
-            for name in filter(taken.__contains__, _names_set(record)):
-                words += _words_of(name, getattr(record, name))
-        if sum(map(len, words)) > LONGEST:
+            for name in filter(taken.__contains__, _list_set_flags(record)):
+                words += _format_flag(name, getattr(record, name))
+        if sum(map(len, words)) > LONGEST_LINE:
             return ""
-        # what is said already is not said again
+        # nothing twice
         line = " ".join(dict.fromkeys([*words, *further]))
         return f"next: ecuas {command} {line}  # {why}"
 
 
-def _words_of(name: str, value: object) -> list[str]:
-    """Return what a command line says for a flag and its value."""
-    flag = flag_of(name)
+def _format_flag(name: str, value: object) -> list[str]:
+    """Return a flag with its value, or values, as words of a command line."""
+    flag = flag_name(name)
     if value is True:
         return [flag]
     values = value if isinstance(value, list) else [value]
@@ -362,26 +365,26 @@ def _words_of(name: str, value: object) -> list[str]:
     return [f"{flag}{'=' if text.startswith('-') else ' '}{quoted(text)}" for text in texts]
 
 
-def _names_set(flags: Any) -> Iterator[str]:
-    """Yield the names of the flags that are not at their defaults."""
+def _list_set_flags(flags: Any) -> Iterator[str]:
+    """Yield the names of flags that are not at their defaults."""
     for one in fields(flags):
         if getattr(flags, one.name) != one.default:
             yield one.name
 
 
 def _require_tasks(tasks: Iterable[str], submissions: Iterable[Submission]) -> None:
-    """Raise InputError if a task is asked for that no run has; where they are pooled, nothing says which there were."""
+    """Raise InputError if no run has one of the tasks; of pooled ones nothing says which there were."""
     parts = {f"{one.part}, " for one in submissions if one.recipe.format == "run"}
     for task in tasks:
         if not any(part.startswith(f"{task}, ") for part in parts):
             raise InputError("--tasks", "task_missing", value=task)
 
 
-def _named(
+def _rename_systems(
     systems: Sequence[Submission],
     name: str | None,
 ) -> list[Submission]:
-    """Return the systems of a file by the name that was given to the file, if one was."""
+    """Return the systems of a file, with names that begin with the one given to the file, if any."""
     if name is None:
         return list(systems)
     is_alone = len({one.of for one in systems}) == 1
@@ -393,12 +396,12 @@ def _named(
     return named
 
 
-def _distinct(
+def _make_names_distinct(
     submissions: Sequence[Submission], stems: Sequence[str], *, has_parts: bool
 ) -> list[Submission]:
-    """Return systems with distinct names, the parts of a single one by their own; FileError if two have the same.
+    """Return systems with distinct names; FileError if two stay the same.
 
-    Names that are those of their files (`stems`) get folders or suffixes.
+    Parts of a single system are named by the part. A name that is the stem of its file gets folder or suffix.
     """
     are_of_one = has_parts and len({one.of for one in submissions}) == 1
     short = [one.part or one.of if are_of_one else one.name for one in submissions]
@@ -414,7 +417,7 @@ def _distinct(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemFlags:
-    """What systems are made of besides their rows."""
+    """Flags for the cost and the recalibration of systems."""
 
     GROUP: ClassVar[str] = "systems"
 
@@ -429,8 +432,8 @@ class SystemFlags:
     def systems(
         self, submissions: Sequence[Submission], options: Mapping[str, object]
     ) -> dict[str, System]:
-        """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
-        submissions = with_cost(self.cost, submissions)
+        """Return the systems of submissions, and their recalibrated versions if the flags ask for them."""
+        submissions = set_cost(self.cost, submissions)
         systems = prepare_submissions(submissions, **options)
         systems, _ = self.with_recalibrated(systems, submissions, options)
         return systems
@@ -441,7 +444,7 @@ class SystemFlags:
         submissions: Sequence[Submission],
         options: Mapping[str, object],
     ) -> tuple[dict[str, System], Sequence[Submission]]:
-        """Return the systems, each with its recalibrated version if that is asked for, and what they are of."""
+        """Return systems and submissions, each followed by its recalibrated version if the flags ask for it."""
         if self.calibrate is None:
             return systems, submissions
         from ..recalibrating import add_recalibrated
@@ -451,8 +454,8 @@ class SystemFlags:
         )
 
 
-def notes_of(systems: Systems) -> Notes:
-    """Return what is noted of systems; of unlabelled answers without bounds, which no difference and no plan has."""
+def list_notes(systems: Systems) -> Notes:
+    """Return the notes of systems by name; of unlabelled answers without the bounds, which only a table shows."""
     return [
         (name, without_bounds(note)) for name, system in systems.items() for note in system.notes
     ]
@@ -462,8 +465,8 @@ OF_ALL = "Name those that all were asked with --tasks."
 Questions = Mapping[str, Mapping[str, System]]  # the answers of each system to each question
 
 
-def are_of_questions(submissions: Sequence[Submission]) -> bool:
-    """Return whether systems answer several questions, each of options or levels of its own."""
+def answer_questions(submissions: Sequence[Submission]) -> bool:
+    """Return whether the parts of systems are several questions, each with options or levels of its own."""
     has_options = all(
         one.num_classes or one.cost is not None or (one.form == "posteriors" and one.recipe.parts)
         for one in submissions
@@ -472,9 +475,9 @@ def are_of_questions(submissions: Sequence[Submission]) -> bool:
 
 
 def systems_by_question(submissions: Sequence[Submission], systems: Systems) -> Questions:
-    """Return the answers of each system to each question; InputError unless all have the same ones, alike.
+    """Return the answers of each system to each question.
 
-    Also if there are recalibrated systems, which would be left out.
+    InputError unless all systems have the same questions, asked alike, and none is recalibrated.
     """
     if len(systems) > len(submissions):
         raise InputError("--calibrate", "is of one question: choose it with --tasks")
@@ -498,7 +501,7 @@ def systems_by_question(submissions: Sequence[Submission], systems: Systems) -> 
 
 
 def require_one_task(submissions: Iterable[Submission]) -> None:
-    """Raise InputError if systems have parts: what is one number needs the same questions of all systems."""
+    """Raise InputError if systems have several parts, such as tasks: one number needs the same questions of all."""
     parts = list(dict.fromkeys(one.part for one in submissions if one.part))
     if len(parts) > 1:
         raise InputError(
@@ -507,7 +510,7 @@ def require_one_task(submissions: Iterable[Submission]) -> None:
 
 
 def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
-    """Raise InputError if there is nothing to pair systems by."""
+    """Raise InputError if systems cannot be paired: a single one, no ids, or classes in several orders."""
     classes = {frozenset(one.recipe.classes or ()) for one in submissions}
     if len(classes) == 1 and submissions[0].recipe.classes:
         require_one_order("a comparison", submissions)
@@ -515,11 +518,11 @@ def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
         _require_systems(submissions[0])
     has_ids = any(one.ids is not None for one in submissions)
     if len(submissions) > 1 and not has_ids and not rows.by_position:
-        raise _no_ids(submissions)
+        raise _no_ids_error(submissions)
 
 
 def _require_systems(submission: Submission) -> None:
-    """Raise InputError if a column seems to name several systems, of which all rows were taken for one."""
+    """Raise InputError if a note says that a column may name several systems, read as one."""
     for note in submission.notes:
         if note.advice == "name_system":
             error = InputError("a comparison", "needs_two_systems", value=1, advice=note.advice)
@@ -527,18 +530,18 @@ def _require_systems(submission: Submission) -> None:
             raise error
 
 
-def with_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Submission]:
-    """Return submissions with a cost, if one is named, which means the same classes in all of them.
+def set_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Submission]:
+    """Return submissions with the cost in the text of --cost, if any; InputError if classes have several orders.
 
-    A cost of levels is that of scores, if there are some.
+    A cost of levels, such as "absolute", applies to the submissions with levels, if there are any.
     """
     if text is None:
         return submissions
     if text in LEVEL_COSTS and any(one.cost is not None for one in submissions):
         return [one if one.cost is None else replace(one, cost=text) for one in submissions]
-    matrices = [cost_of_flag(text, submission)[0] for submission in submissions]
+    matrices = [parse_cost(text, submission)[0] for submission in submissions]
     require_one_order("--cost", submissions)
-    notes = _notes_on_levels(text, _classes_of(submissions[0]))
+    notes = _notes_on_levels(text, _class_names(submissions[0]))
     return [replace(one, cost=matrices[0], notes=(*one.notes, *notes)) for one in submissions]
 
 
@@ -551,8 +554,8 @@ def _notes_on_levels(text: str, classes: Sequence[str]) -> list[Note]:
 
 
 def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
-    """Raise InputError if systems have the classes of posteriors in several orders, by which their numbers differ."""
-    orders = {",".join(_classes_of(submission)): submission.name for submission in submissions}
+    """Raise InputError if posteriors of systems have their classes in different orders."""
+    orders = {",".join(_class_names(submission)): submission.name for submission in submissions}
     if len(orders) > 1:
         listed = [f"{classes} in {name}" for classes, name in orders.items()]
         named = [one.recipe.classes for one in submissions if one.recipe.classes]
@@ -561,11 +564,14 @@ def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
         raise InputError(argument, "orders_of_classes", orders=listed, advice=advice, flags=flags)
 
 
-def cost_of_flag(
+def parse_cost(
     text: str | None, submission: Submission
 ) -> tuple[str | Floats, Sequence[object] | None]:
-    """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
-    classes = _classes_of(submission) if submission.form == "posteriors" else None
+    """Return the cost in the text of --cost, a matrix or a file, for a submission, and the names of decisions.
+
+    Rows are in the order of the classes. Without a text it is the submission's cost.
+    """
+    classes = _class_names(submission) if submission.form == "posteriors" else None
     if text is None:
         return "zero_one" if submission.cost is None else submission.cost, classes
     if classes is None:
@@ -573,14 +579,14 @@ def cost_of_flag(
     if text in LEVEL_COSTS:
         return text, classes
     if Path(text).suffix.lower() in (".csv", ".json"):
-        costs, _, decisions = parse_class_costs(_costs_in(Path(text)), classes)
+        costs, _, decisions = parse_class_costs(_read_costs(Path(text)), classes)
         return costs, decisions
-    matrix = _matrix_in(text)
+    matrix = _parse_matrix(text)
     return matrix, classes if matrix.shape[1] == len(classes) else None
 
 
-def _matrix_in(text: str) -> Floats:
-    """Return costs written as rows of numbers."""
+def _parse_matrix(text: str) -> Floats:
+    """Return the matrix in a text such as 0,5;1,0; else InputError."""
     try:
         rows = [row.split(",") for row in text.split(";")]
         return np.array([list(map(float, row)) for row in rows])
@@ -588,14 +594,14 @@ def _matrix_in(text: str) -> Floats:
         raise InputError("--cost", "no_matrix", value=text) from None
 
 
-def _classes_of(submission: Submission) -> list[str]:
+def _class_names(submission: Submission) -> list[str]:
     """Return the names of the classes of posteriors, or their numbers as text."""
     named = submission.recipe.classes
     return list(named or map(str, range(submission.predictions.shape[1])))
 
 
-def _costs_in(path: Path) -> Mapping[object, object]:
-    """Return the costs of a file by names of classes."""
+def _read_costs(path: Path) -> Mapping[object, object]:
+    """Return the costs by names of classes in a .csv or .json file; else FileError."""
     text = path.read_text(encoding="utf-8-sig")
     try:
         if path.suffix.lower() == ".json":
@@ -617,8 +623,8 @@ def _distinct_pairs(pairs: Iterable[tuple[str, object]]) -> dict[object, object]
     return mapping
 
 
-def _no_ids(submissions: Iterable[Submission]) -> InputError:
-    """Return the error about systems without ids, whose rows may be in different orders, with the unused columns."""
+def _no_ids_error(submissions: Iterable[Submission]) -> InputError:
+    """Return the error about systems without ids, with the unused columns that may be ids."""
     unused = [{name for name, _ in one.recipe.unused} for one in submissions]
     names = ", ".join(sorted(set.intersection(*unused)))
     got = f"columns that are not used: {names}" if names else ""

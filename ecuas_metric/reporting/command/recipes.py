@@ -13,7 +13,7 @@ from ...files.write import write_whole
 from ..report import Notes, prepare_open
 from .flags import Flag
 from .parameters import Files, MetricOptions, PredictionsAre, Renormalize, RowFlags
-from .reading import read_files, recipes_of, without_truth
+from .reading import list_recipes, read_files, without_truth
 
 NO_TRUTH = ("one_role_missing", "roles_missing")  # rules that rows without labels break
 
@@ -33,7 +33,7 @@ def show_recipes(
     submissions, remarks = _read(files, rows, metric)
     for one in submissions:  # whose numbers may be none of its form, as logits are no probabilities
         prepare_open([one], **metric.options())
-    read_as = recipes_of(submissions)
+    read_as = list_recipes(submissions)
     if remarks:
         read_as = list(map(without_truth, read_as))
     by_file: dict[str, dict[str, Recipe]] = {}

@@ -9,7 +9,7 @@ import pytest
 from ecuas_metric import read_submissions
 from ecuas_metric.files.asking import list_columns
 from ecuas_metric.files.recipe import NAMES, parse_pairs
-from ecuas_metric.reporting.command.flags import COMMANDS, flag_of
+from ecuas_metric.reporting.command.flags import COMMANDS, flag_name
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs/files.md").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def test_the_page_on_files_has_the_names_of_each_role():
 def test_what_the_page_on_files_says_is_a_flag(line):
     flag, *value = shlex.split(line.partition("   ")[0])
     commands = (COMMANDS[name].parameters() for name in ("score", "compare"))
-    assert flag in {flag_of(name) for parameters in commands for name in parameters}
+    assert flag in {flag_name(name) for parameters in commands for name in parameters}
     if flag == "--columns":
         assert list(parse_pairs(*value, flag))
 

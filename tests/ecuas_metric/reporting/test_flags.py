@@ -16,7 +16,7 @@ from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.command import comparing, in_memory, out_of_core, parameters
-from ecuas_metric.reporting.command.flags import COMMANDS, flag_of
+from ecuas_metric.reporting.command.flags import COMMANDS, flag_name
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
 from tests.ecuas_metric.reporting.commanded import answers
 
@@ -271,7 +271,7 @@ def bases_of(begin, name, kind, parameters):
         few["metrics"] = FEW_METRICS[begin[0]]
     for other, value in few.items():
         if other in parameters and other != name:
-            exact += [flag_of(other), value]
+            exact += [flag_name(other), value]
     if begin[0] == "compare" and name in OF_ALL_NUMBERS:
         exact += ["--output", "-"]
     if BESIDE.get(name) not in parameters:
@@ -328,7 +328,7 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(
     idle = []
 
     def tell(kind, begin, name):
-        named = flag_of(name), SUBJECT.get(name, "\n\n")
+        named = flag_name(name), SUBJECT.get(name, "\n\n")
         for base in bases_of(begin, name, kind, parameters):
             after = effect([*base, *text_of(parameters[name], kind)], capsys)
             if after[0] == 2 and any(text in after[2] for text in named):
@@ -346,7 +346,7 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(
         begin = [command, *arguments.split()]
         before = {}
         for name in sorted(names_to_try(command, kind, changing)):
-            if flag_of(name) in begin:
+            if flag_name(name) in begin:
                 continue
             folder = tmp_path / kind / (name if name in OWN_INPUT else "all")
             is_new = not folder.exists()
