@@ -252,13 +252,13 @@ def why_not_comparable(
     for name, fact in FACTS.items():
         if purpose not in fact.harmless and name not in ignored and _differ(one, other, name):
             reasons.append(fact.reason)
-    if key is not None and _are_other_answers(key, one, other):
+    if key is not None and _ranks_other_answers(key, one, other):
         reasons.append("answers")
     return list(dict.fromkeys(reasons))
 
 
-def _are_other_answers(key: Key, one: Basis, other: Basis) -> bool:
-    """Return whether a number assesses the confidences of answers, and these differ."""
+def _ranks_other_answers(key: Key, one: Basis, other: Basis) -> bool:
+    """Return whether a number ranks systems by confidences only, and their answers differ or are unknown."""
     ranks_confidences = key.assesses == "confidences" and key.entry.higher_is_better is not None
     return ranks_confidences and not _have_same_answers(one, other)
 
@@ -293,7 +293,7 @@ def _have_same_answers(one: Basis, other: Basis) -> bool:
     return one.answers == other.answers
 
 
-def signature_of(bases: Iterable[Basis]) -> str:
+def join_signatures(bases: Iterable[Basis]) -> str:
     """Return the signature, or all different ones joined by ``;``."""
     return " ; ".join(dict.fromkeys(map(str, bases)))
 
@@ -308,7 +308,7 @@ def why_not_rankable(bases: Iterable[Basis]) -> list[str]:
 def may_rank(key: Key, bases: Iterable[Basis]) -> bool:
     """Return whether the number `key` may rank these systems: not one of confidences only whose answers differ."""
     first, *following = bases
-    return not any(_are_other_answers(key, first, other) for other in following)
+    return not any(_ranks_other_answers(key, first, other) for other in following)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

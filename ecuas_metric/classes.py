@@ -171,7 +171,7 @@ def refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
 
 
 def refuse_named_levels(y_true: ArrayLike, cost: object) -> None:
-    """Raise InputError if a cost is of the distance between levels, and these are texts, which are sorted as such."""
+    """Raise InputError for a cost by the distance of levels if these are texts, whose sorted order says nothing."""
     if isinstance(cost, str) and cost in LEVEL_COSTS:
         classes = parse_classes(y_true, "y_true")
         if classes.dtype.kind == "U":

@@ -35,7 +35,7 @@ from .metrics import (
     ratio_keys,
     recalibrated_uncertainty,
     recalibrated_values,
-    right_and_wrong_at,
+    right_and_wrong_samples,
     sample_costs,
     value_line,
 )
@@ -116,7 +116,7 @@ class Answers:
     @functools.cached_property
     def one_right_one_wrong(self) -> Decisions:
         """Right answers at the uncertainty of each group, then wrong ones (2 G,)."""
-        return right_and_wrong_at(self.uncertainty, self.form)
+        return right_and_wrong_samples(self.uncertainty, self.form)
 
     @functools.cached_property
     def extremes(self) -> Decisions:
@@ -127,7 +127,7 @@ class Answers:
         answers_some = np.isfinite(u).any()
         # what rejects all rejects the next answer too
         least = 0.0 if answers_some else math.inf
-        return right_and_wrong_at(np.maximum([0.0, most, above], least), self.form)
+        return right_and_wrong_samples(np.maximum([0.0, most, above], least), self.form)
 
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
@@ -418,7 +418,7 @@ def _recalibrated_function(
         u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
         return Point(
             float(value),
-            mean_line(key, right_and_wrong_at(u, form), answers.options),
+            mean_line(key, right_and_wrong_samples(u, form), answers.options),
         )
 
     return at

@@ -124,7 +124,7 @@ def sample_costs(
     return np.asarray(cost(data), np.float64)  # a condition is a cost of 0 or 1
 
 
-def right_and_wrong_at(u: Floats, form: Decisions) -> Decisions:
+def right_and_wrong_samples(u: Floats, form: Decisions) -> Decisions:
     """Return 2 G samples of a form: for each uncertainty u (G,) one of cost 0, then for each one of cost 1."""
     twice = np.append(u, u)
     return replace(
@@ -136,7 +136,7 @@ def right_and_wrong_at(u: Floats, form: Decisions) -> Decisions:
 
 
 def mean_line(key: Key, samples: Decisions, options: Options) -> Line:
-    """Return the cost (G,) of samples of `right_and_wrong_at` as a line in c: at c = 0, and the slope per unit of c."""
+    """Return the cost (G,) of `right_and_wrong_samples` as a line in c: its value at c = 0, and the slope."""
     right, wrong = sample_costs(key, samples, options).reshape(2, -1)
     return Line(right, wrong - right)
 

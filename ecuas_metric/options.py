@@ -423,16 +423,16 @@ def _check_abstained(values: object, name: str) -> Bools:
     return np.asarray(array == 1)
 
 
-def _verdicts(values: object, name: str) -> Floats:
-    """Return a judge's verdicts (N,): 1, 0, or nan where it says nothing."""
+def _check_verdicts(values: object, name: str) -> Floats:
+    """Return a judge's labels (N,), 1, 0 or nan where it gives none; else InputError."""
     array = vector(values, name).astype(np.float64)
     ok = np.isnan(array) | (array == 0) | (array == 1)
     require(ok, array, name, "must be 0 or 1, or nan where there is no verdict")
-    return np.where(np.isnan(array), np.nan, array)  # one of all that there are, for digests
+    return np.where(np.isnan(array), np.nan, array)  # one bit pattern for all nan, for digests
 
 
-def _probabilities(values: object, name: str) -> Floats:
-    """Return probabilities of a draw (N,), anything where nothing was drawn."""
+def _check_probabilities(values: object, name: str) -> Floats:
+    """Return the probabilities (N,) with which answers were drawn; of answers that were not, any number or nan."""
     array = vector(values, name).astype(np.float64)
     return np.where(np.isnan(array), np.nan, array)
 
@@ -559,13 +559,13 @@ OPTIONS = {
         _CONFIDENCES,
     ),
     "judge": Option(
-        _verdicts,
+        _check_verdicts,
         "A judge's verdicts, 1 or 0, or nan where there is none; labels are then of people, and nan where these did "
         "not look: numbers use both, and hold whatever the judge's mistakes if people's answers were drawn at random",
         _CONFIDENCES,
     ),
     "audit_probability": Option(
-        _probabilities,
+        _check_probabilities,
         "With which probability each answer was drawn for people to label; by default all with the same",
         _CONFIDENCES,
     ),

@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..inference import Inference, Moments, infer
 from ..inputs import Floats
 from ..metric import Key, Keys
-from ..metrics import mean_line, right_and_wrong_at
+from ..metrics import mean_line, right_and_wrong_samples
 from ..options import ALPHA, DEFAULTS, LEVEL, check_alpha, check_number
 from ..results import System, all_values, answers_drawn
 from .compare import Family, align
@@ -378,7 +378,7 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
-    samples = right_and_wrong_at(1 - confidence, one_right_one_wrong(1.0))
+    samples = right_and_wrong_samples(1 - confidence, one_right_one_wrong(1.0))
     line = mean_line(key, samples, DEFAULTS)
     right = line.intercept
     wrong = line.at(1.0)

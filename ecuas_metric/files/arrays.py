@@ -95,14 +95,14 @@ def _order_by_class(sheet: Sheet, recipe: Recipe, cells: Sequence[object]) -> li
                 row=number,
                 classes=list(classes[:_MOST_CLASSES_SHOWN]),
                 others=sorted(others)[:_CLASSES_SHOWN],
-                ways=_ways_to_part(sheet, recipe, cells),
+                ways=_list_part_ways(sheet, recipe, cells),
             )
         rows.append(parse_number_list([by_class[one] for one in classes]))
     return rows
 
 
-def _ways_to_part(sheet: Sheet, recipe: Recipe, cells: Sequence[object]) -> list[Way]:
-    """Return the columns in each of whose values mappings (N,) name the same classes, as those of questions do."""
+def _list_part_ways(sheet: Sheet, recipe: Recipe, cells: Sequence[object]) -> list[Way]:
+    """Return the ways to split rows by a column, such as the question, in whose values mappings have equal classes."""
     sets, of_rows = np.unique(
         ["\0".join(sorted(parse_class_scores(cell) or {})) for cell in cells], return_inverse=True
     )

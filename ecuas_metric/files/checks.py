@@ -92,7 +92,7 @@ _LONGEST_NO_ID = max(map(len, _NO_IDS))
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 _ANSWERS = {*NAMES["predicted"], "answer", "response", "output"}
 _NAMES_NEAR_SYSTEM = "method provider prompt_id promptidx prompt_idx variant strategy config run"
-_OF_YES = {"probability", "noul", "p_yes"}
+_NAMES_OF_YES = {"probability", "noul", "p_yes"}
 _MAY_BE_SYSTEMS = _NAMES_NEAR_SYSTEM.split()
 
 
@@ -366,7 +366,7 @@ def _check_systems(rows: _Rows) -> Iterator[Note]:
 
     FileError if rows repeat others, or seem to be of several systems.
     """
-    if rows.recipe.is_of_mappings and not rows.values.size:
+    if rows.recipe.has_mappings and not rows.values.size:
         return  # which name other classes in other rows: refused where they are read
     if rows.recipe.of("id"):
         yield from _check_ids(rows)
@@ -584,11 +584,11 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     return note_perfect(len(wrong), len(right)) if is_above else ()
 
 
-def note_of_yes(confidence: Floats, correct: Ints, recipe: Recipe) -> tuple[Note, ...]:
-    """Return a note if answers are right whose confidence (N,) is low and called as the probability of yes is."""
+def note_probability_of_yes(confidence: Floats, correct: Ints, recipe: Recipe) -> tuple[Note, ...]:
+    """Return a note if right answers have low confidences (N,) in a column with a name such as p_yes."""
     called = recipe.predictions[0].rpartition(".")[2].lower()
     count = int(np.count_nonzero((confidence < 0.5) & (correct == 1)))
-    if called not in _OF_YES or not count:
+    if called not in _NAMES_OF_YES or not count:
         return ()
     return (Note("like_yes", {"count": count, "column": recipe.predictions[0]}),)
 

@@ -196,8 +196,8 @@ def require_one_size(lists: Mapping[str, Sized], what: str) -> None:
     """Raise ValueError if lists or arrays, called `what`, differ in length."""
     sizes = {len(part): f"{name} has {len(part)}" for name, part in lists.items()}
     if len(sizes) > 1:
-        said = " and ".join(list(sizes.values())[:2])
-        raise ValueError(f"its {what} must have the same length; {said}")
+        two = " and ".join(list(sizes.values())[:2])
+        raise ValueError(f"its {what} must have the same length; {two}")
 
 
 def _check_row(value: object, line: int) -> Object:

@@ -247,8 +247,8 @@ def _unreadable_error(path: str | Path, error: Exception) -> FileError:
     suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in _COMPRESSED]
     format = suffixes[-1][1:].lower() if suffixes else "a table"
     whole = str(error).removeprefix(f"{path}: ").strip()
-    said = whole.split("\n")[0].rstrip(".")
-    reason = _REASONS.get(type(error), said or type(error).__name__)
+    first_line = whole.split("\n")[0].rstrip(".")
+    reason = _REASONS.get(type(error), first_line or type(error).__name__)
     advice = "save_as_utf_8" if isinstance(error, UnicodeDecodeError) else ""
     return FileError(path, "unreadable_as", advice=advice, format=format, reason=reason)
 

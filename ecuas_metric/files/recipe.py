@@ -274,8 +274,8 @@ class Recipe:
         return "; ".join(filter(None, parts))
 
     @property
-    def is_of_mappings(self) -> bool:
-        """Whether cells of posteriors name the classes."""
+    def has_mappings(self) -> bool:
+        """Whether posteriors are mappings of classes to probabilities in one column."""
         is_one = self.form == "posteriors" and len(self.predictions) == 1
         return is_one and self.classes is not None
 

@@ -85,7 +85,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     column_roles.assign(reading.columns)
     column_roles.assign_by_names()
     if reading.are_verdicts:
-        column_roles.take_verdicts()
+        column_roles.use_judge_as_truth()
     form = column_roles.form(_FORM_ROLES & set(reading.columns))
     column_roles.require_one_column(form)
     _refuse_idle(reading, form)
@@ -194,8 +194,8 @@ class _ColumnRoles:
                 if role == "posteriors" and not self.candidates[role]:
                     self.roles[role] = self._numbered() or self._named_by_class()
 
-    def take_verdicts(self) -> None:
-        """Let the judge's column be that of correctness, if none was said."""
+    def use_judge_as_truth(self) -> None:
+        """Assign the judge's column to correctness, unless the user named that; people's labels are in another file."""
         verdicts = self.roles.pop("judge")
         if verdicts and "correct" not in self.user_roles:
             self.roles["correct"] = verdicts
@@ -260,7 +260,7 @@ class _ColumnRoles:
 
     def used_columns(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of further roles such as ids and weights."""
-        left_out = _FORM_ROLES | (self._idle(form) - set(self.user_roles))
+        left_out = _FORM_ROLES | (self._list_idle_roles(form) - set(self.user_roles))
         beside = [role for role, names in self.roles.items() if names and role not in left_out]
         used = {role: tuple(self.roles[role]) for role in (*FORMS[form], *beside)}
         ids = used.get("id", ())
@@ -270,8 +270,8 @@ class _ColumnRoles:
             used[form] = self._order_by_labels(used[form])
         return used
 
-    def _idle(self, form: str) -> set[str]:
-        """Return roles that are of no use to a form, unless the user names them."""
+    def _list_idle_roles(self, form: str) -> set[str]:
+        """Return the roles that have no use in a form, and are ignored unless the user named them."""
         idle = set() if form in ABSTAINING_FORMS else {"abstained"}
         return idle if self._is_audited(form) else idle | {"judge", "audit_probability"}
 

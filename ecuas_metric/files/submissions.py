@@ -42,8 +42,8 @@ from .checks import (
     check_confidences,
     check_grades,
     check_rows,
-    note_of_yes,
     note_other_class,
+    note_probability_of_yes,
     note_separated,
     refuse_two_scales,
     scale_marks,
@@ -232,19 +232,19 @@ def make_submissions(
     if reading.systems:
         return _side_by_side(sheet, reading)
     submissions: list[Submission] = []
-    for part, rows in _by_classes(_add_nested(sheet, reading), reading):
+    for part, rows in _split_by_classes(_add_nested(sheet, reading), reading):
         recipe = replace(resolve_recipe(rows, reading, rows=len(rows.rows)), tasks=part)
         submissions += _yield_submissions(fill_abstentions(rows, recipe), recipe, reading)
     return submissions
 
 
-def _by_classes(sheet: Sheet, reading: Reading) -> list[tuple[str, Sheet]]:
-    """Return the rows of each part by its name, if these have classes of their own, or all rows without a name."""
+def _split_by_classes(sheet: Sheet, reading: Reading) -> list[tuple[str, Sheet]]:
+    """Return the rows by part if posteriors of the parts name different classes; else all rows, with an empty name."""
     if "part" not in reading.columns:
         return [("", sheet)]
     parts = _split_by_names(sheet, resolve(sheet, reading, rows=len(sheet.rows)).parts)
     recipes = [resolve(rows, reading, rows=len(rows.rows)) for _, rows in parts]
-    have_names = all(one.is_of_mappings for one in recipes)
+    have_names = all(one.has_mappings for one in recipes)
     return parts if have_names and len({one.classes for one in recipes}) > 1 else [("", sheet)]
 
 
@@ -415,7 +415,7 @@ def _note_values(
     total = len(references)
     if predictions.ndim == 1:
         notes = note_separated(predictions, references)
-        notes += note_of_yes(predictions, references, recipe)
+        notes += note_probability_of_yes(predictions, references, recipe)
         if num_classes is None:
             return notes
         wrong = int(total - references.sum())

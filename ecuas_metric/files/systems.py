@@ -100,10 +100,10 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    said = Reading(
+    user_reading = Reading(
         unlabelled, labels, correct_from, scale, predictions_are, right, abstained
     ).with_columns(columns or {})
-    reading = said if recipe is None else recipe.reading().override(said)
+    reading = user_reading if recipe is None else recipe.reading().override(user_reading)
     if is_frame(path):
         return make_submissions(sheet_of_frame(path), FRAME, reading=reading)
     if not isinstance(path, str | Path):
@@ -141,23 +141,23 @@ def sheet_of_frame(frame: Any) -> Sheet:
 
 
 def read_tables(path: str | Path, reading: Reading) -> list[Submission]:
-    """Return the systems of a file that is no run."""
+    """Return the systems of a file that is no run; FileError with the ways that its first rows can be read in."""
     sheet = read_sheet(path, **reading.of_file())
     try:
         return make_submissions(sheet, path, reading=reading)
     except FileError as error:
         if error.rule in _TO_BE_TRIED:
-            error.ways = tuple(way for way in error.ways if _is_read_so(sheet, way, reading))
+            error.ways = tuple(way for way in error.ways if _can_be_read(sheet, way, reading))
         raise
 
 
-def _is_read_so(sheet: Sheet, way: Way, reading: Reading) -> bool:
-    """Return whether the first rows are not refused if they are read in a way, as far as it says that."""
+def _can_be_read(sheet: Sheet, way: Way, reading: Reading) -> bool:
+    """Return whether the first rows can be read in a way, or it leaves names open; another choice may follow."""
     names = {part for name in way.columns.values() for part in name.split("+")}
     if reading.systems or names & {"NAME", "A"} or way.columns.keys() & set(FILE_ROLES):
         return True
-    said = replace(Reading(), **dict[str, Any](way.options)).with_columns(way.columns)
-    whole = reading.override(replace(said, columns={**reading.columns, **said.columns}))
+    chosen = replace(Reading(), **dict[str, Any](way.options)).with_columns(way.columns)
+    whole = reading.override(replace(chosen, columns={**reading.columns, **chosen.columns}))
     try:
         make_submissions(sheet.head(_TRIED), sheet.source or "head", reading=whole)
     except FileError as error:

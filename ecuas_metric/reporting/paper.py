@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..basis import signature_of
+from ..basis import join_signatures
 from ..comparison.compare import basis_of_comparison, basis_of_pairs, default_family
 from ..comparison.judge import judge_systems
 from ..comparison.rows import fields_of
@@ -229,7 +229,7 @@ def _former_files(folder: Path) -> set[str]:
 
 def _signature(systems: Systems) -> str:
     """Return what values, intervals and differences depend on: the last also on the draws of their tests."""
-    return signature_of(
+    return join_signatures(
         replace(basis_of_pairs(system), deviates=basis_of_comparison(system).deviates)
         for system in systems.values()
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..basis import may_rank, signature_of, why_not_rankable
+from ..basis import join_signatures, may_rank, why_not_rankable
 from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..display import Drawn
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
@@ -309,7 +309,7 @@ def report_of(
         results=dict(results),
         keys=keys,
         not_comparable=[key for key in keys if not all(may_rank(key, bases) for bases in by_part)],
-        signature=signature_of(chain.from_iterable(by_part)),
+        signature=join_signatures(chain.from_iterable(by_part)),
         differing=list(reasons),
         unlabelled=unlabelled or {},
         bounds=bounds or {},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from ..basis import signature_of
+from ..basis import join_signatures
 from ..comparison.locked import Lock, VersionCheck, check_locked, lock_reject_cost
 from ..errors import FileError, InputError
 from ..files.recipe import distinct_fields
@@ -67,7 +67,7 @@ def chosen_costs(
     above = [] if max_risk is None else _certificates(systems, choices, max_risk, level)
     note = f"intervals at the level {level:.12g} take the reject cost as given; ecuas decide accepts new rows by it"
     asked = f"budget:{budget:g}" if max_risk is None else f"max-risk:{max_risk:g}"
-    signature = signature_of(system.basis for system in systems.values())
+    signature = join_signatures(system.basis for system in systems.values())
     signature += f"|{asked}|level:{level:.12g}"
     header = ["system", "N", "reject cost", *ESTIMATES.values()]
     return Grid(header, rows, [*LEGEND, note], signature, above=above), records
@@ -238,7 +238,7 @@ def checked_versions(
             cells.append([*map(Cell, texts)])
     alpha = next(iter(checks.values())).alpha
     interval = f"[{100 * (1 - alpha):.4g}%]"
-    signature = f"{signature_of(one.basis for one in systems.values())}|level:{1 - alpha:.12g}"
+    signature = f"{join_signatures(one.basis for one in systems.values())}|level:{1 - alpha:.12g}"
     header = ["system", "metric", "locked", "new", "worse by", interval, "adj. p"]
     of_level = f"adj. p, intervals: two tests together, at the level {alpha:.3g}"
     if len(checks) > 1:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
-from ...basis import signature_of
+from ...basis import join_signatures
 from ...comparison.compare import basis_of_comparison, compare_within
 from ...comparison.gate import NO_TEST, Gate, check_gate
 from ...comparison.judge import judge_systems
@@ -334,7 +334,7 @@ class _View:
     def show(self, output: ComparisonOutput) -> None:
         """Print the verdict with its table and notes, and write it to all files."""
         bases = {name: basis_of_comparison(one) for name, one in self.verdict.systems.items()}
-        line = signature_of(bases.values())
+        line = join_signatures(bases.values())
         width = screen_width(sys.stdout)
         keys = self.main_keys() or [*self.verdict.rankings]
         grid = verdict_grid(self.verdict, keys, line, width=width, digits=output.digits)

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated
 
-from ...basis import signature_of
+from ...basis import join_signatures
 from ...classes import reword_errors
 from ...errors import InputError
 from ...files.recipe import describe_recipes
@@ -91,7 +91,7 @@ def decide_rows(
         system = _prepare_new_rows(submission, labelled_of.get(submission.name), calibrate, options)
         records += _records(submission, decide_system(system, names))
         systems[submission.name] = system
-    signature = signature_of(system.basis for system in systems.values())
+    signature = join_signatures(system.basis for system in systems.values())
     read_as = describe_recipes(map(without_truth, list_recipes(submissions)))
     _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
     return list_notes(systems)

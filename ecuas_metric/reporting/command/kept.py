@@ -36,7 +36,7 @@ class _Output(NamedTuple):
 def refuse_overwriting(parameters: Iterable[Parameter], values: Mapping[str, object]) -> None:
     """Raise FileError if a command would overwrite a file that it reads, or write one twice."""
     by_parameter = [(one, _select_texts(values.get(one.name, one.default))) for one in parameters]
-    written = _written(by_parameter)
+    written = _map_written(by_parameter)
     if not any(isinstance(identity, tuple) for identity in written):
         return  # none is there, and a folder that is read may hold very many
     for path in filter(os.path.exists, _inputs(by_parameter)):
@@ -45,8 +45,8 @@ def refuse_overwriting(parameters: Iterable[Parameter], values: Mapping[str, obj
             raise written[identity].error("file_is_read")
 
 
-def _written(by_parameter: Sequence[_Values]) -> dict[object, _Output]:
-    """Return what is written by the identity of each file; FileError if one is written twice."""
+def _map_written(by_parameter: Sequence[_Values]) -> dict[object, _Output]:
+    """Return the outputs by the identity of their files; FileError if one is written twice."""
     written: dict[object, _Output] = {}
     for output in _outputs(by_parameter):
         identity = _identity(output.path)

@@ -363,7 +363,7 @@ class Output:
 
 
 def _origin_fields(recipes: Sequence[Recipe], bases: Mapping[str, Basis]) -> dict[str, object]:
-    """Return what JSON has of how files were read, and of what the numbers of each system depend on."""
+    """Return the fields of JSON on how files were read, and on what the numbers of each system depend."""
     fields: dict[str, object] = {}
     if recipes:
         fields = {"read": describe_recipes(recipes), "recipes": distinct_fields(recipes)}

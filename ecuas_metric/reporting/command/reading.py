@@ -89,12 +89,11 @@ def read_files(
     classes: Sequence[str] | None = None,
     beside: Iterable[str | None] = (),
 ) -> list[Submission]:
-    """Read all files of the command line.
+    """Return the submissions of all files of the command line; InputError if a flag has no effect on them.
 
-    `part` is the column, or what of a run, whose values are parts of a system, `unlabelled` and `classes` what counts
-    where nothing is asked for; new rows have no truth, and verdicts are a judge's, of which people correct some.
-    `beside` are further files of the command.
-    InputError if a flag has no effect on these files.
+    `part` and `stratum` are columns, or for runs "task" or "model". `unlabelled` and `classes` are defaults of flags.
+    Rows that `are_new` have no truth; correctness that `are_verdicts` is a judge's, of which people correct some.
+    `beside` are further files that the command reads.
     """
     rows = PairFlags(**asdict(flags))
     files = [parse_file(text) for text in texts]
@@ -111,7 +110,7 @@ def read_files(
     )
     readings = [replace(reading, are_verdicts=are_verdicts) for reading in readings]
     tasks = [] if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
-    truth = _truth_of(rows, [*files, *others])
+    truth = _read_truth(rows, [*files, *others])
     run = RunOptions(
         tasks or None, rows.filter, rows.choice_length, partial=rows.partial, truth=truth
     )
@@ -125,11 +124,11 @@ def read_files(
     if not (pool_tasks or part == "model" or stratum == "task"):
         _require_tasks(tasks, submissions)
     submissions = _make_names_distinct(submissions, stems, has_parts=part is not None)
-    return _pair_rows(_audited(submissions, rows.audit), rows)
+    return _pair_rows(_add_audit_labels(submissions, rows.audit), rows)
 
 
-def _audited(submissions: list[Submission], audit: str | None) -> list[Submission]:
-    """Return systems with people's labels of some of their answers, if a file has any."""
+def _add_audit_labels(submissions: list[Submission], audit: str | None) -> list[Submission]:
+    """Return submissions with people's labels of some answers from the file of --audit, if there is one."""
     if audit is None:
         return submissions
     from ...comparison.labels import with_labels
@@ -137,8 +136,8 @@ def _audited(submissions: list[Submission], audit: str | None) -> list[Submissio
     return with_labels(submissions, audit)
 
 
-def _truth_of(rows: RowFlags, others: Sequence[File]) -> dict[str, object] | None:
-    """Return what is true of the items of decision models, if a file of its own has that, whose columns are named."""
+def _read_truth(rows: RowFlags, others: Sequence[File]) -> dict[str, object] | None:
+    """Return the true labels of items from the file of --truth, whose columns are named; None without it."""
     if rows.truth is None:
         return None
     pairs = [pair for text in rows.columns for pair in parse_pairs(text, "--columns")]
@@ -541,12 +540,12 @@ def set_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Su
         return [one if one.cost is None else replace(one, cost=text) for one in submissions]
     matrices = [parse_cost(text, submission)[0] for submission in submissions]
     require_one_order("--cost", submissions)
-    notes = _notes_on_levels(text, _class_names(submissions[0]))
+    notes = _note_level_order(text, _class_names(submissions[0]))
     return [replace(one, cost=matrices[0], notes=(*one.notes, *notes)) for one in submissions]
 
 
-def _notes_on_levels(text: str, classes: Sequence[str]) -> list[Note]:
-    """Return a note on the order of levels that have names, of which texts do not say it."""
+def _note_level_order(text: str, classes: Sequence[str]) -> list[Note]:
+    """Return a note on the order of levels if their names are no numbers."""
     if text not in LEVEL_COSTS or all(map(is_number, classes)):
         return []
     rule = "The levels are {classes}, in this order; --labels says another."
