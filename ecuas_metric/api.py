@@ -718,7 +718,7 @@ def _posterior_system(
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
             y_true = class_indices(y_true, labels, array)
         array, truth = posteriors(array, y_true)
-        texts = _check_ids(ids, y_true=truth)
+        texts = _parse_ids(ids, y_true=truth)
         system = prepare("posteriors", array, truth, checked, ids=texts, rank=rank)
         return replace(system, notes=noted + system.notes)
 
@@ -746,7 +746,7 @@ def _confidence_system(
         )
         if words is UNCERTAINTY_WORDS:
             q = complement(q)
-        texts = _check_ids(ids, correct=truth)
+        texts = _parse_ids(ids, correct=truth)
         return prepare_answers("confidences", q, truth, checked, ids=texts, rank=rank)
 
 
@@ -779,7 +779,7 @@ def _score_system(system: System) -> dict[str, float]:
     return results.flat()
 
 
-def _check_ids(
+def _parse_ids(
     ids: Iterable[object] | None,
     **truth: Array,
 ) -> list[str] | None:

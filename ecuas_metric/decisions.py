@@ -105,7 +105,7 @@ def make_decisions(form: str, predictions: Array, references: Array, options: Op
             raise InputError(
                 "max_uncertainty", "is missing: the uncertainty of a system that knows nothing"
             )
-        return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty)
+        return Decisions(predictions, references, options.max_uncertainty)
     are = options.predictions_are.replace("positive_probabilities", "probabilities")
     num_samples, num_classes = predictions.shape
     return posterior_decisions(
@@ -161,7 +161,7 @@ def posterior_decisions(
     u, c, cross_entropy, brier_score = np.empty((4, len(labels)))
     decision = np.empty(len(labels), np.int32)
     start = 0
-    for block in _blocks(posteriors, predictions_are):
+    for block in _posterior_blocks(posteriors, predictions_are):
         rows = slice(start, start + len(block.q))
         start = rows.stop
         label = labels[rows]
@@ -188,13 +188,6 @@ def confidence_from_uncertainty(uncertainty: Floats) -> Floats:
     So all that is 0.7 on paper lies in the bin that begins at 0.7, and ties share a bin.
     """
     return np.minimum(1 - uncertainty + _LAST_DIGIT, 1.0)
-
-
-def cost_decisions(
-    uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float
-) -> Decisions:
-    """Return the decisions for uncertainties and candidate costs (N,) that the user computed."""
-    return Decisions(uncertainty, candidate_cost, max_uncertainty)
 
 
 def one_right_one_wrong(max_uncertainty: float) -> Decisions:
@@ -267,10 +260,10 @@ def _zero_one(block: _Block, made: Ints | None) -> _Candidates:
     rows = np.arange(len(q))
     decision = q.argmax(axis=1) if made is None else made
     q[rows, decision] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
-    return decision, _rounded(q.sum(axis=1))
+    return decision, _round_uncertainty(q.sum(axis=1))
 
 
-def _rounded(u: Floats) -> Floats:
+def _round_uncertainty(u: Floats) -> Floats:
     """Return uncertainties (N,) rounded to 14 digits, so that sums that are equal on paper are ties."""
     is_normal = u > 1e-100
     magnitude = np.log10(u, where=is_normal, out=np.zeros(len(u)))
@@ -283,22 +276,22 @@ def _log(block: _Block) -> _Candidates:
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if block.log_q is None else block.log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
-    return q.argmax(axis=1), _rounded(np.maximum(entropy, 0.0))
+    return q.argmax(axis=1), _round_uncertainty(np.maximum(entropy, 0.0))
 
 
 def _least_expected_cost(matrix: Floats) -> Callable[[_Block, Ints | None], _Candidates]:
     of_decision = np.ascontiguousarray(matrix.T)
 
     def decide(block: _Block, made: Ints | None) -> _Candidates:
-        decision = _cheapest(block.q @ matrix, len(matrix)) if made is None else made
+        decision = _first_cheapest(block.q @ matrix, len(matrix)) if made is None else made
         # Not from the product of matrices, which may round equal rows differently.
         expected = np.einsum("nk,nk->n", block.q, of_decision[decision])
-        return decision, _rounded(expected)
+        return decision, _round_uncertainty(expected)
 
     return decide
 
 
-def _cheapest(expected: Floats, num_classes: int) -> Ints:
+def _first_cheapest(expected: Floats, num_classes: int) -> Ints:
     """Return the first decision (n,) of least expected cost (n, D), up to rounding."""
     decision = np.asarray(expected.argmin(axis=1))
     # The rounding error of a sum of K non-negative products, twice: costs closer than this count as equal.
@@ -310,7 +303,7 @@ def _cheapest(expected: Floats, num_classes: int) -> Ints:
     return decision
 
 
-def _blocks(posteriors: Array, predictions_are: str) -> Iterator[_Block]:
+def _posterior_blocks(posteriors: Array, predictions_are: str) -> Iterator[_Block]:
     """Yield the distributions of posteriors (N, K) in blocks of rows."""
     for rows in row_blocks(posteriors):
         block = np.array(rows, dtype=np.float64, order="C")
@@ -318,12 +311,12 @@ def _blocks(posteriors: Array, predictions_are: str) -> Iterator[_Block]:
             log_q = log_softmax(block)
             yield _Block(np.exp(log_q), log_q)
         elif predictions_are == "log_probabilities":
-            yield _normalized(_Block(np.exp(block), block))
+            yield _normalize_rows(_Block(np.exp(block), block))
         else:
-            yield _normalized(_Block(block))
+            yield _normalize_rows(_Block(block))
 
 
-def _normalized(block: _Block) -> _Block:
+def _normalize_rows(block: _Block) -> _Block:
     """Return the block with rows divided, in place, by their sums where these are not 1 up to rounding."""
     q = block.q
     sums = (q @ np.ones(q.shape[1]))[:, None]  # several times as fast as a sum over few classes
@@ -397,9 +390,9 @@ def largest_uncertainty(matrix: Floats) -> float:
     exponents = np.frexp(matrix[matrix > 0])[1]
     if matrix.size * (53 + int(np.ptp(exponents))) <= LARGEST_EXACT:
         costs, unit = _scale_to_integers(matrix, int(exponents.min()) - 53)
-        low, high = (bound * unit for bound in _bounds(costs, *_solve_in_integers(costs)))
+        low, high = (bound * unit for bound in _game_bounds(costs, *_solve_in_integers(costs)))
     else:
-        low, high = _bounds(matrix, *_solve_in_floats(matrix))
+        low, high = _game_bounds(matrix, *_solve_in_floats(matrix))
     largest = float(low)
     if high - low > GAP * high or largest < np.finfo(np.float64).tiny:
         got = f"one between {float(low):g} and {float(high):g}"
@@ -412,7 +405,7 @@ def largest_uncertainty(matrix: Floats) -> float:
     return largest
 
 
-def _bounds(
+def _game_bounds(
     costs: Array,
     q: Array,
     y: Array,

@@ -114,7 +114,7 @@ class Answers:
         return self.form.uncertainty_from_rank(self.groups.rank)
 
     @functools.cached_property
-    def one_right_one_wrong(self) -> Decisions:
+    def right_and_wrong(self) -> Decisions:
         """Right answers at the uncertainty of each group, then wrong ones (2 G,)."""
         return right_and_wrong_samples(self.uncertainty, self.form)
 
@@ -131,7 +131,7 @@ class Answers:
 
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
-        return mean_line(key, self.one_right_one_wrong, self.options)
+        return mean_line(key, self.right_and_wrong, self.options)
 
     @functools.cached_property
     def largest(self) -> float:

@@ -431,7 +431,7 @@ def _check_verdicts(values: object, name: str) -> Floats:
     return np.where(np.isnan(array), np.nan, array)  # one bit pattern for all nan, for digests
 
 
-def _check_probabilities(values: object, name: str) -> Floats:
+def _check_draw_probabilities(values: object, name: str) -> Floats:
     """Return the probabilities (N,) with which answers were drawn; of answers that were not, any number or nan."""
     array = vector(values, name).astype(np.float64)
     return np.where(np.isnan(array), np.nan, array)
@@ -565,7 +565,7 @@ OPTIONS = {
         _CONFIDENCES,
     ),
     "audit_probability": Option(
-        _check_probabilities,
+        _check_draw_probabilities,
         "With which probability each answer was drawn for people to label; by default all with the same",
         _CONFIDENCES,
     ),

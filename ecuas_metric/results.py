@@ -343,7 +343,7 @@ def compute_results(
         notes += of_intervals
         debiased = Key(ECE_DEBIASED.name)
         if debiased in values:
-            limits[debiased] = _debiased_ece_limits(samples_drawn(system))
+            limits[debiased] = _ece_limits(samples_drawn(system))
             if math.isnan(limits[debiased][0]):
                 notes += note_on("no_interval_known", [debiased])
     estimates = {}
@@ -456,7 +456,7 @@ def _resample(system: System, counts: Array) -> System:
     return ranked(select_rows(system.decisions, rows), options)
 
 
-def _debiased_ece_limits(system: System) -> Limits:
+def _ece_limits(system: System) -> Limits:
     """Return the limits of the debiased ECE; nan if there are too few units to estimate a variance."""
     design = make_design(system.num_samples, system.options)
     if not design.tells_errors:

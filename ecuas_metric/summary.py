@@ -220,7 +220,7 @@ def summary_of(
         classes=_class_weights(decisions, options, weight),
         notes=_lasting_notes(system),
     )
-    return _limit_groups(summary)
+    return _bin_if_too_many(summary)
 
 
 def _lasting_notes(system: System) -> tuple[Note, ...]:
@@ -293,7 +293,7 @@ def merge(summaries: Iterable[Summary]) -> Summary:
                 "must depend on the same; they differ in their {reasons}",
                 reasons=reasons,
             )
-    return parts[0] if len(parts) == 1 else _limit_groups(_add_summaries(parts))
+    return parts[0] if len(parts) == 1 else _bin_if_too_many(_add_summaries(parts))
 
 
 def _add_summaries(parts: Sequence[Summary]) -> Summary:
@@ -327,10 +327,10 @@ def _add_losses(parts: Sequence[Summary], key: Key) -> OwnSums:
 
 def with_groups(summary: Summary, groups: Groups) -> Summary:
     """Return a summary with other groups, in any order, of which several may have one uncertainty."""
-    return _limit_groups(replace(summary, groups=join_groups([groups])))
+    return _bin_if_too_many(replace(summary, groups=join_groups([groups])))
 
 
-def _limit_groups(summary: Summary) -> Summary:
+def _bin_if_too_many(summary: Summary) -> Summary:
     """Return the summary with at most about `MOST_GROUPS` groups: of more, neighbours share a bin."""
     groups = summary.groups
     if len(groups.rank) <= MOST_GROUPS:

@@ -63,7 +63,7 @@ def parse_rows(text: str, path: str = "") -> JsonRows:
 
 def _add_other_parts(table: JsonRows, document: object, path: str) -> JsonRows:
     """Return the rows of a path with the parts of the document beside it."""
-    parts = _list_parts(document, path)
+    parts = _flatten_parts(document, path)
     others = ((name, _describe(part)) for name, part in parts.items() if name != path)
     within = ((f"{path}.{name}", what) for name, what in table.beside)
     return replace(table, path=path, beside=(*others, *within))
@@ -71,7 +71,7 @@ def _add_other_parts(table: JsonRows, document: object, path: str) -> JsonRows:
 
 def _find_tables(document: object) -> dict[str, object]:
     """Return the lists of objects in a document by their dotted paths, or else the objects of lists."""
-    parts = _list_parts(document)
+    parts = _flatten_parts(document)
     for is_table in (_are_objects, _has_lists_only):
         tables = {name: part for name, part in parts.items() if is_table(part)}
         if tables:
@@ -92,12 +92,12 @@ def several_lists_error(sizes: Mapping[str, int]) -> InputError:
     return InputError("rows", "several_lists", got=got, advice="name_list", columns=columns)
 
 
-def _list_parts(document: object, path: str = "") -> dict[str, object]:
+def _flatten_parts(document: object, path: str = "") -> dict[str, object]:
     """Return the parts of a document by dotted paths: lists of objects, the part at `path`, and all beside these."""
     parts: dict[str, object] = {}
     step, _, below = path.partition(".")
     for name, part in document.items() if isinstance(document, dict) else ():
-        inner = _list_parts(part, below if name == step else "")
+        inner = _flatten_parts(part, below if name == step else "")
         if (name == step and below) or any(map(_are_objects, inner.values())):
             parts |= {f"{name}.{further}": one for further, one in inner.items()}
         else:

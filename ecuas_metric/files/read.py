@@ -562,10 +562,10 @@ def _split_cells(lines: Iterable[str], separator: str) -> list[list[str]]:
 
 
 def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
-    return _decode(content, lambda text: _parse_json(text, path))
+    return _decode(content, lambda text: _parse_json_table(text, path))
 
 
-def _parse_json(content: pa.Buffer, path: str) -> Sheet:
+def _parse_json_table(content: pa.Buffer, path: str) -> Sheet:
     from .documents import parse_rows
 
     rows = parse_rows(str(content, "utf-8"), path)

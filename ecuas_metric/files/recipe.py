@@ -304,7 +304,7 @@ class Recipe:
         defaults = {field.name: field.default for field in fields(self)}
         values = {name: getattr(self, field) for name, field in _DESCRIBED.items()}
         return [
-            (name, _format_value(value))
+            (name, _format_option(value))
             for name, value in values.items()
             if value != defaults[_DESCRIBED[name]]
         ]
@@ -512,7 +512,7 @@ def format_names(columns: Sequence[str]) -> str:
     return f"{columns[0]}..{columns[-1]}" if len(columns) > 2 else "+".join(columns)
 
 
-def _format_value(value: object) -> str:
+def _format_option(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

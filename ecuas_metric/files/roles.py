@@ -188,7 +188,7 @@ class _ColumnRoles:
         for role in NAMES:
             if role not in self.roles:
                 self.candidates[role] = finders.get(
-                    role, lambda role=role: self._named_columns(role)
+                    role, lambda role=role: self._columns_by_name(role)
                 )()
                 self.roles[role] = self.candidates[role][:1]
                 if role == "posteriors" and not self.candidates[role]:
@@ -352,14 +352,14 @@ class _ColumnRoles:
             raise self._error("no_column", wanted=text)
         return names[0]
 
-    def _named_columns(self, role: str) -> list[str]:
+    def _columns_by_name(self, role: str) -> list[str]:
         """Return the columns with the names of a role that have no role yet."""
         names = [self._match_name(known) for known in NAMES[role] if known in self.by_name]
         return [name for name in names if self._is_free(name)]
 
     def _predicted(self) -> list[str]:
         """Return the columns of predicted classes: with such a name, and no posteriors."""
-        named = self._named_columns("predicted")
+        named = self._columns_by_name("predicted")
         classes = [
             name
             for name in named
@@ -377,8 +377,8 @@ class _ColumnRoles:
     def _posteriors(self) -> list[str]:
         """Return the columns of posteriors in lists or mappings."""
         lists = [
-            *self._named_columns("posteriors"),
-            *filter(self._have_fractions, self._named_columns("predicted")),
+            *self._columns_by_name("posteriors"),
+            *filter(self._have_fractions, self._columns_by_name("predicted")),
         ]
         return [*filter(self._may_be_lists, lists)]
 
@@ -386,7 +386,7 @@ class _ColumnRoles:
         """Return the columns of the probability of class 1, but not prob_1 beside prob_2."""
         groups = [match[1] for match in map(NUMBERED.fullmatch, self.by_name) if match]
         names = []
-        for name in self._named_columns("positive"):
+        for name in self._columns_by_name("positive"):
             match = NUMBERED.fullmatch(name.strip().lower())
             is_alone = match is None or groups.count(match[1]) == 1
             if is_alone and not self._may_be_lists(name):
@@ -395,7 +395,7 @@ class _ColumnRoles:
 
     def _ids(self) -> list[str]:
         """Return the columns with names of ids that have several values, those without repetition first."""
-        named = self._named_columns("id")
+        named = self._columns_by_name("id")
         filled = [name for name in named if len(encode(self._cells(name))[0]) > 1]
         return sorted(filled, key=lambda name: not self._is_unique(name))
 

@@ -232,10 +232,10 @@ def are_null(array: pa.Array) -> Bools:
     """Return whether each value of an Arrow array (N,) is null."""
     if not array.null_count:
         return np.zeros(len(array), np.bool_)
-    return _truths_in(array.is_null())
+    return _to_bools(array.is_null())
 
 
-def _truths_in(array: pa.Array) -> Bools:
+def _to_bools(array: pa.Array) -> Bools:
     """Return an Arrow array (N,) of booleans without nulls as a NumPy array."""
     return np.asarray(_stored_values(array.cast(pa.uint8())), np.bool_)
 
@@ -320,7 +320,7 @@ def join_texts(
 
 def match_any(texts: pa.Array, known: Sequence[str]) -> Bools:
     """Return whether each text (N,) is one of the `known` ones."""
-    return _truths_in(pc.is_in(texts, value_set=from_texts(known)))
+    return _to_bools(pc.is_in(texts, value_set=from_texts(known)))
 
 
 def first_value(column: pa.ChunkedArray | pa.Array) -> object:

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ecuas_metric import inputs
-from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
+from ecuas_metric.decisions import Decisions, confidence_decisions, posterior_decisions
 from ecuas_metric.metric import METRICS, VARIANTS, Key
 from ecuas_metric.metrics import column_order, defined_keys, sample_costs
 from ecuas_metric.options import checked_options
@@ -93,7 +93,7 @@ def test_every_metric_is_what_its_row_says():
     half = np.array([0.5])
     systems = [
         confidence_decisions(half, np.array([1])),
-        cost_decisions(half, half, max_uncertainty=1.0),
+        Decisions(half, half, max_uncertainty=1.0),
         posterior_decisions(np.array([[0.5, 0.5]]), np.array([0])),
         posterior_decisions(np.array([[0.5, 0.5]]), np.array([0]), cost="log"),
     ]

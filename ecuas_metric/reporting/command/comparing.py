@@ -230,11 +230,11 @@ def compare_in_memory(
     )
     require_pairs(submissions, rows)
     systems, questions = _select_systems(submissions, made.systems(submissions, options))
-    keys = _select_keys(systems, questions, metric, output)
+    keys = _select_comparison_keys(systems, questions, metric, output)
     verdict = judge_systems(systems, only=keys, by_position=rows.by_position)
     checked = None
     if gate.is_set:
-        checked = _check_gate(verdict, systems, margin, rows)
+        checked = _run_gate(verdict, systems, margin, rows)
         verdict = judge_systems(systems, only=[checked.key], by_position=rows.by_position)
     view = _View(verdict, keys, checked, list_recipes(submissions), questions)
     view.show(output)
@@ -262,7 +262,7 @@ def _select_systems(
     return systems, questions
 
 
-def _select_keys(
+def _select_comparison_keys(
     systems: Systems, questions: Questions, metric: BinnedOptions, output: ComparisonOutput
 ) -> list[Key] | None:
     """Return the metrics of --metrics, None for all; of means over questions by default ECUAS_n, n = 1 first."""
@@ -275,7 +275,7 @@ def _select_keys(
     return keys
 
 
-def _check_gate(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
+def _run_gate(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
     """Return the result of the gate between two systems, by the metric of the headline."""
     if verdict.headline is None:
         raise InputError("a gate", NO_TEST, value=", ".join(map(str, verdict.rankings)))

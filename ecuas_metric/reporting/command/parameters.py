@@ -482,7 +482,7 @@ def match_keys(
     words = [word for word in map(str.strip, text.split(",")) if word]
     chosen: dict[Key, None] = {}
     for word in words or [text]:
-        possible = list(_match_word(_normalize_name(word), names))
+        possible = list(_match_word(_simplify_name(word), names))
         if not possible:
             raise _unknown_metric_error(word, keys)
         chosen |= dict.fromkeys(possible)
@@ -513,10 +513,10 @@ def _keys_by_name(keys: Sequence[Key]) -> dict[str, list[Key]]:
     for key in keys:
         if not key.variant:
             for name in (key.metric, key.entry.title):
-                names.setdefault(_normalize_name(name), []).append(key)
+                names.setdefault(_simplify_name(name), []).append(key)
     for key in keys:
         names[str(key)] = [key]
-        names[_normalize_name(title(key))] = [key]
+        names[_simplify_name(title(key))] = [key]
     return names
 
 
@@ -526,7 +526,7 @@ def _unknown_metric_error(name: str, keys: Sequence[Key]) -> InputError:
         "--metrics", "unknown_metric", value=name, keys=sorted(keys, key=column_order)
     )
     possible = _list_possible_keys(name)
-    number = _NUMBER.search(_normalize_name(name))
+    number = _NUMBER.search(_simplify_name(name))
     flag = _adding_flag(possible, number[1] if number else "")
     if flag:
         error.advice = "add_flag"
@@ -536,7 +536,7 @@ def _unknown_metric_error(name: str, keys: Sequence[Key]) -> InputError:
         error.fields["example"] = f"{name}_0.1"
     elif possible:
         error.advice = "metric_does_not_exist"
-    elif similar := _similar_names(_normalize_name(name), _keys_by_name(keys)):
+    elif similar := _similar_names(_simplify_name(name), _keys_by_name(keys)):
         error.advice = "near_metric"
         error.fields["near"] = similar
     return error
@@ -562,8 +562,8 @@ def _adding_flag(possible: Sequence[Key], number: str) -> str:
 def _list_possible_keys(name: str) -> Sequence[Key]:
     """Return the numbers that a name may mean, with any parameter."""
     keys = [Key(metric, None, variant) for metric in METRICS for variant in VARIANTS]
-    return _keys_by_name(keys).get(_NUMBER.sub("", _normalize_name(name)), [])
+    return _keys_by_name(keys).get(_NUMBER.sub("", _simplify_name(name)), [])
 
 
-def _normalize_name(text: str) -> str:
+def _simplify_name(text: str) -> str:
     return re.sub(r"[\s↑↓†]+", " ", text).strip().lower().replace("∞", "inf")

@@ -110,14 +110,14 @@ def read_files(
     )
     readings = [replace(reading, are_verdicts=are_verdicts) for reading in readings]
     tasks = [] if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
-    truth = _read_truth(rows, [*files, *others])
+    truth = _read_truth_file(rows, [*files, *others])
     run = RunOptions(
         tasks or None, rows.filter, rows.choice_length, partial=rows.partial, truth=truth
     )
     submissions: list[Submission] = []
     stems: list[str] = []
     for file, reading in zip(files, readings, strict=True):
-        systems = _read_file(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
+        systems = _read_submissions(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
         submissions += _rename_systems(systems, file.name)
         stems += [stem(one.file) if file.name is None else "" for one in systems]
     refuse_idle_flags([rows, metric], list_recipes(submissions), pool_tasks=pool_tasks)
@@ -136,7 +136,7 @@ def _add_audit_labels(submissions: list[Submission], audit: str | None) -> list[
     return with_labels(submissions, audit)
 
 
-def _read_truth(rows: RowFlags, others: Sequence[File]) -> dict[str, object] | None:
+def _read_truth_file(rows: RowFlags, others: Sequence[File]) -> dict[str, object] | None:
     """Return the true labels of items from the file of --truth, whose columns are named; None without it."""
     if rows.truth is None:
         return None
@@ -272,7 +272,7 @@ def _match_columns(
     return [columns[0].setdefault(of, {})]
 
 
-def _read_file(
+def _read_submissions(
     path: str, reading: Reading, run: RunOptions, *, pool_tasks: bool, are_new: bool
 ) -> list[Submission]:
     if are_new:
@@ -540,7 +540,7 @@ def set_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Su
         return [one if one.cost is None else replace(one, cost=text) for one in submissions]
     matrices = [parse_cost(text, submission)[0] for submission in submissions]
     require_one_order("--cost", submissions)
-    notes = _note_level_order(text, _class_names(submissions[0]))
+    notes = _note_level_order(text, _list_classes(submissions[0]))
     return [replace(one, cost=matrices[0], notes=(*one.notes, *notes)) for one in submissions]
 
 
@@ -554,7 +554,7 @@ def _note_level_order(text: str, classes: Sequence[str]) -> list[Note]:
 
 def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
     """Raise InputError if posteriors of systems have their classes in different orders."""
-    orders = {",".join(_class_names(submission)): submission.name for submission in submissions}
+    orders = {",".join(_list_classes(submission)): submission.name for submission in submissions}
     if len(orders) > 1:
         listed = [f"{classes} in {name}" for classes, name in orders.items()]
         named = [one.recipe.classes for one in submissions if one.recipe.classes]
@@ -570,7 +570,7 @@ def parse_cost(
 
     Rows are in the order of the classes. Without a text it is the submission's cost.
     """
-    classes = _class_names(submission) if submission.form == "posteriors" else None
+    classes = _list_classes(submission) if submission.form == "posteriors" else None
     if text is None:
         return "zero_one" if submission.cost is None else submission.cost, classes
     if classes is None:
@@ -593,7 +593,7 @@ def _parse_matrix(text: str) -> Floats:
         raise InputError("--cost", "no_matrix", value=text) from None
 
 
-def _class_names(submission: Submission) -> list[str]:
+def _list_classes(submission: Submission) -> list[str]:
     """Return the names of the classes of posteriors, or their numbers as text."""
     named = submission.recipe.classes
     return list(named or map(str, range(submission.predictions.shape[1])))

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from ecuas_metric import ece_score
 from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
-from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
+from ecuas_metric.decisions import Decisions, confidence_decisions, posterior_decisions
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import aurc
@@ -57,7 +57,7 @@ def test_each_point_of_the_reject_cost_curve_is_the_mean_fixed_cost(system):
 
 
 def test_samples_above_the_largest_uncertainty_are_never_accepted():
-    decisions = cost_decisions(np.array([0.2, 3.0]), np.array([0.0, 9.0]), max_uncertainty=1.0)
+    decisions = Decisions(np.array([0.2, 3.0]), np.array([0.0, 9.0]), max_uncertainty=1.0)
     curve = reject_cost_curve(ranked(decisions, checked_options()))
     assert curve.coverage.max() == 0.5
     assert curve.expected_cost[-1] == 0.5
@@ -99,7 +99,7 @@ def test_ece_is_the_gap_of_the_reliability_bins(system):
 
 
 def test_reliability_needs_confidences():
-    decisions = cost_decisions(np.array([0.2]), np.array([0.0]), max_uncertainty=1.0)
+    decisions = Decisions(np.array([0.2]), np.array([0.0]), max_uncertainty=1.0)
     with pytest.raises(
         InputError,
         match=r"^a reliability diagram needs confidences: a system under the 0-1 cost\.$",
