@@ -91,8 +91,8 @@ def _confidences(run: Run, samples: Sequence[Fields], options: RunOptions) -> di
         for sample, without in zip(samples, abstained, strict=True)
     ]
     if values.count(None) == len(values):
-        rule = f"keeps no confidence, as {name} would be"
-        raise FileError(run.file, rule, advice="name_confidence_field")
+        rule = "keeps no confidence, as {name} would be"
+        raise FileError(run.file, rule, advice="name_confidence_field", name=name)
     return {"confidence": values, **({"abstained": abstained} if any(abstained) else {})}
 
 
