@@ -1,9 +1,9 @@
 """Tables of rows -> one summary per system: the way of all forms of input, whose cells are read as in memory.
 
-A few tables are in memory at a time. A row may also be a group of rows that an engine added up, in columns of ours.
+A few tables are in memory at a time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import Origin
-from ..costs import are_above_maximum
 from ..errors import FileError, InputError, Note
 from ..files.arrays import fill_abstentions, find_abstentions, read_predictions
 from ..files.cells import read_numbers
@@ -21,7 +20,7 @@ from ..files.checks import (
     refuse_two_scales,
     scale_marks,
 )
-from ..files.recipe import HEAD, Reading, Recipe, on_unit_scale, source_column
+from ..files.recipe import HEAD, Reading, Recipe, source_column
 from ..files.roles import add_nested
 from ..files.submissions import (
     UNLABELLED_ADVICE,
@@ -33,29 +32,18 @@ from ..files.submissions import (
     resolve_recipe,
 )
 from ..files.values import Sheet
-from ..groups import SUMS, Groups
-from ..inputs import (
-    Array,
-    Bools,
-    Floats,
-    Ints,
-    clip,
-    fill_missing,
-    numbers,
-    posteriors_from_positive,
-)
+from ..inputs import Array, Bools, Floats, Ints, numbers, posteriors_from_positive
 from ..options import Options, is_set
 from ..results import prepare
-from ..summary import Summary, note_unlabelled, summary_of, with_groups
+from ..summary import Summary, note_unlabelled, summary_of
 from .rows import state_of
 from .storage import added_up, fitting
 
 # a rule, and what it means
 _UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": UNLABELLED_ADVICE["drop"]}
-CHUNK = 2**24  # bytes of rows that are scored together
+CHUNK = 2**22  # bytes of rows that are scored together
 AS_SAID = Reading()
-# before the names of further columns of groups: count; low and high, the ends of their confidences; wu, the sum of
-# their weighted uncertainties; and the sums of weights w, w2 and w4
+# before the names of columns of groups that an engine adds up
 GROUP = "ecuas "
 Score = Callable[..., dict[str, Summary]]  # `states_of_batches`, but for the batches
 
@@ -85,7 +73,7 @@ def states_of_batches(
         numbered = np.arange(first, first + len(table))
         sheet = Sheet(add_nested(table, recipe.reading().columns), numbered, source=source)
         sheet = fill_abstentions(sheet, recipe)
-        for system, rows in _systems(sheet, recipe, name, prefix):
+        for system, rows in split_systems(sheet, recipe, name, prefix):
             state = _state(rows, recipe, options)
             start, end = rows.rows[[0, -1]].tolist()
             with fitting(
@@ -96,7 +84,7 @@ def states_of_batches(
             ):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
-                marks = scale_marks(numbers(read_predictions(rows, recipe), "")) * _count(rows)
+                marks = scale_marks(numbers(read_predictions(rows, recipe), ""))
                 on_scale[system] = on_scale.get(system, 0) + marks.sum(axis=1)
         first += len(table)
     if recipe is not None:
@@ -219,7 +207,15 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(waiting)
 
 
-def _systems(
+def with_part(summary: Summary, sheet: Sheet, recipe: Recipe) -> Summary:
+    """Return the summary of the rows of a system with the part of the data that they are of, if columns name parts."""
+    if not recipe.parts:
+        return summary
+    (part,), _ = read_systems(sheet.head(1), recipe.parts)
+    return replace(summary, basis=replace(summary.basis, part=part))
+
+
+def split_systems(
     sheet: Sheet,
     recipe: Recipe,
     name: str,
@@ -250,26 +246,21 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
         summary = _summarized(kept, np.nan_to_num(truth), recipe, options)
     else:
         summary = _empty(sheet, recipe, options)
-    basis = summary.basis
-    if recipe.parts:
-        (part,), _ = read_systems(sheet.head(1), recipe.parts)
-        basis = replace(basis, part=part)
-    return replace(summary, basis=basis, notes=(*notes, *summary.notes))
+    return with_part(replace(summary, notes=(*notes, *summary.notes)), sheet, recipe)
 
 
 def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
     """Return the note on rows (N,) without a label; FileError if no rule says what they are."""
-    counts = _count(sheet)
-    count = int(counts[is_open].sum())
-    total = int(counts.sum())
+    count = int(np.count_nonzero(is_open))
+    total = len(is_open)
     rule = recipe.unlabelled
     # an unknown class is not a wrong one
     if rule is None or (rule == "wrong" and recipe.form != "confidences"):
         fields: dict[str, Any] = {"row": int(sheet.rows[is_open][0]), "count": count}
         advice = "count_as_wrong" if recipe.form == "confidences" else "label_or_drop"
         raise sheet.error(recipe.truth, "no_value", total=total, advice=advice, **fields)
-    weight = _weight(sheet, recipe, of_all=True)
-    weight = counts if weight is None else weight
+    weight = _weight(sheet, recipe)
+    weight = np.ones(total) if weight is None else weight
     sums = {"weight": float(weight[is_open].sum()), "of_weight": float(weight.sum())}
     return note_unlabelled(count, total, sums, _UNLABELLED[rule])
 
@@ -284,22 +275,16 @@ def _summarized(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -
             predictions, references = check_arrays(
                 predictions, truth, sheet, recipe, predictions_are=are
             )
-        summary = state_of(
+        return state_of(
             _form(recipe),
             predictions,
             references,
             options.replace(abstained=find_abstentions(sheet)),
             sample_weight=_weight(sheet, recipe),
-            origin=_describe_origin(recipe),
+            origin=describe_origin(recipe),
         )
     except InputError as error:
-        found = add_location(error, recipe, sheet.source, sheet.rows)
-        if _is_of_groups(sheet):
-            found.count = found.total = None
-        raise found from None
-    if _is_of_groups(sheet):
-        return _of_groups(summary, sheet, np.asarray(predictions), references, recipe)
-    return summary
+        raise add_location(error, recipe, sheet.source, sheet.rows) from None
 
 
 def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
@@ -309,12 +294,12 @@ def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
         none = posteriors_from_positive(none)
     system = prepare(_form(recipe), none, np.empty(0, np.int64), options, rank=False)
     return summary_of(
-        replace(system, origin=_describe_origin(recipe)),
+        replace(system, origin=describe_origin(recipe)),
         sample_weight=np.empty(0) if recipe.of("weight") else None,
     )
 
 
-def _describe_origin(recipe: Recipe) -> Origin:
+def describe_origin(recipe: Recipe) -> Origin:
     """Return the columns and rules by which rows are read, for the basis of their numbers."""
     return Origin(
         recipe=recipe.digest(),
@@ -327,86 +312,6 @@ def _form(recipe: Recipe) -> str:
     return "posteriors" if recipe.form == "positive" else recipe.form
 
 
-def _weight(sheet: Sheet, recipe: Recipe, *, of_all: bool = False) -> Floats | None:
-    """Return weights (N,), if there are any: of each row, or of all rows of a group."""
-    if not recipe.of("weight"):
-        return None
-    is_sum = of_all and _is_of_groups(sheet)
-    return read_numbers(sheet, GROUP + "w" if is_sum else recipe.of("weight")[0])
-
-
-# ---- rows that an engine added up: one of each group stands for it -------------------------------------------------
-
-
-def _is_of_groups(sheet: Sheet) -> bool:
-    return GROUP + "count" in sheet.names
-
-
-def _count(sheet: Sheet) -> Floats:
-    """Return how many rows each is (N,): one, or those of a group."""
-    return (
-        read_numbers(sheet, GROUP + "count") if _is_of_groups(sheet) else np.ones(len(sheet.rows))
-    )
-
-
-def _of_groups(
-    summary: Summary, sheet: Sheet, confidence: Array, correct: Array, recipe: Recipe
-) -> Summary:
-    """Return the summary of all rows of groups, from that of one row of each."""
-    column = {
-        name.removeprefix(GROUP): read_numbers(sheet, name)
-        for name in sheet.names
-        if name.startswith(GROUP)
-    }
-    low, high, own = (
-        _repaired(cells, summary.options)
-        for cells in (
-            on_unit_scale(column["low"], recipe.scale),
-            on_unit_scale(column["high"], recipe.scale),
-            confidence,
-        )
-    )
-    wrong = 1 - correct
-    count = column["count"]
-    w = column.get("w", count)
-    w2 = column.get("w2", w)
-    w4 = column.get("w4", w)
-    wu = np.where(low == high, w * (1 - low), column["wu"])
-    sums = (w, w * wrong, w2, w2 * wrong, w2 * wrong, w4, wu, wu * wrong)
-    has_weight = w > 0
-    by_name = {name: values[has_weight] for name, values in zip(SUMS, sums, strict=True)}
-    ends = {"rank": 0.0 - high[has_weight], "high": 0.0 - low[has_weight]}
-    groups = Groups(**ends, next_cost=np.ones(np.count_nonzero(has_weight)), **by_name)
-    marked = {
-        "missing": np.isnan(confidence),
-        "clipped": (confidence < 0) | (confidence > 1),
-        "above_max_uncertainty": are_above_maximum(1 - own, summary.none.max_uncertainty),
-    }
-    rows = int(count.sum())
-    of_all = replace(
-        summary,
-        basis=replace(summary.basis, num_samples=rows),
-        rows=rows,
-        samples=int(count[has_weight].sum()),
-        wrong=int(count[has_weight & (wrong > 0)].sum()),
-        notes=tuple(_recounted(note, count, marked) for note in summary.notes),
-    )
-    return with_groups(of_all, groups)
-
-
-def _repaired(confidence: Floats, options: Options) -> Floats:
-    """Return confidences as a system has them."""
-    clipped, _ = clip(confidence)
-    return fill_missing(clipped, missing_confidence=options.missing_confidence)[0]
-
-
-def _recounted(note: Note, counts: Floats, marked: Mapping[str, Bools]) -> Note:
-    """Return a note on some groups with how many rows they have."""
-    if note.id not in marked:
-        return note
-    count = int(counts[marked[note.id]].sum())
-    total = int(counts.sum())
-    fields = {**note.fields, "count": count, "total": total}
-    if "share" in fields:
-        fields["share"] = count / total
-    return replace(note, fields=fields)
+def _weight(sheet: Sheet, recipe: Recipe) -> Floats | None:
+    """Return weights (N,), if there are any."""
+    return read_numbers(sheet, recipe.of("weight")[0]) if recipe.of("weight") else None

@@ -7,42 +7,48 @@ of neighbours, with their sums. Posteriors and costs leave it as Arrow batches, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..classes import reword_errors
 from ..errors import FileError, InputError, missing_package
-from ..files.recipe import (
-    HEAD,
-    LOGARITHMS,
-    SHARE_DIGITS,
-    Reading,
-    Recipe,
-    on_unit_scale,
-    scale_limits,
-)
-from ..files.values import from_values
+from ..files.recipe import HEAD, Reading, Recipe
+from ..files.values import Sheet, from_values
+from ..groups import SUMS, Groups
 from ..inputs import scalar
 from ..options import Options, checked_options
-from ..summary import LINEAR, ROOT, Summary, SummaryResults, SystemResults, results_of
+from ..summary import (
+    LINEAR,
+    ROOT,
+    Summary,
+    SummaryResults,
+    SystemResults,
+    results_of,
+    with_groups,
+)
 from .batches import (
     AS_SAID,
     GROUP,
     Score,
     collected,
     columns_read,
+    describe_origin,
     note_on_class,
     recipe_of_rows,
+    split_systems,
     states_of_batches,
+    with_part,
 )
-from .rows import LARGEST_WEIGHT, LEAST_WEIGHT, state_options
+from .rows import state_of, state_options
 from .spark import quoted_name, states_of_rows
 
 FEW_ROWS = 2**20  # of which each distinct confidence is a group
+OF_GROUPS = ("y", "low", "high", "count", "uncertainty")  # columns of groups, after `GROUP`
 SOURCE = "the frame"
 
 
@@ -153,25 +159,15 @@ def states_of_frame(
     """Return the summary of each system in a frame; arguments are those of `states_of_batches`."""
     rows = lazy_rows(frame)
     recipe = recipe or _read_recipe(rows, reading, source)
-    score = partial(
-        states_of_batches,
-        options=options,
-        name=name,
-        prefix=prefix,
-        source=source,
-        recipe=recipe,
-    )
-    if not _is_counted(recipe, rows.collect_schema()):
-        return _by_batches(rows, recipe, score, source)
-    try:
-        states = score([_added_up(rows, recipe, options, source)])
-    except FileError as error:
-        if _is_stream(rows):  # then the rows decide, and an error names the first that is wrong
-            return _by_batches(rows, recipe, score, source)
-        if error.row is not None:  # of a group
-            error.row = error.index = None
-        raise
-    return dict(sorted(states.items()))  # engines group in any order, and not in the same one twice
+    names: dict[str, Any] = {"name": name, "prefix": prefix, "source": source}
+    if _is_counted(recipe, rows.collect_schema()):
+        # what the engine cannot add up, and what is to be repaired, refused or noted, the rows decide
+        with suppress(FileError):
+            groups = _added_up(rows, recipe, options, source)
+            if _are_clean(groups, options):
+                return _states_of_groups(groups, options, recipe, **names)
+    score = partial(states_of_batches, options=options, recipe=recipe, **names)
+    return _by_batches(rows, recipe, score, source)
 
 
 def lazy_rows(frame: Any) -> Any:
@@ -243,137 +239,119 @@ def _is_stream(rows: Any) -> bool:
 
 
 def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
-    """Return whether an expression takes the rows: confidences, correctness and weights that are numbers."""
-    names = [*recipe.predictions, recipe.truth, *recipe.of("weight")]
-    kinds = [types.get(name) for name in names]
+    """Return whether an expression takes the rows: confidences and correctness as they are, without weights."""
     # an engine computes 16 bits as 32: as Arrow batches they are those of memory
     are_numbers = all(
-        kind is not None
+        (kind := types.get(name)) is not None
         and (kind.is_numeric() or str(kind) == "Boolean")
         and str(kind) != "Float16"
-        for kind in kinds
+        for name in (*recipe.predictions, recipe.truth)
     )
-    is_plain = recipe.right is None and recipe.abstained is None and not recipe.of("abstained")
-    return recipe.form == "confidences" and is_plain and are_numbers
+    rules = (recipe.correct_from, recipe.right, recipe.abstained)
+    is_plain = recipe.scale == 1 and all(rule is None for rule in rules)
+    columns = recipe.of("weight") or recipe.of("abstained")
+    return recipe.form == "confidences" and is_plain and are_numbers and not columns
+
+
+def _are_clean(groups: pa.Table, options: Options) -> bool:
+    """Return whether the rows of groups are confidences in [0, 1], or above 1 / K, that are right or wrong."""
+    least = 1 / options.num_classes if options.num_classes else 0.0
+    low, high, correct = (groups[GROUP + name].to_numpy() for name in ("low", "high", "y"))
+    are_within = (low >= least) & (high <= 1)
+    return len(groups) > 0 and bool((are_within & np.isin(correct, (0, 1))).all())
+
+
+def _states_of_groups(
+    groups: pa.Table, options: Options, recipe: Recipe, *, name: str, prefix: str, source: str
+) -> dict[str, Summary]:
+    """Return the summary of each system, from groups of rows that are clean."""
+    sheet = Sheet(groups, np.arange(1, 1 + len(groups)), source=source)
+    states = {}
+    for system, rows in split_systems(sheet, recipe, name, prefix):
+        column = {one: rows.table[GROUP + one].to_numpy() for one in OF_GROUPS}
+        low, high, count = column["low"], column["high"], column["count"].astype(np.float64)
+        wrong = 1.0 - column["y"]
+        # that of one row of each
+        state = state_of("confidences", low, column["y"], options, origin=describe_origin(recipe))
+        uncertainty = np.where(low == high, count * (1 - low), column["uncertainty"])
+        sums = dict.fromkeys(SUMS, count)
+        sums |= dict.fromkeys(("cost", "weight2_cost", "weight2_cost2"), count * wrong)
+        sums |= {"uncertainty": uncertainty, "cost_uncertainty": uncertainty * wrong}
+        ends = {"rank": 0.0 - high, "high": 0.0 - low, "next_cost": np.ones(len(count))}
+        size = int(count.sum())
+        state = replace(
+            state,
+            basis=replace(state.basis, num_samples=size),
+            rows=size,
+            samples=size,
+            wrong=int((count * wrong).sum()),
+        )
+        states[system] = with_part(with_groups(state, Groups(**sums, **ends)), rows, recipe)
+    return dict(sorted(states.items()))  # engines group in any order, and not in the same one twice
 
 
 def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Table:
     """Return groups of rows of equal confidence, or of one bin where there are too many different ones."""
     table = _grouped(rows, recipe, options, source, key="bin")
-    low = table[GROUP + "low"].to_numpy()
-    high = table[GROUP + "high"].to_numpy()
-    count = table[GROUP + "count"].to_numpy().sum()
-    if count <= FEW_ROWS and (low < high).any():
+    low, high, count = (table[GROUP + name].to_numpy() for name in ("low", "high", "count"))
+    if count.sum() <= FEW_ROWS and (low < high).any():
         return _grouped(rows, recipe, options, source, key="q")
     return table
 
 
-def _grouped(
-    rows: Any,
-    recipe: Recipe,
-    options: Options,
-    source: str,
-    *,
-    key: str,
-) -> pa.Table:
-    """Return a row for each group of an equal key, the confidence q or its bin, with the sums of its rows."""
+def _grouped(rows: Any, recipe: Recipe, options: Options, source: str, *, key: str) -> pa.Table:
+    """Return a row for each group of an equal key, the confidence or its bin, with the sums of its rows."""
     import narwhals as nw
 
     systems = {f"system {place}": name for place, name in enumerate(recipe.systems)}
-    keys = [key, "y", *systems]
-    sums = ["wu"]
-    cell = nw.col("cell")
-    aggregates = {
-        "count": nw.len(),
-        "low": cell.min(),
-        "high": cell.max(),
-        "grade": nw.col("grade").min(),
-    }
-    if recipe.of("weight"):
-        keys.append("kind")
-        sums += ["w", "w2", "w4"]
-        aggregates["lightest"] = nw.col("w").min()
-    aggregates |= {name: nw.col(name).sum() for name in sums}
-
-    def added_up() -> pa.Table:
-        groups = _columns(rows, recipe, options, systems).group_by(*keys)
-        return groups.agg(**aggregates).collect().to_arrow()
-
-    table = collected(added_up, source)
-    low, high = table["low"], table["high"]
-    is_beyond = pa.array(on_unit_scale(high.to_numpy(), recipe.scale) > 1)
-    columns = {GROUP + name: table[name] for name in ("count", "low", "high", *sums)}
-    columns[recipe.predictions[0]] = pc.if_else(is_beyond, high, low)  # what is out of range
-    columns[recipe.truth] = table["grade"]
-    columns |= {name: table["lightest"] for name in recipe.of("weight")}
-    columns |= {name: table[ours] for ours, name in systems.items()}
-    return pa.table(columns)
-
-
-def _columns(rows: Any, recipe: Recipe, options: Options, systems: Mapping[str, str]) -> Any:
-    """Return the systems of rows, what these are grouped by, and what is added up of them, under names of ours."""
-    cells = {"cell": recipe.predictions[0], "grade": recipe.truth}
-    if recipe.of("weight"):
-        cells["w"] = recipe.of("weight")[0]
+    cells = {"q": recipe.predictions[0], "y": recipe.truth}
     types = rows.collect_schema()
     cells_of = {ours: _number(_theirs(name, rows), types[name]) for ours, name in cells.items()}
     names = {ours: _theirs(name, rows) for ours, name in systems.items()}
-    rows = rows.select(**names, **cells_of)
-    # Each in a column of its own: engines compute an expression as often as it is written.
-    for columns in _steps(recipe, options):
-        rows = rows.with_columns(**columns)
-    return rows
+    aggregates = {
+        "count": nw.len(),
+        "low": nw.col("q").min(),
+        "high": nw.col("q").max(),
+        "uncertainty": nw.col("u").sum(),
+    }
+
+    def added_up() -> pa.Table:
+        columns = rows.select(**names, **cells_of)
+        # Each in a column of its own: engines compute an expression as often as it is written.
+        for further in _steps(options):
+            columns = columns.with_columns(**further)
+        keyed = columns.group_by(key, "y", *systems)
+        return keyed.agg(**aggregates).collect().to_arrow()
+
+    table = collected(added_up, source)
+    return table.rename_columns([systems.get(name, GROUP + name) for name in table.column_names])
 
 
-def _steps(recipe: Recipe, options: Options) -> Iterator[dict[str, Any]]:
+def _steps(options: Options) -> Iterator[dict[str, Any]]:
     """Yield columns of which each is computed from those before."""
     import narwhals as nw
 
     q = nw.col("q")
-    within = nw.col("within")
     root = nw.col("root")
-    yield {"q": _on_unit_scale(nw.col("cell"), recipe.scale)}
-    yield {"wu": 1 - q, "within": q.clip(-1, 2)}  # what is far outside has no whole number of steps
+    yield {"u": 1 - q, "within": q.clip(-1, 2)}  # what is far outside has no whole number of steps
+    within = nw.col("within")
     yield {"near": nw.when(within >= 0.5).then(1 - within).otherwise(within)}
     yield {"root": nw.col("near").clip(0), "place": (within * options.n_bins).floor()}
     for _ in range(3):  # the eighth root
         yield {"root": root.sqrt()}
-    yield {"bin": _bin(recipe, options)}
-    grade = nw.col("grade")
-    yield {"y": grade if recipe.correct_from is None else grade >= recipe.correct_from}
-    if recipe.of("weight"):
-        yield _columns_of_weights(options)
+    yield {"bin": _bin(options)}
 
 
-def _columns_of_weights(options: Options) -> dict[str, Any]:
-    """Return what is added up of weights, and which kind they are: 0, positive, or none."""
-    import narwhals as nw
-
-    w = nw.col("w")
-    is_within = (w >= LEAST_WEIGHT) & (w <= LARGEST_WEIGHT)
-    is_weight = ~w.is_null() & ((w == 0) | is_within)
-    powers = {"w2": w * w, "w4": w * w * w * w}
-    if options.weights_are == "counts":  # of as many rows of weight 1
-        is_weight = is_weight & (w == w.floor())
-        powers = {"w2": w, "w4": w}
-    is_positive = (w > 0).cast(nw.Float64)
-    kind = nw.when(is_weight).then(is_positive).otherwise(nw.lit(-1.0))
-    return {"kind": kind, "wu": w * nw.col("wu"), **powers}
-
-
-def _bin(recipe: Recipe, options: Options) -> Any:
+def _bin(options: Options) -> Any:
     """Return a whole number for each confidence, equal for neighbours that may share a group.
 
-    Groups end where bins of ECE and reject costs do, and at what notes and refusals count: 1 of a scale, and 1 / K.
+    Groups end where bins of ECE and reject costs do.
     """
     import narwhals as nw
 
     q = nw.col("within")
     place = nw.col("place")
-    _, top = scale_limits(recipe.scale)
     thresholds = [1 - cost for cost in options.reject_costs]
-    thresholds += [1 / top] if top > 1 else []
-    thresholds += [1 / options.num_classes] if options.num_classes else []
     # A product may round up to the next edge, or down from it.
     edges = [_quotient(place, options.n_bins), _quotient(place + 1, options.n_bins), 0.5]
     is_beyond = [q >= edge for edge in (*edges, *thresholds)]
@@ -382,16 +360,6 @@ def _bin(recipe: Recipe, options: Options) -> Any:
         place = place + one.cast(nw.Float64)
     steps = (LINEAR * nw.col("near") + ROOT * nw.col("root")).floor()
     return steps * (options.n_bins + len(is_beyond) + 1) + place
-
-
-def _on_unit_scale(cell: Any, scale: float | str) -> Any:
-    """Return what `on_unit_scale` returns in memory, to the last digit."""
-    if scale in LOGARITHMS:
-        return on_unit_scale(cell, scale)
-    low, high = scale_limits(scale)
-    if low != 0:
-        return _quotient(cell - low, high - low).round(SHARE_DIGITS)
-    return cell if scale == 1 else _quotient(cell, high)
 
 
 def _quotient(column: Any, divisor: float) -> Any:
