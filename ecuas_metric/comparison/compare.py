@@ -111,19 +111,22 @@ class Family:
             name: known_numbers(systems[name], answers, values[name])
             for name, answers in self.answers.items()
         }
-        pairs = [
-            (first, second, key)
-            for first, second in itertools.combinations(systems, 2)
-            for key in values[first]
-            if key in values[second]
-        ]
-        self.tests = self._make_tests(pairs)
+        self.tests = self._make_tests(self._list_pairs())
         self.in_family = [self._is_tested(test) for test in self.tests]
 
     def _is_tested(self, test: Difference) -> bool:
         """Return whether a difference is tested: by a metric of the family, which may rank these two."""
         is_asked = self.tested is None or test.key in self.tested
         return is_asked and test.inference is not None and self.may_rank(test)
+
+    def _list_pairs(self) -> list[tuple[str, str, Key]]:
+        """Return each pair of systems with each number that both have."""
+        return [
+            (first, second, key)
+            for first, second in itertools.combinations(self.systems, 2)
+            for key in self.values[first]
+            if key in self.values[second]
+        ]
 
     def _make_tests(self, pairs: Sequence[tuple[str, str, Key]]) -> list[Difference]:
         """Return differences with what is known of them; exactly 0 where they are no more than rounding."""

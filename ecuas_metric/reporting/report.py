@@ -279,16 +279,16 @@ def _results_of_frames(given: Any, asked: Sequence[Key] | None) -> dict[str, Res
         return {}
     if asked is None:
         return dict(named)
-    for name, results in named.items():
-        missing = [str(key) for key in asked if key not in results.estimates]
-        if missing:
-            raise InputError(
-                "only", "must be among the results of {name}", value=missing[0], name=name
-            )
-    return {
-        name: replace(one, estimates={key: one.estimates[key] for key in asked})
-        for name, one in named.items()
-    }
+    return {name: _select_results(name, one, asked) for name, one in named.items()}
+
+
+def _select_results(name: str, results: Results, keys: Sequence[Key]) -> Results:
+    """Return the results of some keys; InputError if one is not among them."""
+    for key in keys:
+        if key not in results.estimates:
+            rule = "must be among the results of {name}"
+            raise InputError("only", rule, value=str(key), name=name)
+    return replace(results, estimates={key: results.estimates[key] for key in keys})
 
 
 def report_of(

@@ -109,11 +109,7 @@ def read_files(
         classes=classes,
     )
     readings = [replace(reading, are_verdicts=are_verdicts) for reading in readings]
-    tasks = [] if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
-    truth = _read_truth_file(rows, [*files, *others])
-    run = RunOptions(
-        tasks or None, rows.filter, rows.choice_length, partial=rows.partial, truth=truth
-    )
+    run = _make_run_options(rows, [*files, *others])
     submissions: list[Submission] = []
     stems: list[str] = []
     for file, reading in zip(files, readings, strict=True):
@@ -122,9 +118,16 @@ def read_files(
         stems += [stem(one.file) if file.name is None else "" for one in systems]
     refuse_idle_flags([rows, metric], list_recipes(submissions), pool_tasks=pool_tasks)
     if not (pool_tasks or part == "model" or stratum == "task"):
-        _require_tasks(tasks, submissions)
+        _require_tasks(run.tasks or [], submissions)
     submissions = _make_names_distinct(submissions, stems, has_parts=part is not None)
     return _pair_rows(_add_audit_labels(submissions, rows.audit), rows)
+
+
+def _make_run_options(rows: RowFlags, files: Sequence[File]) -> RunOptions:
+    """Return how runs are read; `files` are all that the command reads."""
+    tasks = None if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
+    truth = _read_truth_file(rows, files)
+    return RunOptions(tasks, rows.filter, rows.choice_length, partial=rows.partial, truth=truth)
 
 
 def _add_audit_labels(submissions: list[Submission], audit: str | None) -> list[Submission]:
