@@ -228,11 +228,15 @@ def _state(rows: Sequence[Comparison], values: Mapping[str, float]) -> tuple[str
             return state, ()
     if verdicts == {"equal"}:
         return "equal", tuple(values)
-    beaten = {row.second for row in rows if row.verdict == "first"}
-    beaten |= {row.first for row in rows if row.verdict == "second"}
-    best = tuple(name for name in values if name not in beaten)
+    best = _unbeaten(rows, values)
     # all that is named is right together: whoever alone is worse than none is better than all
     return ("clear" if len(best) == 1 else "close"), best
+
+
+def _unbeaten(rows: Iterable[Comparison], names: Iterable[str]) -> tuple[str, ...]:
+    losers = {"first": "second", "second": "first"}
+    beaten = {getattr(row, losers[row.verdict]) for row in rows if row.verdict in losers}
+    return tuple(name for name in names if name not in beaten)
 
 
 def _headline(

@@ -119,14 +119,20 @@ def is_frame(value: object) -> bool:
 
 def sheet_of_frame(frame: Any) -> Sheet:
     """Return the rows of a frame, numbered from 0; what Arrow has no type for becomes text."""
-    if (
-        getattr(getattr(frame, "index", None), "name", None) is not None
-    ):  # of pandas: a column beside others
+    index = getattr(frame, "index", None)
+    if getattr(index, "name", None) is not None:  # of pandas: a column beside others
         frame = frame.reset_index()
     names = [str(name) for name in getattr(frame, "column_names", frame.columns)]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise InputError("frame", "must have columns of different names", value=repeated[0])
+    table = _table_of_frame(frame)
+    if not table.num_rows:
+        raise InputError("frame", "empty")
+    return Sheet(table, np.arange(table.num_rows), format="data frame")
+
+
+def _table_of_frame(frame: Any) -> pa.Table:
     try:
         table = pa.table(frame)
     except (pa.ArrowException, TypeError, OverflowError):  # of pandas, a column of mixed types
@@ -135,9 +141,7 @@ def sheet_of_frame(frame: Any) -> Sheet:
     for i, name in enumerate(table.column_names):
         if table[name].type == pa.string_view():  # of Polars; Arrow cannot select among these
             table = table.set_column(i, name, table[name].cast(TEXT))
-    if not table.num_rows:
-        raise InputError("frame", "empty")
-    return Sheet(table, np.arange(table.num_rows), format="data frame")
+    return table
 
 
 def read_tables(path: str | Path, reading: Reading) -> list[Submission]:
@@ -291,17 +295,18 @@ def _submissions_by_name(given: Any) -> list[Submission] | None:
     if is_frame(given):
         return read_submissions(given)
     if isinstance(given, Mapping):
-        submissions: list[Submission] = []
-        for name, one in given.items():
-            if not is_frame(one):
-                return None
-            read = read_submissions(one)
-            submissions += [replace(each, name=_joined(name, each, len(read))) for each in read]
-        return submissions or None
+        return _submissions_of_frames(given)
     listed = list(given) if isinstance(given, Sequence) else []
     return listed if listed and all(isinstance(one, Submission) for one in listed) else None
 
 
-def _joined(name: str, submission: Submission, count: int) -> str:
-    """Return the name of a system in a frame that has a name."""
-    return name if count == 1 else f"{name} {submission.name}"
+def _submissions_of_frames(frames: Mapping[str, Any]) -> list[Submission] | None:
+    """Return the submissions of frames by name; None unless all are frames."""
+    if not frames or not all(map(is_frame, frames.values())):
+        return None
+    submissions: list[Submission] = []
+    for name, frame in frames.items():
+        read = read_submissions(frame)
+        names = [name] if len(read) == 1 else [f"{name} {one.name}" for one in read]
+        submissions += [replace(one, name=of) for one, of in zip(read, names, strict=True)]
+    return submissions

@@ -240,17 +240,18 @@ def _is_stream(rows: Any) -> bool:
 
 def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
     """Return whether an expression takes the rows: confidences and correctness as they are, without weights."""
-    # an engine computes 16 bits as 32: as Arrow batches they are those of memory
-    are_numbers = all(
-        (kind := types.get(name)) is not None
-        and (kind.is_numeric() or str(kind) == "Boolean")
-        and str(kind) != "Float16"
-        for name in (*recipe.predictions, recipe.truth)
-    )
+    are_numbers = all(_is_numeric(types.get(name)) for name in (*recipe.predictions, recipe.truth))
     rules = (recipe.correct_from, recipe.right, recipe.abstained)
-    is_plain = recipe.scale == 1 and all(rule is None for rule in rules)
+    is_plain = recipe.scale == 1 and rules == (None, None, None)
     columns = recipe.of("weight") or recipe.of("abstained")
     return recipe.form == "confidences" and is_plain and are_numbers and not columns
+
+
+def _is_numeric(kind: Any) -> bool:
+    # an engine computes 16 bits as 32: as Arrow batches they are those of memory
+    if kind is None or str(kind) == "Float16":
+        return False
+    return bool(kind.is_numeric()) or str(kind) == "Boolean"
 
 
 def _are_clean(groups: pa.Table, options: Options) -> bool:

@@ -91,7 +91,8 @@ def score_in_memory(
     report = make_report(systems, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     said = CommandLine(files, [rows, metric, made])
-    hints = [] if is_bounded(unlabelled) else _hints(report, systems, said, by)
+    has_hints = not is_bounded(unlabelled) and "-" not in files
+    hints = _hints(report, systems, said, by) if has_hints else []
     output.show_report(report, keys, hints=hints, recipes=list_recipes(submissions))
     notes = report.notes()
     if by:
@@ -110,14 +111,9 @@ def score_in_memory(
 
 def _hints(report: Report, systems: Systems, said: CommandLine, by: str | None) -> Iterator[str]:
     """Yield which commands take these same files next."""
-    if "-" in said.files:
-        return
     are_audited = any(system.audit for system in systems.values())
-    if (
-        not are_audited
-        and not_beaten(report.results, report.keys)
-        and _can_be_recalibrated(systems)
-    ):
+    gains_by_recalibration = bool(not_beaten(report.results, report.keys))
+    if gains_by_recalibration and _can_be_recalibrated(systems):
         yield said.next_step("score", "--calibrate affine", why="what recalibration gains")
     if by is None and report.is_ranked:
         are_paired = all(system.ids is not None for system in systems.values())
@@ -131,7 +127,7 @@ def _hints(report: Report, systems: Systems, said: CommandLine, by: str | None) 
 
 def _can_be_recalibrated(systems: Systems) -> bool:
     """Return whether scikit-learn is there, and each fold can have each class of answers that are as they were read."""
-    if find_spec("sklearn") is None:
+    if find_spec("sklearn") is None or any(system.audit for system in systems.values()):
         return False
     for system in systems.values():
         decisions = system.decisions

@@ -98,27 +98,26 @@ def read_files(
     rows = PairFlags(**asdict(flags))
     files = [parse_file(text) for text in texts]
     others = list(map(parse_file, filter(None, [*beside, rows.recipe, rows.truth])))
-    are_verdicts = are_verdicts or rows.audit is not None
     readings = make_readings(
         rows,
         metric,
         files,
         others,
         roles={"group": rows.groups, "part": part, "stratum": stratum},
-        unlabelled="bounds" if are_verdicts else unlabelled,
+        unlabelled=unlabelled,
         classes=classes,
+        are_verdicts=are_verdicts or rows.audit is not None,
     )
-    readings = [replace(reading, are_verdicts=are_verdicts) for reading in readings]
     run = _make_run_options(rows, [*files, *others])
-    submissions: list[Submission] = []
-    stems: list[str] = []
+    submissions = []
+    stems = []  # of the files without a name
     for file, reading in zip(files, readings, strict=True):
         systems = _read_submissions(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
         submissions += _rename_systems(systems, file.name)
-        stems += [stem(one.file) if file.name is None else "" for one in systems]
+        stems += ["" if file.name else stem(one.file) for one in systems]
     refuse_idle_flags([rows, metric], list_recipes(submissions), pool_tasks=pool_tasks)
-    if not (pool_tasks or part == "model" or stratum == "task"):
-        _require_tasks(run.tasks or [], submissions)
+    are_pooled = pool_tasks or part == "model" or stratum == "task"
+    _require_tasks([] if are_pooled else run.tasks or [], submissions)
     submissions = _make_names_distinct(submissions, stems, has_parts=part is not None)
     return _pair_rows(_add_audit_labels(submissions, rows.audit), rows)
 
@@ -178,19 +177,22 @@ def make_readings(
     roles: Mapping[str, str | None],
     unlabelled: str | None = None,
     classes: Sequence[str] | None = None,
+    are_verdicts: bool = False,
 ) -> list[Reading]:
     """Return the reading of each file by the flags, on top of a recipe if there is one.
 
-    `roles` are columns that further flags name; `unlabelled` and `classes` are defaults.
+    `roles` are columns that further flags name; `unlabelled` and `classes` are defaults. Of a judge's verdicts what is
+    unlabelled stays open.
     """
     said = Reading(
-        rows.unlabelled or unlabelled,
+        rows.unlabelled or ("bounds" if are_verdicts else unlabelled),
         classes if rows.labels is None else parse_labels(rows.labels),
         rows.correct_from,
         parse_scale(rows.scale),
         metric.predictions_are,
         rows.right,
         rows.abstained,
+        are_verdicts=are_verdicts,
     )
     of_flags = {"weight": rows.weight, **roles}
     columns_of_each = assign_columns(of_flags, rows.columns, files, others)
