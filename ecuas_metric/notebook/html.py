@@ -96,28 +96,34 @@ def _view_of_verdict(verdict: Verdict) -> View:
     for key in keys[1:]:
         columns[_header(key)] = _values(verdict, verdict.rankings[key], shown)
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    below = _marks(verdict, rows)
-    header = list(columns)
-    last: Sequence[str] = ()
-    if len(verdict.strip) > 1:
-        header.append(f"{COST_CURVE}, 0 to {max(_costs(verdict)):.2g}")
-        for row, cell in zip(rows, _curves(_lines(verdict, shown), of_system), strict=True):
-            row.append(cell)
-        last = ("clearly cheapest (grey: too close to call)", _strip(verdict, of_system))
-        below.append("Dashed: rejecting everything.")
-    if len(names) > len(shown):
-        below.append(f"{len(names) - len(shown)} more systems: <code>.to_frame()</code>.")
-    return View(
+    view = View(
         sentences=[_headline(verdict, first), *map(text, sentences_on_left_out(verdict))],
-        header=header,
+        header=list(columns),
         rows=rows,
-        left=[len(header) - 1] if last else [],
-        last=last,
-        below=[*below, ALL_NUMBERS, *([ALL_CURVES] if verdict.systems else [])],
-        folded={
-            "over reject costs": [text(sentence_on_costs(verdict))] if last else [],
-            **_folded_notes(verdict.notes),
-        },
+        below=_marks(verdict, rows),
+    )
+    if len(verdict.strip) > 1:
+        view = _with_strip(view, verdict, shown, of_system)
+    left_out = len(names) - len(shown)
+    more = [f"{left_out} more systems: <code>.to_frame()</code>."] if left_out else []
+    curves = [ALL_CURVES] if verdict.systems else []
+    return replace(
+        view,
+        below=[*view.below, *more, ALL_NUMBERS, *curves],
+        folded={**view.folded, **_folded_notes(verdict.notes)},
+    )
+
+
+def _with_strip(
+    view: View, verdict: Verdict, shown: Sequence[str], of_system: Mapping[str, str]
+) -> View:
+    """Return a view with the cost of each system by reject cost, and where one is clearly the cheapest."""
+    header = f"{COST_CURVE}, 0 to {max(_costs(verdict)):.2g}"
+    return replace(
+        _with_curves(view, header, _lines(verdict, shown), of_system),
+        last=("clearly cheapest (grey: too close to call)", _strip(verdict, of_system)),
+        below=[*view.below, "Dashed: rejecting everything."],
+        folded={"over reject costs": [text(sentence_on_costs(verdict))]},
     )
 
 
@@ -256,13 +262,19 @@ def _strip(verdict: Verdict, of_system: Mapping[str, str]) -> str:
     return strip(regions, end=max(_costs(verdict)), label=label)
 
 
-def _curves(lines: Mapping[str, tuple[Floats, Floats]], of_system: Mapping[str, str]) -> list[str]:
-    """Return the cost curves of systems, on one scale."""
+def _with_curves(
+    view: View,
+    header: str,
+    lines: Mapping[str, tuple[Floats, Floats]],
+    of_system: Mapping[str, str],
+) -> View:
+    """Return a view with the cost curves of the systems of its rows, on one scale, as the last column."""
     top = max(float(y.max()) for _, y in lines.values())
-    return [
-        curve(x, y, top=top, color=of_system[one], label=f"cost of {one} against reject cost")
-        for one, (x, y) in lines.items()
-    ]
+    rows = []
+    for row, (one, (x, y)) in zip(view.rows, lines.items(), strict=True):
+        label = f"cost of {one} against reject cost"
+        rows.append([*row, curve(x, y, top=top, color=of_system[one], label=label)])
+    return replace(view, header=[*view.header, header], rows=rows, left=[len(view.header)])
 
 
 def _folded_notes(notes: Sequence[tuple[str, Note]]) -> dict[str, list[str]]:
@@ -278,29 +290,33 @@ def _folded_notes(notes: Sequence[tuple[str, Note]]) -> dict[str, list[str]]:
 def _view_of_report(report: Report) -> View:
     keys, others = _columns_of_report(report)
     view = view_of_grid(report_grid(report, keys=keys))
-    header = [*view.header]
+    header = view.header
     rows = [[row[0], *map(_in_two_lines, row[1:])] for row in view.rows]
     sizes = {*report.sizes.values()}
     if len(sizes) == 1:  # then once, for all
         header = [f"{sizes.pop():,} samples", *header[2:]]
         rows = [[row[0], *row[2:]] for row in rows]
+    view = replace(view, header=header, rows=rows[:MOST_ROWS])
     if report.systems and len(rows) <= MOST_ROWS:
-        of_system = colors(report.systems)
-        lines = {one: _line(system) for one, system in report.systems.items()}
-        for row, one, cell in zip(rows, lines, _curves(lines, of_system), strict=True):
-            row[0] = name(one, of_system[one])
-            row.append(cell)
-        header.append(COST_CURVE)
+        view = _with_system_curves(view, report.systems)
     also = ", ".join(text(short_title(key)) for key in others)
     numbers = f"{ALL_NUMBERS}, also {also}" if also else ALL_NUMBERS
+    curves = [ALL_CURVES] if report.systems else []
     return replace(
         view,
-        header=header,
-        rows=rows[:MOST_ROWS],
-        left=[len(header) - 1] if header[-1] == COST_CURVE else [],
-        below=[*view.below, numbers, *([ALL_CURVES] if report.systems else [])],
+        below=[*view.below, numbers, *curves],
         folded={**view.folded, **_folded_notes(not_below(report.notes()))},
     )
+
+
+def _with_system_curves(view: View, systems: Mapping[str, System]) -> View:
+    """Return a view with the names of systems in their colours, and the cost of each by reject cost."""
+    of_system = colors(systems)
+    lines = {one: _line(system) for one, system in systems.items()}
+    rows = [
+        [name(one, of_system[one]), *row[1:]] for one, row in zip(systems, view.rows, strict=True)
+    ]
+    return _with_curves(replace(view, rows=rows), COST_CURVE, lines, of_system)
 
 
 def _columns_of_report(report: Report) -> tuple[list[Key], list[Key]]:
