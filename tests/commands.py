@@ -35,6 +35,7 @@ TARGETS = {  # what a target needs, or why it is not run
     "test-integrations": ("", "installs the newest versions of four tools: a job of its own"),
     "nightly": ("", "takes hours"),
     "check-croissant": ("", "a step of `make nightly`"),
+    "test-slow": ("", "a step of `make nightly`"),
     "bench": ("", "takes an hour"),
     "lock": ("", "asks the index for the newest versions of everything"),
     "lock-elicitation": ("", "asks the index for the newest versions of everything"),

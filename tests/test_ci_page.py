@@ -34,6 +34,7 @@ def builds(tmp_path, monkeypatch, rng):
     return tmp_path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -50,6 +51,7 @@ def test_what_is_written_has_the_keys_of_the_schema(arguments, builds):
     jsonschema.validate(document, SCHEMA)
 
 
+@pytest.mark.long
 def test_a_report_has_the_same_keys(builds, monkeypatch):
     from ecuas_metric.reporting import paper
     from ecuas_metric.reporting.cli import main

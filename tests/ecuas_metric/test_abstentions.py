@@ -219,6 +219,7 @@ def test_frames_have_the_numbers_of_memory(table):
     assert {key: found[key] for key in expected} == pytest.approx(expected, nan_ok=True)
 
 
+@pytest.mark.long
 def test_a_difference_of_systems_that_abstain_alike_is_that_of_their_answers(table):
     silent = table["abstained"].to_numpy() == 1
     sharper = table["confidence"] ** 2

@@ -78,6 +78,7 @@ def test_a_good_judge_narrows_and_a_random_one_hardly_widens(rng):
         assert width(noise[key]) < 1.15 * width(alone[key]), key
 
 
+@pytest.mark.long
 def test_the_mean_over_all_draws_is_the_value_of_all_answers():
     confidence = np.array([0.1, 0.3, 0.35, 0.5, 0.6, 0.6, 0.7, 0.8, 0.9, 0.95])
     correct = np.array([0, 0, 1, 0, 1, 0, 1, 1, 1, 1])
@@ -248,6 +249,7 @@ def test_a_function_of_one_metric_takes_a_judge(function, key, rng):
     assert function(labels, confidence, judge=verdict) != expected
 
 
+@pytest.mark.long
 def test_a_difference_to_itself_is_0_and_turned_it_is_its_negative(rng):
     confidence, correct, verdict = judged(rng)
     rows = rng.permutation(600)[:120]

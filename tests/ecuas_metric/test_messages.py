@@ -122,6 +122,7 @@ def test_what_is_said_is_an_id_whose_sentence_has_all_its_fields():
         assert not missing_in(tree, KNOWN), path
 
 
+@pytest.mark.long
 def test_every_sentence_is_used():
     used = constants() | OPTIONS.keys()
     assert not KNOWN.keys() - used

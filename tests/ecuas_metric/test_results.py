@@ -72,6 +72,7 @@ def test_predicted_classes_and_clipped_values_are_computed_with_and_noted(confid
     assert posteriors.decisions.uncertainty.tolist() == [0]
 
 
+@pytest.mark.long
 def test_systems_results_and_comparisons_print_as_something_readable(rng):
     systems = {}
     for name in "ab":

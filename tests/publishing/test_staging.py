@@ -32,6 +32,7 @@ ADDRESSES = {
 }
 
 
+@pytest.mark.long
 def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_have(
     staged, tmp_path
 ):
@@ -57,6 +58,7 @@ def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_h
     assert not {"sdk_version", "python_version", "app_file"} & set(card)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PARTS)
 def test_what_is_staged_now_is_fit_to_be_sent_and_its_page_can_be_read_and_leads_on(name, staged):
     folder = staged / name
@@ -222,6 +224,7 @@ def test_links_are_not_sent_whatever_they_lead_to(name, is_committed, project, t
     assert files_of(out) == {}
 
 
+@pytest.mark.long
 def test_a_dataset_that_was_built_goes_with_its_text_unless_the_build_is_an_older_one(
     tmp_path, root, monkeypatch
 ):

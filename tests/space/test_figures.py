@@ -55,6 +55,7 @@ def random_systems(rng, size=300, count=2, **options):
     return systems
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"num_classes": 3}, {"sample_weight": True}])
 def test_drawn_costs_are_the_computed_ones(options, rng):
     if "sample_weight" in options:
@@ -137,6 +138,7 @@ def test_lines_are_told_apart_by_colour_and_by_dashes(theme, ground):
     assert all(contrast(pair[theme], ground) >= 3 for pair in pairs)
 
 
+@pytest.mark.long
 def test_there_is_a_picture_of_each_curve_that_the_systems_have(rng, tmp_path):
     correct = rng.integers(0, 2, 60)
     system = confidence_system(correct, rng.random(60), confidence_level=0.95)

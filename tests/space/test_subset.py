@@ -18,6 +18,7 @@ LABELS = subset.known_labels("kept")
 PUBLISHED = pd.read_parquet(DATA / "published.parquet").query("task == 0")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asked", ASKED)
 def test_a_systems_own_right_and_wrong_stands_where_the_system_stands(asked):
     """Places are the paired tests', so a copy shares the place of what it copies, one lower at its worst."""

@@ -57,6 +57,7 @@ def filled(decision, ranking):
     return "".join(text for _, text in parts)
 
 
+@pytest.mark.long
 def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decision):
     assert at(decision, 0.1).best == ("calibrated_model",)
     assert set(at(decision, 0.3).best) >= {"overconfident_model", "calibrated_model"}

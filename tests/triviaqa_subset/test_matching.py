@@ -60,6 +60,7 @@ def test_the_forms_of_an_answer_rule_by_rule(function):
     assert {text: function(text) for text in FORMS[function]} == FORMS[function]
 
 
+@pytest.mark.long
 @given(st.text())
 def test_bold_and_outer_space_never_matter_and_the_official_form_is_final(text):
     assert normalize_answer(f" {text}\t") == normalize_answer(text)

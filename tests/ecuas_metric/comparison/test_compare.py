@@ -94,6 +94,7 @@ def test_pairing_makes_the_interval_of_similar_systems_narrow_and_their_differen
     assert row.p <= row.p_adjusted < 0.02
 
 
+@pytest.mark.long
 def test_a_metric_compared_alone_has_the_rows_that_it_has_among_all(outputs):
     systems = systems_of(outputs, decompose=True, normalize=True, n=1)
     every = compare_systems(systems, by_position=True)
@@ -187,6 +188,7 @@ def test_an_interval_is_about_the_bootstraps(outputs):
             assert (row.low, row.high) == near, row
 
 
+@pytest.mark.long
 def test_ids_bring_samples_together_and_ties_too(rng):
     tied = {name: (rng.integers(0, 5, 60) / 4, rng.integers(0, 2, 60)) for name in "abc"}
     one, other = (
@@ -196,6 +198,7 @@ def test_ids_bring_samples_together_and_ties_too(rng):
     np.testing.assert_equal(one, other)  # to which nan is nan
 
 
+@pytest.mark.long
 def test_weights_and_groups_follow_the_ids(outputs, rng):
     options = {
         "sample_weight": 10 ** rng.uniform(-6, 3, 400),
@@ -276,6 +279,7 @@ def test_systems_that_do_not_match_are_refused(systems, message):
         compare_systems(dict(zip(("one", "two"), systems, strict=False)), by_position=True)
 
 
+@pytest.mark.long
 def test_rows_are_paired_by_position_only_where_that_is_asked_for_and_the_output_says_so(outputs):
     systems = systems_of({name: outputs[name] for name in ("calibrated", "other")})
     with pytest.raises(InputError, match="^ids are missing: .*by_position=True"):

@@ -79,6 +79,7 @@ def test_of_each_stratum_its_share_is_drawn_and_of_no_answer_none(truth, capsys)
     assert "--answers must be at least 20, so that people" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_labels_of_people_give_the_numbers_of_python(truth, capsys):
     assert main(DRAW) == 0
     labels = labelled(truth)

@@ -91,6 +91,7 @@ def test_the_winner_beats_all_and_whoever_may_be_best_is_beaten_by_none(seed):
         assert ranking.winner in (None, next(iter(ranking.values)))
 
 
+@pytest.mark.long
 def test_the_order_of_the_systems_changes_no_verdict_but_by_the_draws():
     systems = systems_near_the_level(4, 3)
     verdicts = [judge_systems(dict(order)) for order in itertools.permutations(systems.items())]
@@ -103,6 +104,7 @@ def test_the_order_of_the_systems_changes_no_verdict_but_by_the_draws():
         assert len(states) == 1
 
 
+@pytest.mark.long
 def test_systems_of_other_questions_drop_out_and_say_why():
     systems = systems_near_the_level(5)
     other = replace(systems["s0"], ids=[f"x{k}" for k in range(120)])
@@ -118,6 +120,7 @@ def test_systems_of_other_questions_drop_out_and_say_why():
         judge_systems({"other": other, "s0": systems["s0"]})
 
 
+@pytest.mark.long
 def test_the_headline_is_what_was_asked_for_or_ecuas_1():
     assert judge_systems(systems_near_the_level(0)).headline == ECUAS_1
     at_cost = judge_systems(systems_near_the_level(0, reject_costs=(0.123,)))

@@ -173,6 +173,7 @@ def looks(frame, options):
         yield frame.rename(columns=str.upper), options
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_read_back_equal(name, format, tmp_path):
@@ -239,6 +240,7 @@ def known(submission):
     return {id_: row for id_, row in zip(ids, numbers, strict=False) if not np.isnan(row).any()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_corrupted_is_refused_or_changes_no_number(seed, tmp_path):
     rng = np.random.default_rng(seed)

@@ -155,6 +155,7 @@ def run(count, seed, folder, capsys):
     return scored
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("count", "seed"), [(100, 0), pytest.param(3000, 1, marks=pytest.mark.slow)]

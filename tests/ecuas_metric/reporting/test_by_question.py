@@ -76,6 +76,7 @@ def test_two_tables_are_compared_by_the_mean_of_their_questions(ran):
         assert row[f"{side}_value"] == pytest.approx(np.mean(each))
 
 
+@pytest.mark.long
 def test_each_question_is_locked_and_checked_by_itself(ran):
     ran("threshold old.jsonl --by question --budget 0.3 --lock lock.json --output all.json")
     chosen = by_name(content("all.json"))

@@ -103,6 +103,7 @@ def test_compare_pairs_by_id(folder, ran):
         assert f"{flag} has no effect on a single system" in ran(f"score gpt.csv {flag}", 2).err
 
 
+@pytest.mark.long
 def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_text_says_so(folder, ran):
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text(TINY)
@@ -402,6 +403,7 @@ def test_a_closed_pipe_is_silent(folder, offline):
     assert (run.returncode, run.stderr) == (0, b"")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "file"),
     [
@@ -491,6 +493,7 @@ def next_steps(ran, arguments):
     return steps
 
 
+@pytest.mark.long
 def test_recalibration_comes_next_where_a_number_is_not_beaten(folder, ran, rng):
     honest = answers(rng, 300)
     honest.to_csv("honest.csv", index=False)
@@ -516,6 +519,7 @@ def test_a_winner_whose_confidences_are_worth_nothing_is_named(folder, ran, rng)
     assert "honest's confidences" not in out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("columns", [["confidence", "correct"], ["id", "confidence", "correct"]])
 def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, ran, rng):

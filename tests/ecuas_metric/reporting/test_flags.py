@@ -315,6 +315,7 @@ def names_to_try(command, kind, changing):
     return tried - {"files"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", INPUTS)
 def test_every_flag_changes_something_or_is_refused_by_its_name(
     command, quick, tmp_path, capsys, monkeypatch

@@ -24,6 +24,7 @@ def builds(folder, rng):
     old.assign(confidence=old["confidence"] ** 1.02).to_csv("same.csv", index=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "status", "beginning"),
     [
@@ -61,6 +62,7 @@ def test_pass_says_what_it_could_not_see(builds, ran):
     assert "worse is not ruled out. Stricter: --fail-unless " in " ".join(out.split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["json", "markdown"])
 def test_standard_output_has_what_a_file_would(form, builds, ran):
     suffix = {"json": "json", "markdown": "md"}[form]

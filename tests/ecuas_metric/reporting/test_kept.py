@@ -130,6 +130,7 @@ def test_a_report_says_all_that_it_writes():
         assert any(Path(name).match(pattern) for pattern in output.flag.writes)
 
 
+@pytest.mark.long
 def test_what_was_written_before_is_written_again(folder, ran, rng):
     """Also beside what is read, and in its folder."""
     (folder / "parts").mkdir()

@@ -103,6 +103,7 @@ def write_decisions(path, model, skill, rng, true):
             print(json.dumps({"id": item, "labels": labels, "response": response}), file=file)
 
 
+@pytest.mark.long
 def test_each_question_of_a_decision_model_is_checked_by_its_own_lock(rng, ran):
     true = [(rng.integers(2), rng.integers(3)) for _ in range(150)]
     for path, model, skill in (("old", "m-1", 2.0), ("new", "m-2", 2.0), ("bad", "m-3", 0.3)):

@@ -230,6 +230,7 @@ def test_what_cannot_be_recalibrated(ran, columns, method, message):
     assert message in ran(f"score {written(**columns)} --calibrate {method}", 2).err
 
 
+@pytest.mark.long
 def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(rng, ran):
     for name in ("m", "m, affine", "n"):
         answers(rng, 200).to_csv(f"{name}.csv", index=False)

@@ -26,6 +26,7 @@ def test_differences_within_parts_overwrite_no_input(rng, ran):
     assert refused.startswith("ecuas: b_within.csv: this file is read, and would be overwritten.")
 
 
+@pytest.mark.long
 def test_each_value_is_compared_alone_and_all_as_strata(rng, capsys):
     subject = np.array(["law", "art", "law", "2"])[np.arange(240) % 4]
     frames = {name: answers(rng, 240, subject=subject) for name in "ab"}

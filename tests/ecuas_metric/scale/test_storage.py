@@ -52,6 +52,7 @@ def test_states_with_and_without_reject_costs_are_not_merged_in_any_order(reject
             merge(states)
 
 
+@pytest.mark.long
 def test_an_error_of_a_server_names_the_file(tmp_path, monkeypatch):
     """One that takes no requests for parts of files, as Python's own."""
 
