@@ -427,7 +427,7 @@ def compare_systems(
     """
     named = collect_systems(systems, **options)
     if len(named) < 2:
-        raise InputError("a comparison", "needs_two_systems", value=len(named))
+        raise InputError("a comparison", "needs_two_systems", value=len(named), advice="add_system")
     aligned = align(named, by_position=by_position)
     return compare_aligned(aligned, only=only)
 

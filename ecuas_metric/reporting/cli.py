@@ -91,7 +91,7 @@ def _top(arguments: Sequence[str]) -> int:
     if arguments and not arguments[0].startswith("-"):
         print(f"ecuas: {_instead_of(*arguments)}", file=sys.stderr)
         return 2
-    parser.parse_args(arguments)
+    parser.parse_args(arguments or ["--help"])
     return 0
 
 

@@ -258,7 +258,9 @@ def _select_systems(
     else:
         require_one_task(submissions)
     if len(systems) < 2:
-        raise InputError("a comparison", "needs_two_systems", value=len(systems))
+        raise InputError(
+            "a comparison", "needs_two_systems", value=len(systems), advice="add_system"
+        )
     return systems, questions
 
 

@@ -207,7 +207,7 @@ def test_systems_of_different_questions_have_no_best(folder, ran):
         "score gpt.csv --output a.doc": "a.doc: a table can be written as .md, .tex, .txt, .csv, .json.\n",
         "score logits.csv --predictions-are probabilities": "logits.csv: column 'logit_0..logit_2' must",
         "score gpt.csv logits.csv": "systems of one table must have one form; gpt.csv holds confidences",
-        "compare gpt.csv": "a comparison needs at least two systems; got 1.",
+        "compare gpt.csv": "a comparison needs at least two systems; got 1. Add a second file: ",
     }.items(),
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, ran):
@@ -215,6 +215,17 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, ran):
     assert captured.err.startswith(f"ecuas: {message}")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_the_command_alone_says_what_it_is_and_how_to_begin(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main([])
+    assert end.value.code == 0
+    alone = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    assert alone == capsys.readouterr().out
+    assert "Begin with `ecuas score FILE.csv`" in alone
 
 
 @pytest.mark.parametrize(
