@@ -24,16 +24,22 @@ if TYPE_CHECKING:
     from .comparison.compare import compare_systems as compare_systems
     from .comparison.gate import Gate as Gate
     from .comparison.gate import check_gate as check_gate
+    from .comparison.locked import Lock as Lock
+    from .comparison.locked import VersionCheck as VersionCheck
+    from .comparison.locked import check_locked as check_locked
+    from .comparison.locked import lock_reject_cost as lock_reject_cost
     from .comparison.planning import Plan as Plan
     from .comparison.planning import Plans as Plans
     from .comparison.planning import plan_of_systems as plan_of_systems
     from .comparison.rows import Comparison as Comparison
     from .comparison.verdict import Ranking as Ranking
+    from .comparison.verdict import Region as Region
     from .comparison.verdict import Verdict as Verdict
     from .costs import ecuas_cost as ecuas_cost
     from .costs import fixed_reject_cost as fixed_reject_cost
     from .costs import weighted_cost as weighted_cost
     from .errors import InputError as InputError
+    from .errors import Note as Note
     from .files.submissions import Submission as Submission
     from .files.systems import prepare_submissions as prepare_submissions
     from .files.systems import read_submissions as read_submissions
@@ -85,10 +91,11 @@ _NAMES = {
     "summary": "SummaryResults SystemResults",
     "comparison.compare": "compare_systems Comparisons",
     "comparison.rows": "Comparison",
-    "comparison.verdict": "Verdict Ranking",
+    "comparison.verdict": "Verdict Ranking Region",
     "comparison.gate": "check_gate Gate",
+    "comparison.locked": "lock_reject_cost Lock check_locked VersionCheck",
     "comparison.planning": "plan_of_systems Plans Plan",
-    "errors": "InputError",
+    "errors": "InputError Note",
     "metric": "Key",
     "metrics": "Metric add_metric remove_metric",
 }

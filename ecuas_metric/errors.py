@@ -179,7 +179,22 @@ def unlabelled_fields(count: int, total: int, share: float) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a reader of results must know besides the numbers: a sentence or its id, fields, and an advice or its id."""
+    """What a reader of results must know besides the numbers; `str` gives its sentences.
+
+    Attributes
+    ----------
+    id : str
+        A sentence, or the id of one.
+    fields : mapping
+        What its braces hold.
+    advice : str
+        What to do: a sentence, or the id of one; or empty.
+
+    Examples
+    --------
+    >>> print(Note("{rows} rows are copies.", {"rows": 3}, "Leave them out."))
+    3 rows are copies. Leave them out.
+    """
 
     id: str
     fields: Mapping[str, object] = field(default_factory=dict)

@@ -46,6 +46,15 @@ class Lock:
         The id of each answer (N,).
     uncertainty, cost : ndarray of float64, shape (N,)
         In the unit of the reject cost; an answer that was refused has an uncertainty above the largest one.
+
+    Examples
+    --------
+    See `lock_reject_cost`; a lock can be kept as JSON.
+
+    >>> from ecuas_metric import confidence_system
+    >>> lock = lock_reject_cost("v1", confidence_system([1, 0], [0.9, 0.4], ids=["q1", "q2"]), 0.2)
+    >>> Lock.from_json(lock.to_json()).range
+    (0.2, 0.6)
     """
 
     reject_cost: float
@@ -80,9 +89,36 @@ class Lock:
 
 
 def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
-    """Return a reject cost with the answers of a system; InputError if there is none, or they have no ids."""
+    """Return a reject cost with the answers of a system, beside which `check_locked` puts a new version.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the system.
+    system : System
+        The answers, with ``ids``.
+    reject_cost : float
+        As `choose_reject_cost` returns.
+
+    Returns
+    -------
+    Lock
+
+    Raises
+    ------
+    InputError
+        If the reject cost is nan, or ids are missing or repeated.
+
+    Examples
+    --------
+    >>> from ecuas_metric import choose_reject_cost, confidence_system
+    >>> system = confidence_system([1, 1, 0, 1], [0.9, 0.8, 0.6, 0.7], ids=["q1", "q2", "q3", "q4"])
+    >>> lock = lock_reject_cost("v1", system, choose_reject_cost(system, budget=0.25).reject_cost)
+    >>> round(lock.reject_cost, 2), lock.ids
+    (0.3, ['q1', 'q2', 'q3', 'q4'])
+    """
     if math.isnan(reject_cost):
-        raise InputError("--lock", "needs a reject cost of each system", got=f"none of {name}")
+        raise InputError("reject_cost", "must be a number", value=reject_cost)
     if system.ids is None:
         raise InputError(f"{name}: answers to lock", WITHOUT_IDS, advice="name_ids")
     decisions = system.decisions
@@ -115,6 +151,13 @@ class VersionCheck(Shown):
         How many answers there are, how many both versions accept, and how many of these cost more, or less, than
         before: of the 0-1 cost, turned from right to wrong, or back.
     notes : tuple of Note
+
+    Examples
+    --------
+    See `check_locked`, which returns it.
+
+    >>> VersionCheck((), (), 0.05, 0.5, 0.75, num_samples=4, both=2, dearer=0, cheaper=1).failed
+    []
     """
 
     rows: tuple[Comparison, ...]
@@ -143,8 +186,37 @@ class VersionCheck(Shown):
 def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL) -> VersionCheck:
     """Check a new version against a lock: whether risk and expected cost at its reject cost are worse.
 
-    Both are tested together by paired differences, as in `compare_systems`. InputError unless the version answers
-    the same questions, of the same costs, labels, weights and groups.
+    Both are tested together by paired differences, as in `compare_systems`.
+
+    Parameters
+    ----------
+    lock : Lock
+        Of `lock_reject_cost`.
+    name : str
+        What errors call the new version.
+    system : System
+        Its answers to the same questions, by their ``ids``.
+    level : float, default=0.95
+        Of the intervals; 1 - level is that of both tests together.
+
+    Returns
+    -------
+    VersionCheck
+
+    Raises
+    ------
+    InputError
+        If the questions, or their costs, labels, weights or groups, are not those of the lock.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> ids = [f"q{number}" for number in range(200)]
+    >>> old = confidence_system([1, 1, 1, 0] * 50, [0.9, 0.8, 0.7, 0.3] * 50, ids=ids)
+    >>> new = confidence_system([1, 0, 1, 0] * 50, [0.9, 0.8, 0.7, 0.3] * 50, ids=ids)
+    >>> check = check_locked(lock_reject_cost("old", old, 0.4), "new", new)
+    >>> [str(row.key) for row in check.failed], check.dearer
+    (['selective_risk_0.4', 'expected_cost_0.4'], 50)
     """
     if system.ids is None:
         raise InputError(f"{name}: answers to check", WITHOUT_IDS, advice="name_ids")

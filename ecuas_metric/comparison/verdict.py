@@ -80,7 +80,19 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Reject costs, from the first to the last that was tested, at which one choice is clearly the cheapest."""
+    """Reject costs, from the first to the last that was tested, at which one choice is clearly the cheapest.
+
+    Attributes
+    ----------
+    winner : str
+        A system, or `compare.REJECTING`.
+    low, high : float
+
+    Examples
+    --------
+    >>> Region("gpt", low=0.05, high=0.2).winner
+    'gpt'
+    """
 
     winner: str
     low: float

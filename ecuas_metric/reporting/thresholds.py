@@ -137,6 +137,10 @@ def write_lock(
     locked = []
     for one, record in zip(submissions, records, strict=True):
         reject_cost = cast("float", record["reject_cost"])
+        if math.isnan(reject_cost):
+            raise InputError(
+                "--lock", "needs a reject cost of each system", got=f"none of {one.name}"
+            )
         lock = lock_reject_cost(one.name, systems[one.name], reject_cost)
         of = {"model": one.of, "question": one.part, "signature": str(lock.basis)}
         locked.append({**record, **of, **lock.to_json()})

@@ -6,8 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from ecuas_metric import confidence_system, posterior_system
-from ecuas_metric.comparison.locked import Lock, check_locked, lock_reject_cost
+from ecuas_metric import (
+    Lock,
+    check_locked,
+    confidence_system,
+    lock_reject_cost,
+    posterior_system,
+)
 from ecuas_metric.costs import fixed_reject_cost
 from ecuas_metric.errors import InputError
 from ecuas_metric.rejection import choose_reject_cost
@@ -137,7 +142,7 @@ def test_only_a_reject_cost_of_answers_with_ids_is_locked(rng):
     arrays = (rng.random(40) < 0.7).astype(int), rng.random(40)
     for system, cost, said in (
         (confidence_system(*arrays), 0.1, "need ids"),
-        (confidence_system(*arrays, ids=range(40)), math.nan, "needs a reject cost"),
+        (confidence_system(*arrays, ids=range(40)), math.nan, "^reject_cost must be a number; got nan"),
         (confidence_system(*arrays, ids=[0] * 40), 0.1, "must be unique"),
     ):
         with pytest.raises(InputError, match=said):
