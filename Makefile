@@ -122,7 +122,8 @@ clean:  ## remove what was installed and made
 # uv installs many times as fast as pip. Where the index has no uv for this machine, or uv does not get there, pip does it.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UV = $(BIN)/uv pip install --quiet $(addprefix --find-links ,$(FIND_LINKS)) $(addprefix --default-index ,$(INDEX))
-# uv does not read pip's configuration.
+# uv does not read pip's configuration, and has certificates of its own: those of the system are trusted too, as by pip.
+export UV_SYSTEM_CERTS ?= true
 FIND_LINKS = $(or $(PIP_FIND_LINKS),$(shell $(BIN)/python -m pip config get global.find-links 2>/dev/null))
 INDEX = $(or $(PIP_INDEX_URL),$(shell $(BIN)/python -m pip config get global.index-url 2>/dev/null))
 
