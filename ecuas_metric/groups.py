@@ -159,6 +159,13 @@ class Groups:
         )
         return Rows(*(values[are_there] for values in rows))
 
+    @property
+    def powers_of_ones(self) -> Groups:
+        """The groups with the sums of `POWERS`, of samples of weight 1 that cost 0 or 1."""
+        sums = {name: self.cost if "cost" in name else self.weight for name in POWERS}
+        next_cost = np.ones(len(self.weight))
+        return replace(self, correct=None, next_cost=next_cost, **sums)
+
     @cached_property
     def costless(self) -> Groups:
         """The groups with samples that cost nothing."""
@@ -206,7 +213,9 @@ class Groups:
     def merged(self, starts: Ints) -> Groups:
         """Return neighbours added up, from each start (K,) to the next, at their mean rank."""
         arrays = {name: getattr(self, name) for name in SUMS}
-        sums = {name: np.add.reduceat(one, starts) for name, one in arrays.items() if len(one)}
+        distinct = {id(one): one for one in arrays.values() if len(one)}
+        added = {place: np.add.reduceat(one, starts) for place, one in distinct.items()}
+        sums = {name: added[id(one)] for name, one in arrays.items() if len(one)}
         rank = np.add.reduceat(self.rank * self.weight, starts) / sums["weight"]
         next_cost = np.maximum.reduceat(self.next_cost, starts)
         return replace(self, rank=rank, next_cost=next_cost, correct=None, **sums)

@@ -193,33 +193,54 @@ def _next_larger(costs: Floats) -> Floats:
     return entries[np.minimum(place, len(entries) - 1)]
 
 
-def group_answers(
-    decisions: Decisions, options: Options, recalibration: str | None = None
-) -> Answers:
-    """Group samples by uncertainty; `Answers.rows` keeps them one by one. No weight may be 0."""
-    order = decisions.order
-    rank = decisions.ranks
-    starts = run_starts(rank)
+def are_counted(decisions: Decisions, options: Options) -> bool:
+    """Return whether all samples weigh 1 and cost 0 or 1, so that tie groups tell all sums."""
     cost = decisions.candidate_cost
-    weight = options.sample_weight
-    design = make_design(len(cost), options)
+    if options.sample_weight is not None or decisions.confidence is None:
+        return False
+    return bool(((cost == 0) | (cost == 1)).all())
 
-    def add(values: Floats) -> Floats:
-        return np.add.reduceat(values, starts) if len(starts) < len(cost) else values
+
+def group_answers(
+    decisions: Decisions, options: Options, ties: Groups | None, recalibration: str | None = None
+) -> Answers:
+    """Group samples by uncertainty; `Answers.rows` keeps them one by one. No weight may be 0.
+
+    `ties` are their groups, if known.
+    """
+    design = make_design(len(decisions.candidate_cost), options)
 
     @functools.cache
     def rows() -> Rows:
-        group = np.empty(len(cost), np.int64)
-        sizes = np.diff(starts, append=len(cost))
-        group[order] = np.repeat(np.arange(len(starts)), sizes)
-        return weighted_rows(group, cost, design.weight)
+        rank = decisions.ranks
+        is_start = np.ones(len(rank), np.bool_)
+        np.not_equal(rank[1:], rank[:-1], out=is_start[1:])
+        group = np.empty(len(rank), np.int64)
+        group[decisions.order] = np.cumsum(is_start) - 1
+        return weighted_rows(group, decisions.candidate_cost, design.weight)
 
-    w = np.broadcast_to(1.0, cost.shape) if weight is None else weight[order]
-    groups = dataclasses.replace(
-        sum_samples(rank[starts], w, cost[order], add),
+    if ties is not None and are_counted(decisions, options):
+        groups = ties.powers_of_ones
+    else:
+        groups = _sum_groups(decisions, options)
+    return Answers(groups, decisions, options, rows, design=design, recalibration=recalibration)
+
+
+def _sum_groups(decisions: Decisions, options: Options) -> Groups:
+    """Return samples summed over groups of equal uncertainty."""
+    order = decisions.order
+    rank = decisions.ranks
+    starts = run_starts(rank)
+    weight = options.sample_weight
+    w = np.broadcast_to(1.0, rank.shape) if weight is None else weight[order]
+
+    def add(values: Floats) -> Floats:
+        return np.add.reduceat(values, starts) if len(starts) < len(rank) else values
+
+    return dataclasses.replace(
+        sum_samples(rank[starts], w, decisions.candidate_cost[order], add),
         next_cost=next_costs(decisions, options, order, starts),
     )
-    return Answers(groups, decisions, options, rows, design=design, recalibration=recalibration)
 
 
 # ---- numbers as functions of groups ----------------------------------------------------------------------------------

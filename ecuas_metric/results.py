@@ -37,6 +37,7 @@ from .intervals import (
     NO_UNITS,
     Answers,
     analytic_intervals,
+    are_counted,
     group_answers,
     note_on,
     notes_without_interval,
@@ -304,7 +305,8 @@ def ranked(
     rank = decisions.rank_by
     cost = decisions.candidate_cost
     weight = options.sample_weight
-    if options.confidence_level is not None:  # intervals need the order of the samples too
+    # intervals need the order of the samples too
+    if options.confidence_level is not None and not are_counted(decisions, options):
         rank = decisions.ranks
         cost = cost[decisions.order]
         weight = None if weight is None else weight[decisions.order]
@@ -468,7 +470,8 @@ def _ece_limits(system: System) -> Limits:
 def answers_drawn(system: System) -> Answers:
     """Return what intervals are computed from: `samples_drawn` in groups of equal uncertainty."""
     samples = samples_drawn(system)
-    return group_answers(samples.decisions, samples.options, samples.origin.recalibration)
+    ties = system.ties if samples is system else None
+    return group_answers(samples.decisions, samples.options, ties, samples.origin.recalibration)
 
 
 def samples_drawn(system: System) -> System:

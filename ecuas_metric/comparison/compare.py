@@ -259,9 +259,9 @@ class Family:
         from scipy.special import ndtr
 
         adjusted, largest = self._step_down
-        count = max(np.count_nonzero(~np.isnan(adjusted)), 1)
+        count = int(np.count_nonzero(~np.isnan(adjusted)))
         tail = float(ndtr(-np.quantile(largest, level)))
-        return min(max(1 - 2 * tail, level), 1 - (1 - level) / count)
+        return min(max(1 - 2 * tail, level), 1 - (1 - level) / max(count, 1))
 
     @cached_property
     def _step_down(self) -> tuple[Floats, Floats]:
