@@ -20,6 +20,7 @@ INITIAL = {
     "spaces": [".gitattributes", "README.md"],
     "datasets": [".gitattributes"],
     "models": [".gitattributes"],
+    "buckets": [],
 }
 
 
@@ -226,6 +227,47 @@ async def tag(request: Request, known: Known, found: Found):
     if asked in known.tags:
         raise refuse(409, "Tag reference exists already")
     known.tags[asked] = found.oid
+
+
+BUCKET = "/api/buckets/{ns}/{name}"
+
+
+async def bucket(request: Request, ns: str, name: str) -> dict[str, bytes]:
+    """Return the files of a bucket, which has one state."""
+    known = await repository(request, "buckets", ns, name)
+    return known.commits[-1].files
+
+
+InBucket = Annotated[dict[str, bytes], Depends(bucket)]
+
+
+@app.get(BUCKET)
+async def bucket_info(ns: str, name: str, files: InBucket):
+    size = sum(map(len, files.values()))
+    made = {"id": f"{ns}/{name}", "private": False, "createdAt": "2026-01-01T00:00:00.000Z"}
+    return made | {"size": size, "totalFiles": len(files)}
+
+
+@app.get(BUCKET + "/tree")
+@app.get(BUCKET + "/tree/{prefix:path}")
+async def bucket_tree(files: InBucket, prefix: str = "", recursive: bool = False):
+    """List the files whose paths begin with a text, be it half a name; folders unless it is recursive."""
+    listed = {}
+    for path, content in files.items():
+        if not path.startswith(prefix):
+            continue
+        _, _, deeper = path.removeprefix(f"{prefix}/").partition("/")
+        folder = path.removesuffix(f"/{deeper}")
+        if recursive or not deeper:
+            listed[path] = {"type": "file", "path": path, "size": len(content), "xetHash": None}
+        else:
+            listed[folder] = {"type": "directory", "path": folder}
+    return list(listed.values())
+
+
+@app.get("/buckets/{ns}/{name}/resolve/{path:path}")
+async def bucket_file(request: Request, files: InBucket, path: str):
+    return await resolve(request, Commit("0" * 40, "", files), path)
 
 
 @app.get(IN)

@@ -164,13 +164,14 @@ def test_runs_at_addresses_have_the_numbers_that_they_have_on_disk(
 ):
     local = tmp_path / "org__model"
     files = RUNS[tool](local)
-    there.put(
-        "datasets", "runs/logs", {f"org__model/{one.name}": one.read_bytes() for one in files}
-    )
+    contents = {f"org__model/{one.name}": one.read_bytes() for one in files}
+    neighbours = {f"org__model2/{one.name}": b"{}" for one in files}
+    for kind in ("datasets", "buckets"):
+        there.put(kind, "runs/logs", contents | neighbours)
     name = "org__model" if is_folder else f"org__model/{files[0].name}"
     expected = rows_scored(tmp_path / name, tmp_path)
-    assert rows_scored(f"hf://datasets/runs/logs/{name}", tmp_path) == expected
-    assert rows_scored(f"{served}/{name}", tmp_path) == expected
+    for place in ("hf://datasets/runs/logs", "hf://buckets/runs/logs", served):
+        assert rows_scored(f"{place}/{name}", tmp_path) == expected
 
 
 def numbers_printed(capsys):
