@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,11 @@ class Drawn(Shown):
         """
         drawn: Figure | Axes = _module("plots").plot_result(self, kind, ax)
         return drawn
+
+
+def is_watched() -> bool:
+    """Return whether a person sees what is written beside results: on a terminal, or in a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 def _module(name: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -14,7 +13,7 @@ import numpy as np
 
 from ..basis import join_signatures, may_rank, why_not_rankable
 from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
-from ..display import Drawn
+from ..display import Drawn, is_watched
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
 from ..files.submissions import UNLABELLED_ADVICE, Submission, Unlabelled
 from ..files.systems import collect_systems, prepare_submissions
@@ -247,7 +246,7 @@ def make_report(
     systems = collect_systems(systems, **options)
     if not systems:
         raise InputError("a report", "needs_a_system")
-    is_watched = _is_watched() if progress is None else progress
+    progress = is_watched() if progress is None else progress
     unlabelled = unlabelled or {}
     results = {}
     bounds = {}
@@ -261,13 +260,8 @@ def make_report(
         if answers is not None and answers.rule == "bounds":
             results[name] = _undefined_results(system, asked)
         else:
-            results[name] = compute_results(system, progress=is_watched, only=asked)
+            results[name] = compute_results(system, progress=progress, only=asked)
     return replace(report_of(results, unlabelled, bounds), systems=systems)
-
-
-def _is_watched() -> bool:
-    """Return whether a person sees what is written beside results: on a terminal, or in a notebook."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 def _results_of_frames(given: Any, asked: Sequence[Key] | None) -> dict[str, Results]:

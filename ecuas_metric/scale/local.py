@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
+from ..display import is_watched
 from ..errors import FileError, missing_package
 from ..files.read import refuse_changes
 from ..files.recipe import Reading, Recipe
@@ -33,19 +34,21 @@ def score_files(
     options: Options,
     *,
     engine: str = "local",
-    progress: bool = False,
+    progress: bool | None = None,
     recipes: list[Recipe] | None = None,
     reading: Reading = AS_SAID,
 ) -> Collection:
     """Return the states of all systems in Parquet files, by the engine "local" or "spark".
 
     Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
-    that of the pattern. How each file was read is added to `recipes`. FileError names file, column, row and value.
+    that of the pattern. How each file was read is added to `recipes`. A bar counts the files, by default where a person
+    sees it. FileError names file, column, row and value.
     """
     frames = _files_of_frames(parts_of_patterns(patterns), engine)
+    is_counted = engine == "local" and (is_watched() if progress is None else progress)
     done = Collection()
     with _engine(engine) as frame_of:
-        for parts in tqdm(frames, unit="file", delay=1, disable=not progress):
+        for parts in tqdm(frames, unit="file", delay=1, disable=not is_counted):
             with refuse_changes([part.path for part in parts]):
                 read = [recipe_of_part(part, reading) for part in parts]
                 done = _with_files(done, parts, read)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -159,7 +158,6 @@ def _collect(
         reading=reading,
         recipes=recipes,
         engine=engine,
-        progress=engine == "local" and sys.stderr.isatty(),
     )
     refuse_idle_flags([columns, metric], recipes)
     return collection, recipes
