@@ -47,7 +47,7 @@ NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"
 DIGITS = 3  # after the decimal point, unless intervals are narrower than these show
 MOST_DIGITS = 12
-AT_ONE_CONFIDENCE = "the same answers, all with confidence 1 - ER"
+NUMBER_TO_BEAT = "number to beat (that of the same answers, all with confidence 1 - ER)"
 MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
 MAX_NAMES = 4  # systems listed in a sentence
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
@@ -388,7 +388,7 @@ def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
     if are_few(report):
         numbers = numbers_to_beat(report.results, shown)
-        hints = [f"to beat, {AT_ONE_CONFIDENCE}: {numbers}"] if numbers else []
+        hints = [f"{NUMBER_TO_BEAT}: {numbers}"] if numbers else []
     else:
         hints = [not_beaten(report.results, shown)]
     left_out = [
@@ -410,7 +410,7 @@ def not_beaten(
 ) -> str:
     """Say which systems score no better than their answers with one confidence for all; nothing if all do."""
     numbers = numbers_to_beat(results, keys, are_beaten=False)
-    return f"no better than {AT_ONE_CONFIDENCE}: {numbers}" if numbers else ""
+    return f"not below the {NUMBER_TO_BEAT}: {numbers}" if numbers else ""
 
 
 def few_of(names: Sequence[str], separator: str = ", ") -> str:

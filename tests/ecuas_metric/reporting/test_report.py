@@ -183,17 +183,23 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
         mark = " (not beaten)" if key in losing else ""
         texts.append(f"{name} {constant[key]:.3f}{mark}")
     text = ", ".join(texts)
-    hint = f"to beat, the same answers, all with confidence 1 - ER: {text}"
+    hint = f"number to beat (that of the same answers, all with confidence 1 - ER): {text}"
     assert report_grid(make_report([system])).hints == [hint]
     both = report_grid(make_report({"a": system, "b": system})).hints[0]
-    assert both == f"to beat, the same answers, all with confidence 1 - ER: a {text}; b {text}"
+    assert (
+        both
+        == f"number to beat (that of the same answers, all with confidence 1 - ER): a {text}; b {text}"
+    )
     perfect = confidence_system(correct, correct, **options)
     many = {"a": system, "b": perfect, "c": perfect, "d": perfect}
     (only,) = report_grid(make_report(many)).hints
     lost = ", ".join(
         f"{names[key]} {values[key]:.3f} against {constant[key]:.3f}" for key in losing
     )
-    assert only == f"no better than the same answers, all with confidence 1 - ER: a {lost}"
+    assert (
+        only
+        == f"not below the number to beat (that of the same answers, all with confidence 1 - ER): a {lost}"
+    )
     assert not report_grid(make_report([perfect] * 4)).hints
     for change in (0, 1e-9, -1e-9):
         system_of_one = confidence_system(correct, np.full(80, share + change), **options)
