@@ -36,6 +36,7 @@ TARGETS = {  # what a target needs, or why it is not run
     "nightly": ("", "takes hours"),
     "check-croissant": ("", "a step of `make nightly`"),
     "test-slow": ("", "a step of `make nightly`"),
+    "reference": ("", "the tests of the pages compare each with what it writes"),
     "bench": ("", "takes an hour"),
     "lock": ("", "asks the index for the newest versions of everything"),
     "lock-elicitation": ("", "asks the index for the newest versions of everything"),
