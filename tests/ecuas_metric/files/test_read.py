@@ -425,3 +425,40 @@ def test_the_keys_of_objects_are_ids_unless_they_count_them(keys, orient, read):
     one = read(table.set_axis(keys).to_json(orient=orient), ".json")
     assert list(map(str, one.ids.to_pylist())) == list(map(str, keys))
     assert read(table.to_json(orient=orient), ".json").ids is None
+
+
+VALUES_OF_JSON = {
+    "whole": [0, -5, 2**60],
+    "number": [0.5, 1, None, 2**53 + 1, float("nan")],
+    "large": [2**64, 1, 1e300],
+    "text": ["a", " b ", "", "\u2003x\u00a0", "1"],
+    "date": ["2024-01-01", "2024-01-01T00:00:00", None],
+    "truth": [True, False, None],
+    "several": [True, 1, "x"],
+    "list": [[0.1, 2.0], [], None],
+    "counts": [[1, 2], [3, None]],
+    "texts": [["a "], []],
+    "object": [{"x": 1}, {"x": None}],
+    "nothing": [None],
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n", " "])
+def test_objects_in_lines_are_read_as_those_of_a_list_are(end, tmp_path, rng):
+    for _ in range(40):
+        names = rng.permutation(list(VALUES_OF_JSON))[: rng.integers(1, 4)]
+        rows = [
+            {
+                name: VALUES_OF_JSON[name][rng.integers(len(VALUES_OF_JSON[name]))]
+                for name in names
+                if rng.random() < 0.9
+            }
+            for _ in range(rng.integers(3, 7))
+        ]
+        (tmp_path / "a.jsonl").write_bytes(end.join(map(json.dumps, rows)).encode())
+        (tmp_path / "a.json").write_text(json.dumps(rows), encoding="utf-8")
+        lines, listed = (read_sheet(tmp_path / name) for name in ("a.jsonl", "a.json"))
+        assert lines.table.schema == listed.table.schema
+        assert repr(lines.table.to_pylist()) == repr(listed.table.to_pylist())
+        if end.strip(" "):
+            assert lines.rows.tolist() == [1 + k * end.count("\n") for k in range(len(rows))]
