@@ -354,7 +354,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",
     "word_missing": "has no value {word!r}",
     "written_in_several_ways": "must hold numbers written in one way; most are {usual}",
-    "not_the_largest": "is not the largest of the probabilities in {other}: by which formula is it?",
+    "not_the_largest": "is not the largest of the probabilities in {other}, which is the chance of being right",
     "not_the_likeliest": "is not that of the likeliest class by {other}",
     "rows_are_copies": "repeats values, in {copies} of {all_rows} rows that are copies of others",
     "grade_apart": "has a few grades far from all others",

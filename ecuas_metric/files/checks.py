@@ -93,6 +93,9 @@ _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 _ANSWERS = {*NAMES["predicted"], "answer", "response", "output"}
 _NAMES_NEAR_SYSTEM = "method provider prompt_id promptidx prompt_idx variant strategy config run"
 _NAMES_OF_YES = {"probability", "noul", "p_yes"}
+_ADVICE_OF_LARGEST = (
+    "Write the largest one in its place, or what is true as label: then they are read."
+)
 _MAY_BE_SYSTEMS = _NAMES_NEAR_SYSTEM.split()
 
 
@@ -311,8 +314,11 @@ def _refuse_not_largest(rows: _Rows) -> None:
     for names, table in _distributions(rows):
         differ = np.abs(table.max(axis=1) - rows.values[:, 0]) > ROUNDED_SUM_TOLERANCE
         if differ.any():
-            way = Way(f"{rows.columns}: how sure each answer was", {"confidence": rows.columns})
-            fields: dict[str, Any] = {"other": names, "ways": [way]}
+            way = Way(
+                f"{rows.columns}: the chance of being right all the same",
+                {"confidence": rows.columns},
+            )
+            fields: dict[str, Any] = {"other": names, "advice": _ADVICE_OF_LARGEST, "ways": [way]}
             raise rows.sheet.error(rows.columns, "not_the_largest", differ, **fields)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import UNLABELLED, FileError, InputError, Note, unlabelled_fields
+from ..errors import UNLABELLED, FileError, InputError, Note, Way, unlabelled_fields
 from ..inputs import (
     Array,
     Bools,
@@ -34,6 +35,8 @@ from .arrays import (
 )
 from .cells import (
     complete_right_words,
+    numbers_if_any,
+    parse_cells,
     read_numbers,
     read_truths,
 )
@@ -56,7 +59,7 @@ from .recipe import (
     on_unit_scale,
     scale_limits,
 )
-from .roles import add_nested, resolve
+from .roles import add_nested, class_name, resolve
 from .values import (
     Sheet,
     are_null,
@@ -75,6 +78,7 @@ OPTION_OF_ROLE = {
     "audit_probability": "audit_probability",
 }
 _OF_NAMES = ("group", "stratum")
+_ADVICE_OF_OPTIONS = "Leave the cells of options empty that a question does not have."
 _FILE_ADVICE = {  # ids of advice on arrays -> those for files
     "count_from_0": "pass_labels",
     "choose_lowest_grade": "set_correct_from",
@@ -232,20 +236,60 @@ def make_submissions(
     if reading.systems:
         return _side_by_side(sheet, reading)
     submissions: list[Submission] = []
-    for part, rows in _split_by_classes(_add_nested(sheet, reading), reading):
-        recipe = replace(resolve_recipe(rows, reading, rows=len(rows.rows)), tasks=part)
-        submissions += _yield_submissions(fill_abstentions(rows, recipe), recipe, reading)
+    for part, rows, one in _split_by_classes(_add_nested(sheet, reading), reading):
+        recipe = replace(resolve_recipe(rows, one, rows=len(rows.rows)), tasks=part)
+        submissions += _yield_submissions(fill_abstentions(rows, recipe), recipe, one)
     return submissions
 
 
-def _split_by_classes(sheet: Sheet, reading: Reading) -> list[tuple[str, Sheet]]:
-    """Return the rows by part if posteriors of the parts name different classes; else all rows, with an empty name."""
+def _split_by_classes(sheet: Sheet, reading: Reading) -> list[tuple[str, Sheet, Reading]]:
+    """Return the rows by part, and how each is read, if posteriors of the parts are of different classes.
+
+    Else all rows, with an empty name. FileError if only zeros tell that columns are of other parts.
+    """
+    whole = [("", sheet, reading)]
     if "part" not in reading.columns:
-        return [("", sheet)]
-    parts = _split_by_names(sheet, resolve(sheet, reading, rows=len(sheet.rows)).parts)
-    recipes = [resolve(rows, reading, rows=len(rows.rows)) for _, rows in parts]
-    have_names = all(one.has_mappings for one in recipes)
-    return parts if have_names and len({one.classes for one in recipes}) > 1 else [("", sheet)]
+        return whole
+    recipe = resolve(sheet, reading, rows=len(sheet.rows))
+    parts = _split_by_names(sheet, recipe.parts)
+    if recipe.has_mappings:
+        classes = {resolve(rows, reading, rows=len(rows.rows)).classes for _, rows in parts}
+        return [(part, rows, reading) for part, rows in parts] if len(classes) > 1 else whole
+    if recipe.form != "posteriors" or recipe.classes is None or reading.labels is not None:
+        return whole
+    options = [_list_options(rows, recipe) for _, rows in parts]
+    if not any(
+        set(one) - set(other) and set(other) - set(one) for one, other in combinations(options, 2)
+    ):
+        return whole
+    for (_, rows), own in zip(parts, options, strict=True):
+        _refuse_zeros(rows, recipe, own)
+    return [
+        (part, rows, replace(reading, labels=[class_name(name) for name in own]))
+        for (part, rows), own in zip(parts, options, strict=True)
+    ]
+
+
+def _list_options(sheet: Sheet, recipe: Recipe) -> list[str]:
+    """Return the columns of the classes that have a probability above 0, or are true, in a row."""
+    true = to_texts(sheet.column(recipe.truth))
+    return [
+        name
+        for name in recipe.predictions
+        if (numbers_if_any(sheet, name) > 0).any() or match_any(true, [class_name(name)]).any()
+    ]
+
+
+def _refuse_zeros(sheet: Sheet, recipe: Recipe, options: Sequence[str]) -> None:
+    """Refuse columns other than those of the options of a part that are not empty."""
+    for name in recipe.predictions:
+        if name not in options and not are_null(parse_cells(sheet.column(name))).all():
+            way = Way(
+                "all of them are options of each part", {}, {"labels": list(recipe.classes or ())}
+            )
+            got = f"{format_names(options)} in row {sheet.rows[0]}"
+            rule = "has zeros only in a part of the rows, which has other options"
+            raise sheet.error(name, rule, advice=_ADVICE_OF_OPTIONS, got=got, ways=[way])
 
 
 def _side_by_side(sheet: Sheet, reading: Reading) -> list[Submission]:
