@@ -39,6 +39,8 @@ class Lock:
 
     Attributes
     ----------
+    name : str
+        Of the system.
     reject_cost : float
     basis : Basis
         What the numbers of these answers depend on.
@@ -57,6 +59,7 @@ class Lock:
     (0.2, 0.6)
     """
 
+    name: str
     reject_cost: float
     basis: Basis
     ids: list[str | int]
@@ -73,6 +76,7 @@ class Lock:
     def to_json(self) -> dict[str, Any]:
         """Return the lock as what JSON can hold."""
         return {
+            "system": self.name,
             "reject_cost": self.reject_cost,
             "range": self.range,
             "basis": self.basis.to_json(),
@@ -85,7 +89,8 @@ class Lock:
     def from_json(cls, fields: Mapping[str, Any]) -> Lock:
         """Return the lock of `to_json`."""
         numbers = (np.array(fields[name], np.float64) for name in ("uncertainty", "cost"))
-        return cls(fields["reject_cost"], Basis.from_json(fields["basis"]), fields["ids"], *numbers)
+        basis = Basis.from_json(fields["basis"])
+        return cls(fields["system"], fields["reject_cost"], basis, fields["ids"], *numbers)
 
 
 def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
@@ -125,6 +130,7 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
     ids = system.ids if isinstance(system.ids, pa.Array) else from_values(list(system.ids))
     match_ids(name, ids, name, ids)  # which must be unique
     return Lock(
+        name,
         reject_cost,
         system.basis,
         ids.to_pylist(),
@@ -145,6 +151,8 @@ class VersionCheck(Shown):
         By how much each would have to be worse to be found in 80 % of such samples; nan where that is not known.
     alpha : float
         The level of both tests together.
+    locked : str
+        The name of the version that is locked.
     coverage, locked_coverage : float
         The shares that are accepted.
     num_samples, both, dearer, cheaper : int
@@ -163,6 +171,7 @@ class VersionCheck(Shown):
     rows: tuple[Comparison, ...]
     detectable: tuple[float, ...]
     alpha: float
+    locked: str
     coverage: float
     locked_coverage: float
     num_samples: int
@@ -238,11 +247,12 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
         confidence=1 - lock.uncertainty if has_confidence else None,
     )
     pair = {"locked": ranked(decisions, new.options, ids=lock.ids), "new": new}
-    return _check(pair, lock.reject_cost)
+    return _check(pair, lock)
 
 
-def _check(pair: Mapping[str, System], reject_cost: float) -> VersionCheck:
+def _check(pair: Mapping[str, System], lock: Lock) -> VersionCheck:
     """Return the check of two aligned systems, the locked one first."""
+    reject_cost = lock.reject_cost
     keys = [Key(metric.name, reject_cost) for metric in TESTED]
     locked, new = (one.decisions for one in pair.values())
     options = pair["new"].options
@@ -267,6 +277,7 @@ def _check(pair: Mapping[str, System], reject_cost: float) -> VersionCheck:
         rows=tuple(row.turned() for row in compared),
         detectable=tuple(found.get(row.key, math.nan) for row in compared),
         alpha=alpha,
+        locked=lock.name,
         coverage=coverage,
         locked_coverage=locked_coverage,
         num_samples=len(before),

@@ -141,7 +141,7 @@ def write_lock(
             raise InputError(
                 "--lock", "needs a reject cost of each system", got=f"none of {one.name}"
             )
-        lock = lock_reject_cost(one.name, systems[one.name], reject_cost)
+        lock = lock_reject_cost(_version(one), systems[one.name], reject_cost)
         of = {"model": one.of, "question": one.part, "signature": str(lock.basis)}
         locked.append({**record, **of, **lock.to_json()})
     recipes = {one["digest"]: one for one in distinct_fields(one.recipe for one in submissions)}
@@ -170,17 +170,17 @@ class LockFile:
     def lock_for(self, submission: Submission) -> Lock:
         """Return the lock of a question: its only one, or that of the system of the same name."""
         of_part = [
-            (one["system"], lock)
+            lock
             for one, lock in zip(self.systems, self.locks, strict=True)
             if one["question"] == submission.part
         ]
-        named = [lock for name, lock in of_part if name == submission.name]
-        if len(of_part) == 1 or named:
-            return named[0] if named else of_part[0][1]
+        found = [lock for lock in of_part if lock.name == _version(submission)] or of_part
+        if len(found) == 1:
+            return found[0]
         rule = "needs one system of the question, or one of the same name as {name}"
-        got = ", ".join(name for name, _ in of_part) or "none"
+        got = ", ".join(lock.name for lock in of_part) or "none"
         advice = "Lock one system, on answers to all questions."
-        raise FileError(self.path, rule, got=got, advice=advice, name=submission.name)
+        raise FileError(self.path, rule, got=got, advice=advice, name=_version(submission))
 
 
 def read_lock(path: str) -> LockFile:
@@ -216,9 +216,17 @@ def check_systems(
         raise InputError("the new version", rule, missing=sorted(missing))
     level = 1 - (1 - locked.level) / len(systems)
     return {
-        one.name: check_locked(locked.lock_for(one), one.name, systems[one.name], level=level)
+        _version(one): check_locked(
+            locked.lock_for(one), _version(one), systems[one.name], level=level
+        )
         for one in submissions
     }
+
+
+def _version(submission: Submission) -> str:
+    """Return the name of a system with its model, which a name by question leaves out."""
+    name = submission.name
+    return name if submission.of in name else f"{submission.of} {name}"
 
 
 def checked_versions(
@@ -271,7 +279,7 @@ def _sentences(name: str, check: VersionCheck) -> list[str]:
     cost = check.rows[0].key.parameter
     said = (
         f"{name}: at reject cost {cost:.6g} it accepts {check.coverage:.{DIGITS}f}, where "
-        f"{check.locked_coverage:.{DIGITS}f} is locked. Of {check.both:,} answers that both accept, "
+        f"{check.locked_coverage:.{DIGITS}f} is locked of {check.locked}. Of {check.both:,} answers that both accept, "
         f"{check.dearer:,} cost more now, and {check.cheaper:,} less."
     )
     found = [
@@ -293,6 +301,7 @@ def _record(name: str, check: VersionCheck) -> Record:
     """Return what programs get of a check."""
     record: dict[str, object] = {
         "system": name,
+        "locked": check.locked,
         "N": check.num_samples,
         "passed": not check.failed,
         "reject_cost": check.rows[0].key.parameter,

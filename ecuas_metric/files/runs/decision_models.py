@@ -69,7 +69,7 @@ def _note_on_questions(read: Sequence[RunPart]) -> Note:
     sizes: dict[str, dict[str, None]] = {}
     for one in read:
         sizes.setdefault(one.task, {})[str(one.num_classes)] = None
-    questions = [f"{task} of {' and '.join(of)}".lstrip() for task, of in sizes.items()]
+    questions = [f"{task or 'a question'} of {' and '.join(of)}" for task, of in sizes.items()]
     return Note("Answers of a decision model to {questions} options.", {"questions": questions})
 
 
@@ -272,7 +272,7 @@ def _true_option(answer: Answer) -> int | None:
     if text not in options and text.lower() in _TRUTHS:
         text = text.lower()  # as CSV has true and false
     if answer.kind == YES_OR_NO:
-        place = _WORDS_OF_YES.get(text.lower())
+        place = _WORDS_OF_YES.get(text.lower().removesuffix(".0"))
     elif answer.kind == "score":
         place = _true_level(answer, text)
     else:
@@ -282,7 +282,7 @@ def _true_option(answer: Answer) -> int | None:
             "label",
             "has a label of {question} that is none of the options {options}",
             value=answer.label,
-            advice=_NO_OPTION,
+            advice=_NO_OPTION if answer.kind == "choice" else "",
             question=_name_of(answer),
             options=list(answer.levels) or options,
         )
@@ -294,7 +294,8 @@ def _true_level(answer: Answer, text: str) -> int | None:
     names = list(answer.levels)
     options = list(answer.probabilities)
     by_name = names.index(text) if names.count(text) == 1 else None
-    by_number = options.index(text) if text in options else None
+    number = text.removesuffix(".0")  # as pandas writes whole numbers beside empty cells
+    by_number = options.index(number) if number in options else None
     if by_name is not None and by_number not in (None, by_name):
         raise InputError(
             "label",
@@ -355,7 +356,7 @@ _FORMULAS: dict[str, Callable[[Sequence[float]], float]] = {
     "max p": max,
     "(K max p - 1)/(K - 1)": _chance_corrected,
     "1 - H/log K": _concentration,
-    "1 - mean distance from the likeliest level": _closeness,
+    "1 - E|i - mode|/mean |i - middle|": _closeness,
 }
 
 

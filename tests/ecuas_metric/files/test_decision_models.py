@@ -326,7 +326,7 @@ def test_a_verdict_on_a_yes_or_no_is_about_the_side_that_was_taken(tmp_path: Pat
     assert system.decisions.max_uncertainty == 0.5
 
 
-@pytest.mark.parametrize("truth", [True, "true", "True", "yes", 1])
+@pytest.mark.parametrize("truth", [True, "true", "True", "yes", 1, "1.0"])
 def test_a_true_yes_or_no_is_known_in_any_of_its_forms(tmp_path: Path, truth: object) -> None:
     rows = [{"id": 1, "type": "noul", "noul": 0.7, "label": truth}]
     rows.append({"id": 2, "type": "noul", "noul": 0.7, "label": False})
@@ -378,6 +378,16 @@ def test_what_contradicts_itself_is_refused_with_its_row(
     path = write_lines(tmp_path / "a.jsonl", rows)
     with pytest.raises(FileError, match=what):
         prepare_submissions(read_submissions(path))
+
+
+def test_a_whole_number_is_a_level_as_tables_write_it_beside_empty_cells(tmp_path: Path) -> None:
+    answer = {"type": "score", "score": 1.0, "probabilities": {"0": 0.2, "1": 0.6, "2": 0.2}}
+    for label in (1, "1", "1.0"):
+        path = write_lines(tmp_path / "a.jsonl", [{"id": 1, "label": label, **answer}])
+        assert read_submissions(path)[0].references.tolist() == [1]
+    with pytest.raises(FileError, match="none of the options") as refusal:
+        read_submissions(write_lines(tmp_path / "a.jsonl", [{"id": 1, "label": "1.5", **answer}]))
+    assert "correct: 0" not in str(refusal.value)  # which a score refuses
 
 
 def test_a_level_that_may_be_a_number_or_a_name_is_refused(tmp_path: Path) -> None:

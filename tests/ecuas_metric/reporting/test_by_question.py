@@ -109,7 +109,7 @@ def test_each_question_is_locked_and_checked_by_itself(ran):
     written("mixed.jsonl", rows)
     ran("check mixed.jsonl --against lock.json --output out.json", 1)
     passed = {row["system"]: row["passed"] for row in content("out.json")["rows"]}
-    assert passed == {"two": True, "many": False, "three": True}
+    assert passed == {"mixed two": True, "mixed many": False, "mixed three": True}
 
 
 @pytest.mark.parametrize("size", [3, 12])

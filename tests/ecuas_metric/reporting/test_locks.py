@@ -111,8 +111,15 @@ def test_each_question_of_a_decision_model_is_checked_by_its_own_lock(rng, ran):
     ran("threshold old.jsonl --budget 0.3 --lock lock.json")
     assert ran("check old.jsonl --against lock.json").out.startswith("PASS  ")
     assert ran("check new.jsonl --against lock.json").out.startswith("PASS  ")
+    ran("threshold old.jsonl --by question --budget 0.3 --lock short.json")
+    for lock in ("lock", "short"):  # both versions are named
+        said = ran(f"check new.jsonl --against {lock}.json").out
+        (of_team,) = [line for line in said.splitlines() if line.startswith("m-2 team: ")]
+        assert "is locked of m-1 team." in of_team
     ran("check bad.jsonl --against lock.json --output out.json", 1)
-    assert [row["passed"] for row in content("out.json")["rows"]] == [False, False]
+    rows = content("out.json")["rows"]
+    assert [row["passed"] for row in rows] == [False, False]
+    assert [row["locked"] for row in rows] == ["m-1 urgent", "m-1 team"]
     lines = [json.loads(line) for line in Path("new.jsonl").read_text().splitlines()]
     lines[3]["labels"]["urgent"] = not lines[3]["labels"]["urgent"]
     Path("other.jsonl").write_text("\n".join(map(json.dumps, lines)))
