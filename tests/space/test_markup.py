@@ -17,6 +17,7 @@ from space.words import PAGE_WORDS
 from tests.conftest import ROOT
 
 ELSEWHERE = {  # advice of functions and flags that the page has not, and their notes
+    "add_system",
     "classes_in_order_of_texts",
     "kept_after_error",
     "name_scale",
