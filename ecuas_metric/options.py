@@ -469,28 +469,28 @@ OPTIONS = {
     ),
     "num_classes": Option(
         _number_check(2, np.inf, whole=True),
-        "Number K of possible answers, which sets u_M = 1 - 1/K; by default infinite, as for free text",
+        "Number K of possible answers; by default infinite, as for free text",
         _CONFIDENCES,
     ),
     "predictions_are": Option(
         _choice_check(*POSTERIOR_FORMS),
-        "Form of the posteriors: probabilities, log_probabilities or logits; or positive_probabilities of shape "
-        "(N,), those of class 1 if references are 0 or 1",
+        "Form of the posteriors: probabilities, log_probabilities or logits; or positive_probabilities (N,), those of "
+        "class 1",
         _POSTERIORS,
     ),
     "renormalize": Option(
         _check_flag,
-        "Divide rows of probabilities by their sums if these are within 0.05 of 1, e.g. due to rounding",
+        "Divide rows of probabilities by their sums if these are within 0.05 of 1",
         _POSTERIORS,
     ),
     "cost": Option(
         _check_cost,
-        "Cost: 'zero_one', 'log' or an array of shape (K, D), one row per class and one column per decision",
+        "Cost: 'zero_one', 'log' or an array (K, D), a row per class and a column per decision",
         _POSTERIORS,
     ),
     "decisions": Option(
         numbers,
-        "The system's own decisions, if they are not those with the lowest expected cost",
+        "The system's own decisions, if not those of lowest expected cost",
         _POSTERIORS,
     ),
     "max_uncertainty": Option(
@@ -504,7 +504,7 @@ OPTIONS = {
     ),
     "normalize": Option(
         _check_flag,
-        "Also compute values divided by those of a system that ignores its input",
+        "Also compute values relative to a system that ignores its input",
         _SHARES,
     ),
     "missing_confidence": Option(
@@ -515,14 +515,14 @@ OPTIONS = {
     "n_bins": Option(_number_check(1, 2**31, whole=True), "Number of bins of ECE", _SHARES),
     "epsilon": Option(
         _number_check(0, 0.5, inside=True),
-        "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix (the least of its columns' maxima) or of "
-        "max_uncertainty, and of probabilities in logarithms",
+        "Lower bound of uncertainties in ECUAS_n (times a cost matrix's least column maximum, or max_uncertainty), and "
+        "of probabilities in logarithms",
     ),
     "sample_weight": Option(_check_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(
         _choice_check(*WEIGHTS),
-        "Meaning of weights: importance, in any unit, or counts of samples, as if each row stood there so often; "
-        "AURC and intervals depend on it",
+        "Meaning of weights: importance, or counts, as if each row stood there so often; AURC and intervals depend "
+        "on it",
     ),
     "decompose": Option(
         _check_flag,
@@ -542,12 +542,11 @@ OPTIONS = {
     ),
     "random_state": Option(
         _number_check(0, 2**63, whole=True),
-        "Seed of the resamples (folds of a recalibration have their own, 42); the same seed gives "
-        "the same results",
+        "Seed of the resamples (folds of a recalibration have their own, 42)",
     ),
     "groups": Option(
         _code_memberships,
-        "Groups of samples that depend on each other, e.g. questions on the same document",
+        "Groups of samples that depend on each other, e.g. questions on one document",
     ),
     "strata": Option(
         _code_memberships,
@@ -555,18 +554,18 @@ OPTIONS = {
     ),
     "abstained": Option(
         _check_abstained,
-        "Where a system gives no answer, 1 or True: this costs the reject cost, 1 in ECUAS_n, whatever else is given",
+        "Where a system gives no answer, 1; that costs the reject cost: 1 in ECUAS_n",
         _CONFIDENCES,
     ),
     "judge": Option(
         _check_verdicts,
-        "A judge's verdicts, 1 or 0, or nan where there is none; labels are then of people, and nan where these did "
-        "not look: numbers use both, and hold whatever the judge's mistakes if people's answers were drawn at random",
+        "A judge's verdicts, 1 or 0 (nan: none); labels are then people's, nan where they did not look. Numbers hold "
+        "whatever the judge's mistakes if people's answers were drawn at random",
         _CONFIDENCES,
     ),
     "audit_probability": Option(
         _check_draw_probabilities,
-        "With which probability each answer was drawn for people to label; by default all with the same",
+        "The probability with which each answer was drawn for people; by default all the same",
         _CONFIDENCES,
     ),
 }
