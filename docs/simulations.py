@@ -48,8 +48,9 @@ def coverage_lines() -> list[str]:
     worst = cells.loc[coverage.idxmin()]
     nominal = f"{100 * LEVEL:.0f} %"
     return [
-        f"**Does a {nominal} interval hold the truth in {nominal}?** On systems that were held out, {len(cells)} "
-        f"cells: in {coverage.median():.1f} % in the median, in less than {coverage.quantile(0.05):.1f} % in one cell "
+        f"**Does a {nominal} interval hold the truth in {nominal}?** On systems that were held out, in {len(cells)} "
+        "cells, each a metric of a system with N samples: in "
+        f"{coverage.median():.1f} % in the median, in less than {coverage.quantile(0.05):.1f} % in one cell "
         f"of twenty, and in {worst['coverage']:.1f} % in the worst (`{worst['metric']}`, N = {worst['samples']}). Of "
         "several systems that are equal a difference is called significant in at most "
         f"{_most_denied(3):.1f} % with up to three, and in {_most_denied(6):.1f} % with six, where "
