@@ -53,6 +53,8 @@ Style = dict[str, Any]  # what matplotlib takes
 REFERENCE: Style = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
 CONTEXT: Style = {"color": "0.8", "linewidth": 0.6, "zorder": 1}
 _LEGEND: Style = {"frameon": False, "fontsize": "small"}
+MOST_WITHIN = 4  # names of a legend within a panel
+LETTERS = 100  # of a legend's line, each name with 8 for its mark
 _ALONE: Style = {"color": COLORS[0], "linewidth": 1.6}
 _SHADE: Style = {"alpha": 0.18, "linewidth": 0}
 FEW_SAMPLES = 5  # samples of a bin, below which its accuracy is hardly informative
@@ -311,11 +313,13 @@ def _legend(
     handles, names = grid[0].get_legend_handles_labels()
     if len(grid) > 1:
         legend_below(figure, handles)
-    elif len(names) <= len(COLORS) or not is_ours:
+    elif len(names) <= MOST_WITHIN or not is_ours:
         grid[0].legend(**_LEGEND)
-    else:  # beside a panel that it would fill
-        figure.set_figwidth(figure.get_figwidth() + 2.4)
-        figure.legend(handles, names, loc="outside right center", **_LEGEND)
+    else:  # below a panel whose lines it would cover
+        columns = min(3, LETTERS // (max(map(len, names)) + 8)) or 1
+        rows = -(-len(names) // columns)
+        figure.set_figheight(figure.get_figheight() + 0.2 * rows)
+        figure.legend(handles, names, loc="outside lower center", ncols=columns, **_LEGEND)
 
 
 def _band_handle(

@@ -142,7 +142,11 @@ def test_only_a_reject_cost_of_answers_with_ids_is_locked(rng):
     arrays = (rng.random(40) < 0.7).astype(int), rng.random(40)
     for system, cost, said in (
         (confidence_system(*arrays), 0.1, "need ids"),
-        (confidence_system(*arrays, ids=range(40)), math.nan, "^reject_cost must be a number; got nan"),
+        (
+            confidence_system(*arrays, ids=range(40)),
+            math.nan,
+            "^reject_cost must be a number; got nan",
+        ),
         (confidence_system(*arrays, ids=[0] * 40), 0.1, "must be unique"),
     ):
         with pytest.raises(InputError, match=said):

@@ -86,6 +86,17 @@ def test_panels_have_room_whatever_their_number(count, systems, recwarn):
     assert not recwarn.list
 
 
+@pytest.mark.parametrize("length", [1, 30, 120])
+def test_a_legend_of_many_names_covers_no_line(length, systems):
+    figure = CURVES[0](
+        {f"{i}{'n' * length}": system for i, system in enumerate(systems.values()) if i < 5}
+    )
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert legend.get_window_extent().y1 <= figure.axes[0].get_tightbbox().y0
+    assert legend.get_window_extent().y0 >= 0
+
+
 def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
     limits = {
         "a - b": (0.05, 0.2),
