@@ -73,8 +73,8 @@ class Comparison:
     def __str__(self) -> str:
         """Return one line: the metric, the difference with its interval, and its adjusted p-value."""
         tested = f", adjusted p = {self.p_adjusted:.3g}" if self.family else ", not tested"
-        numbers = f"{self.difference:+.4g} [{self.low:+.4g}, {self.high:+.4g}]{tested}"
-        return f"{self.key}: {self.first} - {self.second} = {numbers}"
+        limits = "" if math.isnan(self.low) else f" [{self.low:+.4g}, {self.high:+.4g}]"
+        return f"{self.key}: {self.first} - {self.second} = {self.difference:+.4g}{limits}{tested}"
 
 
 def fields_of(row: Any) -> dict[str, object]:

@@ -38,6 +38,7 @@ SCREEN = 80  # columns, where nothing says otherwise
 
 
 CLEARLY, PERHAPS = "*", "~"  # marks of plain text
+OF_A_PAIR = "intervals: each alone; adj. p: "
 BOLD_MEANS = (
     "the best, and all that are not worse by more than chance: adjusted p above {alpha:g}, {tests}"
 )
@@ -85,9 +86,9 @@ def _explain_marks(verdict: Verdict, rows: Iterable[Sequence[Cell]]) -> str:
         return f"{CLEARLY} clearly best  {PERHAPS} may be best  ({tests})"
     if CLEARLY in marks:
         is_pair = len(next(iter(verdict.rankings.values())).values) == 2
-        how = "better (adj. p: " if is_pair else "best  ("
+        how = f"better ({OF_A_PAIR}" if is_pair else "best  ("
         return f"{CLEARLY} clearly {how}{tests})" if verdict.num_tests > 1 else ""
-    return f"adj. p: {tests}" if verdict.num_tests > 1 else ""
+    return f"{OF_A_PAIR}{tests}" if verdict.num_tests > 1 else ""
 
 
 def _tests_together(verdict: Verdict) -> str:
