@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,7 +43,9 @@ def copied(address: str) -> Iterator[Copy | None]:
 
     Of lines that are not a tool's only the first are copied. An error of a file names the address.
     """
-    with tempfile.TemporaryDirectory(prefix="ecuas-") as folder:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="ecuas-") as folder:
         place = _copy(address, Path(folder))
         copy = None if place is None else Copy(address, folder, place)
         try:
@@ -85,11 +86,13 @@ def _is_beside(path: str) -> bool:
 
 def _may_be_of_tool(system: Any, path: str) -> bool:
     """Return whether the first lines of a file are those of a tool's; other formats need the whole file."""
+    from tempfile import TemporaryDirectory
+
     from .tools import is_of_tool
 
     if not path.endswith(".jsonl"):
         return True
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
         head = Path(folder, PurePosixPath(path).name)
         content: bytes = system.cat_file(path, start=0, end=_HEAD)
         lines = content if len(content) < _HEAD else content[: content.rfind(b"\n") + 1]

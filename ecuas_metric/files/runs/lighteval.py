@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ...errors import FileError, Note
 from ...inputs import Floats, Ints
@@ -19,6 +18,8 @@ _METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match",
 
 
 def _is_details(file: Path) -> bool:
+    import pyarrow.parquet as pq
+
     try:
         return set(pq.read_schema(file).names) >= _NEEDED
     except (OSError, pa.ArrowException):
@@ -38,6 +39,8 @@ def _run_of(file: Path) -> Run:
 
 
 def _rows(file: Path, columns: list[str] | None) -> list[Fields]:
+    import pyarrow.parquet as pq
+
     with pq.ParquetFile(file) as details:
         rows: list[Fields] = details.read(columns=columns).to_pylist()
     return rows

@@ -21,14 +21,6 @@ from ...results import System
 from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import Notes
 from ..tables import Grid, Record, check_suffix, screen_width, to_csv, to_text, write
-from ..thresholds import (
-    DECIMALS,
-    check_systems,
-    checked_versions,
-    chosen_costs,
-    read_lock,
-    write_lock,
-)
 from .flags import Flag
 from .parameters import (
     CostFlag,
@@ -167,6 +159,8 @@ def _show_rows(
 
 def _records(submission: Submission, decisions: RowDecisions) -> Iterator[Record]:
     """Yield the record of each row: system, id or row number, decision, uncertainty, and whether it is accepted."""
+    from ..thresholds import DECIMALS
+
     if submission.ids is None:
         which = "row"
         places = submission.rows.tolist()
@@ -214,6 +208,8 @@ def choose_threshold(
     output: Output,
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
+    from ..thresholds import chosen_costs, write_lock
+
     submissions = set_cost(cost, read_files(files, rows, part=by, metric=form, beside=[cost]))
     with reword_errors(MISSING_ADVICE):
         systems = prepare_submissions(submissions, **asdict(form))
@@ -238,6 +234,8 @@ def check_versions(
     output: Output,
 ) -> Outcome:
     """Check new versions against locked reject costs: exit status 1 if risk or cost is worse by more than chance."""
+    from ..thresholds import check_systems, checked_versions, read_lock
+
     if against is None:
         raise InputError("--against", "is missing: the file of `ecuas threshold --lock`")
     locked = read_lock(against)

@@ -26,7 +26,6 @@ from ..report import (
     write_figures,
 )
 from ..tables import screen_width, wrapped
-from ..text import explain as sentences_of
 from .flags import Flag, flag_name
 from .parameters import (
     MACRO,
@@ -100,6 +99,8 @@ def score_in_memory(
 
         notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
     if explain:
+        from ..text import explain as sentences_of
+
         lines = map("- {}".format, sentences_of(systems, only=asked))
         print("", *wrapped(lines, screen_width(sys.stdout)), sep="\n")
     if figures is not None and is_bounded(unlabelled):
