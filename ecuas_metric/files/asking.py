@@ -295,7 +295,7 @@ def _distinct_parts(texts: Sequence[str]) -> list[str]:
 
 def are_shares(values: Floats) -> bool:
     """Return whether numbers (N,) lie in [0, 1] and are not all whole."""
-    return _are_within(values, 1) and has_fractions(values)
+    return are_within(values, 1) and has_fractions(values)
 
 
 def has_fractions(values: Floats) -> bool:
@@ -307,7 +307,7 @@ def _are_percentages(values: Floats) -> bool:
     """Return whether numbers (N,) lie in [0, 100], some above 50, and do not number the rows."""
     known: Bools = ~np.isnan(values)
     is_high = bool(known.any() and np.nanmax(values) > LEAST_PER_CENT)
-    return is_high and _are_within(values, 100) and not are_consecutive(values[known])
+    return is_high and are_within(values, 100) and not are_consecutive(values[known])
 
 
 def are_near(sums: Array | float, whole: int = 1) -> bool:
@@ -315,6 +315,7 @@ def are_near(sums: Array | float, whole: int = 1) -> bool:
     return bool(np.all(np.abs(np.subtract(sums, whole)) <= whole * ROUNDED_SUM_TOLERANCE))
 
 
-def _are_within(values: Floats, highest: float) -> bool:
+def are_within(values: Floats, highest: float) -> bool:
+    """Return whether there are numbers, and all are from 0 to the highest; NaN does not count."""
     known = values[~np.isnan(values)]
     return bool(known.size and known.min() >= 0 and known.max() <= highest)

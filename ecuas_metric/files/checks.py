@@ -31,7 +31,7 @@ from ..inputs import (
 )
 from ..results import note_one_confidence, note_perfect
 from .arrays import read_predictions
-from .asking import are_near, expand_objects, list_columns
+from .asking import are_near, are_within, expand_objects, list_columns
 from .cells import (
     MOST_LEVELS,
     NOTHING,
@@ -311,35 +311,42 @@ def _refuse_sorted(rows: _Rows) -> None:
 
 def _refuse_not_largest(rows: _Rows) -> None:
     """Refuse confidences that are not the largest of the probabilities of all options beside them."""
-    for names, table in _distributions(rows):
-        differ = np.abs(table.max(axis=1) - rows.values[:, 0]) > ROUNDED_SUM_TOLERANCE
+    for names, largest in _distributions(rows):
+        differ = np.abs(largest - rows.values[:, 0]) > ROUNDED_SUM_TOLERANCE
         if differ.any():
-            way = Way(
-                f"{rows.columns}: the chance of being right all the same",
-                {"confidence": rows.columns},
-            )
+            meaning = f"{rows.columns}: the chance of being right all the same"
+            way = Way(meaning, {"confidence": rows.columns})
             fields: dict[str, Any] = {"other": names, "advice": _ADVICE_OF_LARGEST, "ways": [way]}
             raise rows.sheet.error(rows.columns, "not_the_largest", differ, **fields)
 
 
 def _distributions(rows: _Rows) -> Iterator[tuple[str, Floats]]:
-    """Yield columns without a role, joined by +, that have distributions (N, K), and these."""
+    """Yield columns without a role that have distributions, joined by +, and the largest number of each row (N,).
+
+    These are numbered columns, all columns of shares, or one of lists; an option that a row does not have is empty.
+    """
     numbered: dict[str, list[str]] = {}
+    shares = []
     for name in rows.unused():
         numbered.setdefault(re.sub(r"[\W_]*\d+$", "", name), []).append(name)
-    for names in numbered.values():
+        if are_within(numbers_if_any(rows.sheet, name), 1):
+            shares.append(name)
+    for names in filter(None, (*numbered.values(), shares)):
         with suppress(ValueError, TypeError):
-            table = _read_distribution(rows.sheet, names)
-            if table.ndim == 2 and table.shape[1] > 1 and are_near(table.sum(axis=1)):
-                yield "+".join(names), table
+            cells = _read_distributions(rows.sheet, names)
+            if max(map(len, cells)) > 1 and are_near(
+                np.array([sum(one or [1.0]) for one in cells])
+            ):
+                yield "+".join(names), np.array([max(one, default=np.nan) for one in cells])
 
 
-def _read_distribution(sheet: Sheet, names: Sequence[str]) -> Floats:
-    """Return the numbers (N, K) in K columns, or in one of lists; ValueError or TypeError for other cells."""
+def _read_distributions(sheet: Sheet, names: Sequence[str]) -> list[list[float]]:
+    """Return the numbers of each row in K columns, or in one of lists; ValueError or TypeError for other cells."""
     if len(names) > 1:
-        return np.stack([numbers_if_any(sheet, name) for name in names], axis=1)
-    cells = sheet.column(names[0]).to_pylist()
-    return np.array(list(map(parse_number_list, cells)), np.float64)
+        columns = [numbers_if_any(sheet, name) for name in names]
+        return list(map(list, np.nan_to_num(np.stack(columns, axis=1))))
+    lists: Iterable[Any] = map(parse_number_list, sheet.column(names[0]).to_pylist())
+    return [[float(value) for value in one or ()] for one in lists]
 
 
 # a form of input -> its checks, each with the role that the user may name to switch it off

@@ -371,3 +371,27 @@ def test_systems_may_be_named_by_objects(tmp_path):
     assert "like_systems" in [note.id for note in pooled.notes]
     two = read_submissions(path, columns={"system": "provider"})
     assert [one.name for one in two] == ['{"id": "x", "label": "a"}', '{"id": "x", "label": "b"}']
+
+
+@pytest.mark.parametrize("store", ["lists", "mappings", "text", "columns", "zeros"])
+def test_of_questions_with_options_of_their_own_the_largest_probability_is_asked_about_too(store):
+    """A row lacks the options of the other question: in lists of two lengths, in empty columns, or in zeros."""
+    rng = np.random.default_rng(0)
+    shares = [
+        dict(zip(options, rng.dirichlet(np.ones(len(options))).tolist(), strict=True))
+        for _ in range(15)
+        for options in (["yes", "no"], ["sales", "billing", "nobody"])
+    ]
+    largest = np.array([max(one.values()) for one in shares])
+    cells = {
+        "lists": [list(one.values()) for one in shares],
+        "mappings": shares,
+        "text": list(map(json.dumps, shares)),
+    }
+    table = pd.DataFrame(shares) if store not in cells else pd.DataFrame({"shares": cells[store]})
+    table = table.fillna(0) if store == "zeros" else table
+    table = table.assign(correct=rng.integers(0, 2, 30), note="a")
+    (submission,) = read_submissions(table.assign(confidence=largest))
+    assert submission.predictions == pytest.approx(largest)
+    with pytest.raises(FileError, match="not the largest"):
+        read_submissions(table.assign(confidence=2 * largest - 1))
