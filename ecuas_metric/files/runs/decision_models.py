@@ -53,7 +53,7 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     unused: dict[str, str] = {}
     for run in runs:
         of_run = answers_of[run.file, run.model, run.task]
-        why = _why_unused(of_run)
+        why = _why_unused(of_run, options)
         if why:
             unused[run.task] = why
         else:
@@ -96,14 +96,14 @@ def _require_labels_by_question(runs: Sequence[Run], options: RunOptions) -> Non
         raise FileError(runs[0].file, rule, got=", ".join(questions))
 
 
-def _why_unused(answers: Sequence[Answer]) -> str:
+def _why_unused(answers: Sequence[Answer], options: RunOptions) -> str:
     """Return why answers to a question are not read, or nothing."""
     kinds = {answer.kind for answer in answers}
     others = sorted(kinds - {*KINDS.values()})
     if others:
         return f"of type {', '.join(others)}"
     are_known = any(one.label is not None or one.correct is not None for one in answers)
-    return "" if are_known else "no labels"
+    return "" if are_known or options.are_new else "no labels"
 
 
 def _no_labels(file: Path, answers: Sequence[Answer], options: RunOptions) -> FileError:
@@ -154,6 +154,9 @@ def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
     """
     given = [answer for answer in answers if answer.kind != REFUSAL]
     is_score = given[0].kind == "score"
+    if options.are_new:
+        truth = {"label": "0", "correct": None} if is_score else {"label": None, "correct": 1}
+        answers = [replace(answer, levels=(), **truth) for answer in answers]
     columns_of = _opinions if is_score else _verdicts
     part = parts.part_of(
         run,

@@ -9,12 +9,10 @@ from ...errors import FileError, Way
 from ...files.asking import list_columns
 from ...files.read import read_sheet
 from ...files.recipe import Reading
-from ...files.runs import has_name_of_tool
-from ...files.runs.tools import is_of_tool
+from ...files.runs import RunOptions
+from ...files.runs.submissions import read_run
 from ...files.submissions import Submission, make_submissions
 from ...files.values import Sheet, from_values
-
-_BY_HAND = "Accept an answer if 1 less its largest probability is at most the reject cost."
 
 
 def read_new_rows(
@@ -26,6 +24,9 @@ def read_new_rows(
 
     Nothing may be computed of the references. Labels that all rows have say what the classes are.
     """
+    of_run = read_run(path, reading, RunOptions(are_new=True))
+    if of_run is not None:
+        return of_run
     sheet = read_sheet(path, **reading.of_file())
     said = replace(reading, correct_from=None, right=None)  # rules for what is not there
     errors: list[FileError] = []
@@ -39,8 +40,6 @@ def read_new_rows(
         except FileError as error:
             if error.rule not in ("one_role_missing", "roles_missing"):
                 errors.append(error)
-    if has_name_of_tool(path) and is_of_tool(Path(path)):
-        raise FileError(path, "is a run of a tool, and no table of new rows", advice=_BY_HAND)
     listed = list_columns(sheet.table)
     ways = [
         Way("how sure each answer is", {"confidence": "NAME"}),

@@ -136,3 +136,20 @@ def test_each_question_of_a_decision_model_is_checked_by_its_own_lock(rng, ran):
     said = ran("check new.jsonl --against both.json", 2).err
     assert "needs one system of the question, or one of the same name" in said
     assert ran("check bad.jsonl --against both.json").out.startswith("PASS  ")
+
+
+def test_new_answers_of_a_decision_model_are_decided_without_their_truth_as_they_were_chosen(
+    rng, ran
+):
+    """As many are accepted as at the reject cost of a budget, each by the probability of its own question."""
+    true = [(rng.integers(2), rng.integers(3)) for _ in range(60)]
+    write_decisions("old.jsonl", "m", 2.0, rng, true)
+    ran("threshold old.jsonl --budget 0.3 --lock lock.json")
+    lines = [json.loads(line) for line in Path("old.jsonl").read_text().splitlines()]
+    unlabelled = [{"id": line["id"], "response": line["response"]} for line in lines]
+    Path("new.jsonl").write_text("\n".join(map(json.dumps, unlabelled)))
+    for lock in content("lock.json")["systems"]:
+        ran(f"decide new.jsonl --reject-cost {lock['reject_cost']!r} --output out.json")
+        rows = [row for row in content("out.json")["rows"] if row["system"] == lock["system"]]
+        assert [row["uncertainty"] for row in rows] == pytest.approx(lock["uncertainty"])
+        assert np.mean([row["accepted"] for row in rows]) == lock["coverage"]
