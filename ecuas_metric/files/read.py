@@ -122,10 +122,8 @@ def read_sheet(
     except InputError as error:
         fields = {"got": error.got, "advice": error.advice, **error.fields}
         raise FileError(path, error.rule, **fields) from None
-    except FileNotFoundError:
-        raise FileError(path, "no_such_file") from None
-    except ImportError as error:
-        raise FileError(path, "unreadable", reason=str(error).rstrip(".")) from None
+    except (FileNotFoundError, ImportError) as error:
+        raise unreached_error(path, error) from None
     except Exception as error:  # what parsers raise on broken content is beyond listing
         raise _unreadable_error(path, error) from None
 
@@ -188,7 +186,7 @@ def stem(path: str | Path) -> str:
     """Return the name of a file without its folder and the suffixes of its format and compression."""
     if str(path) == STANDARD_INPUT:
         return "stdin"
-    name = Path(path)
+    name = Path(without_query(path))
     for known in (_COMPRESSED, _READERS):
         name = name.with_suffix("") if name.suffix.lower() in known else name
     return name.name
@@ -236,7 +234,7 @@ def read_content(path: str | Path) -> tuple[pa.Buffer, str]:
     for magic, compression in _COMPRESSIONS.items():
         if head.startswith(magic):
             content = pa.input_stream(content, compression).read_buffer()
-    name = Path(path)
+    name = Path(without_query(path))
     if name.suffix.lower() == ".zip":
         content = _unzip(content)
     if name.suffix.lower() in _COMPRESSED:
@@ -245,13 +243,25 @@ def read_content(path: str | Path) -> tuple[pa.Buffer, str]:
 
 
 def _unreadable_error(path: str | Path, error: Exception) -> FileError:
-    suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in _COMPRESSED]
+    suffixes = [
+        suffix for suffix in Path(without_query(path)).suffixes if suffix.lower() not in _COMPRESSED
+    ]
     format = suffixes[-1][1:].lower() if suffixes else "a table"
-    whole = str(error).removeprefix(f"{path}: ").strip()
-    first_line = whole.split("\n")[0].rstrip(".")
-    reason = _REASONS.get(type(error), first_line or type(error).__name__)
+    reason = _REASONS.get(type(error), _reason(path, error))
     advice = "save_as_utf_8" if isinstance(error, UnicodeDecodeError) else ""
     return FileError(path, "unreadable_as", advice=advice, format=format, reason=reason)
+
+
+def unreached_error(path: str | Path, error: Exception) -> FileError:
+    """Return the error of a file that is not there, or that a client of its address cannot reach."""
+    reason = _reason(path, error)
+    is_absent = isinstance(error, FileNotFoundError) and (error.errno or str(path).endswith(reason))
+    return FileError(path, "no_such_file" if is_absent else "unreadable", reason=reason)
+
+
+def _reason(path: str | Path, error: Exception) -> str:
+    whole = str(error).removeprefix(f"{path}: ").strip()
+    return whole.split("\n")[0].rstrip(". ") or type(error).__name__
 
 
 def _detect_format(content: pa.Buffer, suffix: str) -> str:
@@ -275,6 +285,12 @@ def _detect_format(content: pa.Buffer, suffix: str) -> str:
 def is_address(path: str | Path) -> bool:
     """Return whether a path is an address that fsspec may know."""
     return "://" in str(path)
+
+
+def without_query(path: str | Path) -> str:
+    """Return a path, of an address on the web without what follows a question mark."""
+    text = str(path)
+    return text.partition("?")[0] if text.startswith(("http://", "https://")) else text
 
 
 def _read_bytes(path: str) -> pa.Buffer:

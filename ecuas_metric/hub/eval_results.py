@@ -111,7 +111,12 @@ def open_pull_request(model: str, files: Mapping[str, str], *, title: str) -> st
         CommitOperationAdd(path_in_repo=path, path_or_fileobj=text.encode())
         for path, text in files.items()
     ]
-    info = HfApi().create_commit(model, operations, commit_message=title, create_pr=True)
+    try:
+        info = HfApi().create_commit(model, operations, commit_message=title, create_pr=True)
+    except OSError:
+        raise
+    except Exception as error:  # of its client, where nothing answers
+        raise ConnectionError(f"{model}: {error}") from error
     return str(info.pr_url)
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import dataset
 
 from ..errors import FileError, InputError
-from ..files.read import distinct_names, is_address, stem
+from ..files.read import distinct_names, is_address, stem, unreached_error
 from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import repeat_text
 from .batches import columns_read, first_line, recipe_of_rows
@@ -102,9 +102,8 @@ def parts_of(
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern, skip_instance_cache=True)
         paths = _list_paths(filesystem, path)
-    # an unknown protocol, a missing package, no access
-    except (ImportError, ValueError, OSError) as error:
-        raise FileError(pattern, "unreadable", reason=first_line(error)) from None
+    except Exception as error:  # each client has its own
+        raise unreached_error(pattern, error) from None
     if not paths:
         raise FileError(pattern, "there is no such Parquet file")
     is_local = not is_address(pattern)

@@ -156,6 +156,11 @@ class SilentHandler(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def send_head(self):
+        if self.path.startswith("/refused"):
+            return self.send_error(403)
+        return super().send_head()
+
 
 @pytest.mark.parametrize("tool", RUNS)
 @pytest.mark.parametrize("is_folder", [True, False])
@@ -172,6 +177,39 @@ def test_runs_at_addresses_have_the_numbers_that_they_have_on_disk(
     expected = rows_scored(tmp_path / name, tmp_path)
     for place in ("hf://datasets/runs/logs", "hf://buckets/runs/logs", served):
         assert rows_scored(f"{place}/{name}", tmp_path) == expected
+
+
+@pytest.mark.parametrize("tool", RUNS)
+def test_the_query_of_an_address_is_no_part_of_the_name_of_a_file(served, tmp_path, tool):
+    file, *_ = RUNS[tool](tmp_path / "org__model")
+    expected = rows_scored(file, tmp_path)
+    address = f"{served}/org__model/{file.name}?download=true&key=a/b.csv"
+    assert rows_scored(address, tmp_path) == expected
+
+
+def test_a_table_is_named_by_its_address_without_the_query(served, tmp_path):
+    (tmp_path / "gpt.csv").write_bytes(CSV)
+    (row,) = rows_scored(f"{served}/gpt.csv?download=true", tmp_path)
+    assert row["system"] == "gpt"
+
+
+@pytest.mark.parametrize("name", ["samples.jsonl", "table.csv", "run"])
+@pytest.mark.parametrize("fault", [500, "cut"])
+def test_a_hub_that_does_not_answer_is_one_line(there, capsys, name, fault):
+    there.misbehave("/api/datasets", fault)
+    address = f"hf://datasets/runs/silent/{name}"
+    assert cli.main(["score", address]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"ecuas: {address}: cannot be read")
+
+
+@pytest.mark.parametrize("flags", [[], ["--out-of-core"]])
+def test_an_address_that_nobody_may_read_or_where_nobody_is_is_one_line(served, capsys, flags):
+    for place in (f"{served}/refused", "http://127.0.0.1:1"):
+        address = f"{place}/samples_a.parquet"
+        assert cli.main(["score", address, *flags]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"ecuas: {address}: cannot be read")
 
 
 def numbers_printed(capsys):

@@ -78,6 +78,30 @@ def test_who_may_not_write_is_told(model, hub, answers, monkeypatch, capsys):
     assert model.pulls == []
 
 
+@pytest.mark.e2e
+def test_a_hub_that_breaks_off_is_one_line(model, hub, answers, capsys):
+    hub.misbehave("/api/models", "cut")
+    call = ["publish-results", MODEL, str(answers), "--benchmark", BENCHMARK, "--pull-request"]
+    assert cli.main(call) == 2
+    assert f"ecuas: {MODEL}: " in capsys.readouterr().err
+    assert model.pulls == []
+
+
+def test_what_cannot_be_sent_is_not_printed_either(answers, capsys):
+    assert cli.main(["publish-results", "model", str(answers), "--benchmark", BENCHMARK]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "MODEL must be NAMESPACE/NAME; got 'model'" in printed.err
+
+
+def test_several_tasks_of_a_run_have_a_way_on(tmp_path, capsys):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(CSV)
+    files = [str(tmp_path / f"{name}.csv") for name in "ab"]
+    assert cli.main(["publish-results", MODEL, *files, "--benchmark", BENCHMARK]) == 2
+    assert "got a, b. Name one file, or choose a task with --tasks." in capsys.readouterr().err
+
+
 def test_more_is_better_of_each_entry():
     system = confidence_system([1, 0, 1, 1], [0.9, 0.2, 0.4, 0.8], n=1)
     results = compute_results(system)

@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..read import without_query
+
 FILE_NAMES = {  # patterns, by the module that reads them
     "lm_eval": r".*\.jsonl(\.gz)?|samples_.*\.json",
     "lighteval": r"details_.*\.parquet",
@@ -62,5 +64,5 @@ def may_be_run(path: str | Path) -> bool:
 
 def has_name_of_tool(path: str | Path) -> bool:
     """Return whether the last part of a path is the name of a file of a tool."""
-    name = Path(path).name
+    name = Path(without_query(path)).name
     return any(re.fullmatch(pattern, name) for pattern in FILE_NAMES.values())

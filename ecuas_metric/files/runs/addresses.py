@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...errors import FileError
+from ..read import unreached_error, without_query
 from . import has_name_of_tool
 
 _HEAD = 100_000  # bytes of lines that tell whether they are a tool's
@@ -70,14 +71,16 @@ def _copy(address: str, folder: Path) -> Path | None:
         beside = [] if is_folder else _files_beside(system, root)
         for path in [*wanted, *beside]:
             _fetch(system, path, folder)
-    except (OSError, ValueError, ImportError) as error:
-        raise FileError(address, "unreadable", reason=str(error)) from None
+    except FileError:
+        raise
+    except Exception as error:  # each client has its own
+        raise unreached_error(address, error) from None
     return folder / _inside(root)
 
 
 def _inside(path: str) -> str:
-    """Return a path without the protocol, which those of servers have."""
-    return path.rpartition("://")[2].lstrip("/")
+    """Return a path without the protocol and the query, which those of servers have."""
+    return without_query(path).rpartition("://")[2].lstrip("/")
 
 
 def _is_beside(path: str) -> bool:
@@ -90,10 +93,11 @@ def _may_be_of_tool(system: Any, path: str) -> bool:
 
     from .tools import is_of_tool
 
-    if not path.endswith(".jsonl"):
+    name = PurePosixPath(_inside(path)).name
+    if not name.endswith(".jsonl"):
         return True
     with TemporaryDirectory() as folder:
-        head = Path(folder, PurePosixPath(path).name)
+        head = Path(folder, name)
         content: bytes = system.cat_file(path, start=0, end=_HEAD)
         lines = content if len(content) < _HEAD else content[: content.rfind(b"\n") + 1]
         head.write_bytes(lines)
@@ -101,7 +105,7 @@ def _may_be_of_tool(system: Any, path: str) -> bool:
 
 
 def _files_beside(system: Any, path: str) -> list[str]:
-    parent, _, _ = path.rpartition("/")
+    parent, _, _ = without_query(path).rpartition("/")
     try:
         listed: list[str] = system.ls(parent, detail=False)
     except OSError:  # of a server that lists nothing

@@ -7,7 +7,12 @@ from ...costs import ECUAS_N
 from ...errors import InputError
 from ...files.systems import prepare_submissions
 from ...files.write import write_whole
-from ...hub.eval_results import eval_result_entries, files_of_entries, open_pull_request
+from ...hub.eval_results import (
+    eval_result_entries,
+    files_of_entries,
+    open_pull_request,
+    require_repository,
+)
 from ...hub.every_eval_ever import files_of_evaluation
 from ...metric import Key
 from ...options import LEVEL
@@ -48,6 +53,7 @@ def publish_results(
     ] = False,
 ) -> Notes:
     """Print the results of one model as the Hub's boards take them, or open a pull request with them."""
+    require_repository(model, "MODEL")
     if not benchmark:
         raise InputError(
             "--benchmark", "is missing: the dataset on the Hub that the questions are of"
@@ -56,7 +62,10 @@ def publish_results(
     systems = prepare_submissions(read_files(files, rows, metric=metric), **options)
     if len(systems) > 1:
         raise InputError(
-            "publish-results", "takes the answers of one system", got=", ".join(systems)
+            "publish-results",
+            "takes the answers of one system on one task",
+            got=", ".join(systems),
+            advice="Name one file, or choose a task with --tasks.",
         )
     ((name, system),) = systems.items()
     results = make_report(systems).results[name]
