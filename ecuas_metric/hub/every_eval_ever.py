@@ -104,7 +104,8 @@ def _sample_records(system: System) -> Iterator[dict[str, Any]]:
     ids = range(1, system.num_samples + 1) if system.ids is None else system.ids
     samples = map(str, ids)
     costs = decisions.candidate_cost.tolist()
-    for sample, cost, metadata in zip(samples, costs, _metadata(decisions), strict=True):
+    metadata_of = zip(_metadata(decisions), _design(system), strict=True)
+    for sample, cost, (answer, design) in zip(samples, costs, metadata_of, strict=True):
         yield {
             "sample_id": sample,
             "interaction_type": "single_turn",
@@ -112,8 +113,20 @@ def _sample_records(system: System) -> Iterator[dict[str, Any]]:
             "output": {"raw": [""]},
             "answer_attribution": [],
             "evaluation": {"score": 1 - cost, "is_correct": cost == 0},
-            "metadata": metadata,
+            "metadata": answer | design,
         }
+
+
+def _design(system: System) -> list[dict[str, str]]:
+    """Return of each sample its weight, group and stratum as texts, where there are any."""
+    options = system.options
+    columns = {"weight": options.sample_weight, "group": options.groups, "stratum": options.strata}
+    texts = {
+        role: map(repr, values.tolist()) for role, values in columns.items() if values is not None
+    }
+    if not texts:
+        return [{} for _ in range(system.num_samples)]
+    return [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
 
 
 def _metadata(decisions: Decisions) -> list[dict[str, str]]:

@@ -19,6 +19,7 @@ from ecuas_metric.hub.every_eval_ever import files_of_evaluation
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import compute_results
+from tests.ecuas_metric.files.test_runs import eval_ever, eval_ever_row
 from tests.ecuas_metric.integrations.live import run
 
 CSV = "confidence,correct\n" + "0.9,1\n0.8,0\n0.4,1\n0.7,1\n" * 30
@@ -184,10 +185,38 @@ def test_a_metric_without_a_value_has_no_entry():
 @pytest.mark.integrations
 def test_the_formats_own_validator_takes_the_records(tmp_path):
     rows = np.random.default_rng(0).random((50, 2))
-    system = confidence_system(rows[:, 1] < rows[:, 0], rows[:, 0], confidence_level=0.95)
+    design = {"sample_weight": 1 + rows[:, 0], "groups": np.arange(50) // 2}
+    correct = rows[:, 1] < rows[:, 0]
+    system = confidence_system(correct, rows[:, 0], confidence_level=0.95, **design)
     records_of(system, tmp_path)
     files = [path.relative_to(tmp_path) for path in tmp_path.rglob("*.json*")]
     run("every-eval-ever", tmp_path, "validate", *files, program="bin/every_eval_ever")
+
+
+def test_records_keep_weights_groups_and_strata(tmp_path):
+    rng = np.random.default_rng(0)
+    confidence = rng.random(60)
+    correct = rng.random(60) < confidence
+    design = {
+        "sample_weight": rng.random(60),
+        "groups": np.arange(60) // 2 * 3,
+        "strata": np.arange(60) // 30,
+    }
+    system = confidence_system(correct, confidence, confidence_level=0.9, **design)
+    records_of(system, tmp_path)
+    ((_, again),) = prepare_submissions(
+        read_submissions(tmp_path / "data"), confidence_level=0.9
+    ).items()
+    assert compute_results(again).flat() == pytest.approx(
+        compute_results(system).flat(), nan_ok=True
+    )
+
+
+def test_a_weight_that_is_no_number_is_named(tmp_path, capsys):
+    row = eval_ever_row("q1", confidence=0.5)
+    row["metadata"]["weight"] = "heavy"
+    assert cli.main(["score", str(eval_ever(tmp_path, [row]))]) == 2
+    assert "must be a number; got 'heavy' in row 1" in capsys.readouterr().err
 
 
 def test_records_of_every_eval_ever_are_read_as_what_they_were_written_of(tmp_path):

@@ -17,6 +17,7 @@ from .parts import Column, Fields, Reader, Run, RunPart
 
 _NEEDED = {"evaluation_id", "evaluation_name", "evaluation", "model_id", "sample_id"}
 _CONFIDENCE = "metadata.confidence"
+_DESIGN = ("weight", "group", "stratum")
 _Record = tuple[int, Fields]  # with its number in the file, from 1
 
 
@@ -48,7 +49,7 @@ def _part(run: Run, records: Sequence[_Record], options: RunOptions) -> RunPart:
     names = [str(sample.get("sample_id")) for sample in samples]
     columns = {
         **parts.repeated(names, list(map(_epoch, samples)), "epoch "),
-        **parts.named_columns(samples, options.per_sample, run.file, rows),
+        **_design(run, kept, options),
         "correct": [parts.in_file(run.file, row, _grade, one, options) for row, one in kept],
         **_confidences(run, samples, options),
     }
@@ -58,6 +59,34 @@ def _part(run: Run, records: Sequence[_Record], options: RunOptions) -> RunPart:
         failed = {"count": len(records) - len(ran), "total": len(records)}
         facts.append(Note("{count:,} of {total:,} failed, which are left out", failed))
     return parts.part_of(run, rows, columns, facts)
+
+
+def _design(run: Run, records: Sequence[_Record], options: RunOptions) -> dict[str, Column]:
+    """Return weights, groups, strata and ids by the fields that were named, or else those that all samples have."""
+    samples = [sample for _, sample in records]
+    names = {role: f"metadata.{role}" for role in _DESIGN}
+    names = {
+        role: name
+        for role, name in names.items()
+        if all(value_by_path(sample, name) is not None for sample in samples)
+    } | options.per_sample
+    weight = names.pop("weight", None)
+    rows = np.array([row for row, _ in records])
+    columns = parts.named_columns(samples, names, run.file, rows)
+    if weight is not None:
+        columns["weight"] = [
+            parts.in_file(run.file, row, _number, sample, weight) for row, sample in records
+        ]
+    return columns
+
+
+def _number(sample: Fields, name: str) -> float:
+    """Return the number in a field, which metadata have as text."""
+    value = value_by_path(sample, name)
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(name, "must be a number", value=value) from None
 
 
 def _result(sample: Fields) -> str:
