@@ -164,7 +164,8 @@ class VersionCheck(Shown):
     --------
     See `check_locked`, which returns it.
 
-    >>> VersionCheck((), (), 0.05, 0.5, 0.75, num_samples=4, both=2, dearer=0, cheaper=1).failed
+    >>> counts = {"num_samples": 4, "both": 2, "dearer": 0, "cheaper": 1}
+    >>> VersionCheck((), (), 0.05, "old", 0.5, 0.75, **counts).failed
     []
     """
 
