@@ -51,7 +51,7 @@ ADVICE = {  # sentences of their own
     "check_cost": "The uncertainties do not fit this cost, or num_classes is too small.",
     "choose_lowest_grade": "Partly correct? Choose the lowest grade that counts as correct.",
     "count_from_0": "Count from 0.",
-    "add_system": "Pass several by name, or a frame with a column system.",
+    "add_system": "Add another one, or a column that names the system of each row.",
     "divide_by_100": "Percentages? Divide by 100.",
     "name_scale": (
         "Uncertainties or -log p? Pass 1 - u or np.exp(-x). Ratings? Pass (x - lowest) / (highest - lowest) of the "

@@ -7,7 +7,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "in_common": "--common",
     "confidence_level": "the level of intervals",
     "choose_reject_cost": "ecuas threshold",
-    "add_system": "Add a second file: its rows are paired by a column id.",
     "not_one_of_budget_and_risk": (
         "takes one of --budget and --max-risk: the largest share that is rejected, or the largest mean cost of what is "
         "accepted"

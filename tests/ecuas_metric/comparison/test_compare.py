@@ -249,7 +249,7 @@ def of_classes(labels):
 @pytest.mark.parametrize(
     ("systems", "message"),
     [
-        ([small()], "^a comparison needs at least two systems; got 1. Pass several by name"),
+        ([small()], "^a comparison needs at least two systems; got 1. Add another one"),
         ([small(), small(ids="abd")], "^one and two have different samples.*'c' is not in two"),
         ([small(), small(ids="abb")], "^two: sample ids must be unique; got 'b' repeatedly"),
         (

@@ -207,7 +207,7 @@ def test_systems_of_different_questions_have_no_best(folder, ran):
         "score gpt.csv --output a.doc": "a.doc: a table can be written as .md, .tex, .txt, .csv, .json.\n",
         "score logits.csv --predictions-are probabilities": "logits.csv: column 'logit_0..logit_2' must",
         "score gpt.csv logits.csv": "systems of one table must have one form; gpt.csv holds confidences",
-        "compare gpt.csv": "a comparison needs at least two systems; got 1. Add a second file: ",
+        "compare gpt.csv": "a comparison needs at least two systems; got 1. Add another one, ",
     }.items(),
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, ran):
