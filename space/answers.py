@@ -49,6 +49,11 @@ class Graded:
         """1, 0 or missing, by question_id."""
         return self.frame.set_index("question_id")["correct"].astype(float)
 
+    @property
+    def confidence(self) -> pd.Series:
+        """The confidences by question_id; what is no number is missing."""
+        return pd.to_numeric(self.frame.set_index("question_id")["confidence"], errors="coerce")
+
     def submission(self, name: str) -> Submission:
         """Return them as a submission, with weights by which the questions represent all that were kept."""
         if self.frame["correct"].isna().all():
@@ -124,9 +129,10 @@ def _require_asked(ids: pd.Series, questions: pd.Series) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A system that was sent to be kept: which answers are correct, by question_id, its link and its date."""
+    """A system that was sent to be kept: which answers are correct, and how sure, by question_id; link and date."""
 
     correct: pd.Series
+    confidence: pd.Series
     link: str
     date: str
 
@@ -162,4 +168,6 @@ def _read(file: Path) -> Kept:
     graded = grade_answers(read_answers(str(file)), "kept")
     first = pd.read_csv(file, dtype=str, keep_default_na=False, nrows=1).iloc[0]
     link, date = (plain_text(first.get(name, "")) for name in ("link", "date"))
-    return Kept(graded.correct, link if link.startswith("https://") else "", date)
+    return Kept(
+        graded.correct, graded.confidence, link if link.startswith("https://") else "", date
+    )

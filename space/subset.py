@@ -27,6 +27,7 @@ SUBMITTED = "submitted"
 PAPER_DATE = "2026-05"
 SAME_ANSWERS = "is_true"  # this method asks about the answers of the first
 ERROR_RATE = Key("error_rate")
+ECUAS_1 = Key("ecuas", 1.0)
 PRINTED = {"ecuas_0": "ECUAS_0", "ecuas_1": "ECUAS_1", "ecuas_128": "ECUAS_128", "error_rate": "ER"}
 POPULATIONS = {
     "curated": "the 455 of the subset, weighted",  # so that they represent the 918
@@ -37,7 +38,7 @@ ABOUT = (
     "systems that are significantly better to the number of those that are not significantly worse, by paired tests "
     "of all pairs together. A third method, is_true, asks the model whether its answer is true. Its answers are "
     "those of sequence posterior, so that it has no row of its own. The dataset has no confidences of these systems, "
-    "so ECUAS_n by our labels is not known for them."
+    "so ECUAS_n by our labels is known of those alone whose confidences were sent."
 )
 ABOUT_PRINTED = (
     "As printed in the paper, unweighted. These numbers and those of the other table differ in their {reasons}, so "
@@ -49,7 +50,10 @@ GRADING_OF_PAPER = (("labels", "the paper's"),)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A system on the leaderboard: its error rate, or nan and what it could be, and the places it may have, or 0."""
+    """A system on the leaderboard: its error rate, or nan and what it could be, and the places it may have, or 0.
+
+    ECUAS_1 is that of a system whose confidences are known.
+    """
 
     system: str
     method: str
@@ -57,6 +61,7 @@ class Row:
     basis: Basis  # what this number depends on
     first: int = 0
     last: int = 0
+    ecuas_1: Estimate | None = None
     answered: int = 0
     unknown: int = 0  # of the answers, whether they are correct
     mark: str = ""  # whose row it is
@@ -79,9 +84,19 @@ def known_labels(asked: str) -> dict[tuple[str, str], Floats]:
 
 
 @cache
+def known_confidences(asked: str) -> dict[tuple[str, str], Floats]:
+    """Return the confidences of systems that were sent, by name and method: the paper's have none in the dataset."""
+    ids = table(asked)["question_id"]
+    return {
+        (name, SUBMITTED): kept.confidence.reindex(ids).to_numpy(float)
+        for name, kept in submissions().systems.items()
+    }
+
+
+@cache
 def known_rows(asked: str) -> tuple[Row, ...]:
     """Return the leaderboard of the systems of the paper on the questions of a configuration, the best first."""
-    rows = _ranked(asked, known_labels(asked))
+    rows = _ranked(asked, known_labels(asked), known_confidences(asked))
     return tuple(sorted(rows, key=lambda row: row.error_rate.value))
 
 
@@ -90,6 +105,7 @@ def rows_with(
     name: str,
     correct: pd.Series,
     mark: str,
+    confidence: pd.Series | None = None,
 ) -> list[Row]:
     """Return the leaderboard with a visitor's model: 1, 0 or missing by question_id; without a place unless complete.
 
@@ -98,7 +114,10 @@ def rows_with(
     questions = table(asked)
     labels = correct.reindex(questions["question_id"]).to_numpy(float)
     if not np.isnan(labels).any():
-        *known, mine = _ranked(asked, known_labels(asked) | {(name, ""): labels})
+        confidences = dict(known_confidences(asked))
+        if confidence is not None:
+            confidences[name, ""] = confidence.reindex(questions["question_id"]).to_numpy(float)
+        *known, mine = _ranked(asked, known_labels(asked) | {(name, ""): labels}, confidences)
         return [replace(mine, mark=mark), *known]
     low, high = (
         float(np.average(1 - np.nan_to_num(labels, nan=best), weights=questions["weight"]))
@@ -121,11 +140,13 @@ def board_html(asked: str, rows: Iterable[Row]) -> Markup:
     about = ABOUT.format(population=POPULATIONS[asked], level=LEVEL)
     for name, reason in submissions().broken.items():
         about += f" Left out: {name}: {reason}"
+    rows = list(rows)
     by_rate = sorted(rows, key=lambda row: (row.first > 0, row.error_rate.value))
     return html(
         "board",
         rows=by_rate,
         questions=len(table(asked)),
+        has_confidences=any(row.ecuas_1 for row in rows),
         about=about,
     )
 
@@ -155,15 +176,31 @@ def record(row: Row) -> dict[str, object]:
     rate = asdict(row.error_rate) | ({} if row.first else {"value": None})
     place = [row.first, row.last] if row.first else None
     numbers = {name: getattr(row, name) for name in ("system", "method", "answered", "unknown")}
-    return {**numbers, "error_rate": rate, "place": place, "signature": str(row.basis)}
+    ecuas_1 = None if row.ecuas_1 is None else asdict(row.ecuas_1)
+    return {
+        **numbers,
+        "error_rate": rate,
+        "ecuas_1": ecuas_1,
+        "place": place,
+        "signature": str(row.basis),
+    }
 
 
 def _ranked(
     asked: str,
     labels: Mapping[tuple[str, str], Floats],
+    confidences: Mapping[tuple[str, str], Floats],
 ) -> list[Row]:
     """Return the rows of systems that answered all questions: those of the paper, a visitor's, those that were sent."""
-    systems = {str(i): _system(asked, correct) for i, correct in enumerate(labels.values())}
+    stated = {
+        which: confidence
+        for which, confidence in confidences.items()
+        if ((confidence >= 0) & (confidence <= 1)).all()
+    }
+    systems = {
+        str(i): _system(asked, correct, stated.get(which))
+        for i, (which, correct) in enumerate(labels.items())
+    }
     better, worse = Counter[str](), Counter[str]()
     for comparison in compare_systems(systems, only=[ERROR_RATE]):
         row = comparison if comparison.difference < 0 else comparison.turned()
@@ -172,7 +209,7 @@ def _ranked(
         better[row.second] += is_clear
     rows = []
     for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
-        results = compute_results(system, only=[ERROR_RATE])
+        results = compute_results(system, only=[ERROR_RATE, ECUAS_1])
         placed = Row(
             llm,
             method,
@@ -180,6 +217,7 @@ def _ranked(
             results.basis,
             first=1 + better[name],
             last=len(systems) - worse[name],
+            ecuas_1=results.estimates[ECUAS_1] if (llm, method) in stated else None,
             answered=system.num_samples,
         )
         if method in METHODS:
@@ -191,11 +229,11 @@ def _ranked(
     return rows
 
 
-def _system(asked: str, correct: Floats) -> System:
+def _system(asked: str, correct: Floats, confidence: Floats | None) -> System:
     questions = table(asked)
     system = confidence_system(
         correct.astype(int),
-        np.full(len(correct), 0.5),  # which changes no error rate
+        np.full(len(correct), 0.5) if confidence is None else confidence,
         confidence_level=LEVEL,
         sample_weight=questions["weight"].to_numpy(float),
         strata=questions["stratum"].to_numpy(),

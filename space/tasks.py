@@ -144,7 +144,8 @@ def _evaluate(
 ) -> tuple[Scored, list[subset.Row]]:
     """Score graded answers, and return the leaderboard with them, first their row."""
     scored = score_submissions([graded.submission(name)], options_of(given))
-    return scored, subset.rows_with(graded.asked, name, graded.correct, mark)
+    rows = subset.rows_with(graded.asked, name, graded.correct, mark, graded.confidence)
+    return scored, rows
 
 
 def _lay_out(

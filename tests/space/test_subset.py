@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ecuas_metric import confidence_ecuas_score
 from space import answers, subset
 from tests.conftest import ROOT
 from triviaqa_subset.tables import ASKED, table
@@ -67,7 +68,7 @@ def sent(monkeypatch, tmp_path):
     again = functools.cache(answers.submissions.__wrapped__)
     for module in (answers, subset):
         monkeypatch.setattr(module, "submissions", again)
-    for name in ("known_labels", "known_rows"):
+    for name in ("known_labels", "known_confidences", "known_rows"):
         function = functools.cache(getattr(subset, name).__wrapped__)
         monkeypatch.setattr(subset, name, function)
     (tmp_path / "submissions").mkdir()
@@ -95,6 +96,43 @@ def test_what_was_sent_to_be_kept_has_its_place_link_and_date(sent):
     assert "<bdi>a &lt;b&gt;</bdi>" in html
     assert '<a href="https://h/m" rel="nofollow noopener">source</a> 2026-11-22' in html
     answers.require_whole()
+
+
+def test_without_confidences_there_is_no_column_for_what_needs_them():
+    assert "ECUAS_1" not in subset.board_html("kept", KNOWN).split("</thead>")[0]
+
+
+def test_who_has_confidences_is_scored_by_them_too(sent):
+    """As the metric does, with the weights of the questions; of the others no number is made up."""
+    rng = np.random.default_rng(1)
+    correct = LABELS[KNOWN[3].system, KNOWN[3].method]
+    frame = graded(correct, confidence=rng.random(len(correct)).round(3))
+    frame.to_csv(sent / "sure.csv", index=False)
+    frame.assign(confidence="").to_csv(sent / "silent.csv", index=False)
+    rows = {row.system: row for row in subset.known_rows("curated")}
+    questions = table("curated").merge(frame, on="question_id")
+    expected = confidence_ecuas_score(
+        questions["correct"].to_numpy(int),
+        questions["confidence"].to_numpy(float),
+        n=1,
+        sample_weight=questions["weight"].to_numpy(float),
+    )
+    found = rows["sure"].ecuas_1
+    assert found.value == pytest.approx(expected)
+    assert found.low < found.value < found.high
+    assert {name for name, row in rows.items() if row.ecuas_1} == {"sure"}
+    html = subset.board_html("curated", rows.values())
+    assert f"<td>{found.value:.3f}<small>" in html
+    assert html.count("<td><small>unknown</small></td>") == len(rows) - 1
+    mine, *_ = subset.rows_with(
+        "curated",
+        "mine",
+        frame.set_index("question_id")["correct"],
+        "yours",
+        frame.set_index("question_id")["confidence"],
+    )
+    assert mine.ecuas_1 == found
+    assert subset.record(mine)["ecuas_1"]["value"] == found.value
 
 
 BROKEN = {  # a file -> why it is left out
