@@ -60,7 +60,7 @@ class Comparison:
             self,
             first=self.second,
             second=self.first,
-            difference=-self.difference,
+            difference=0.0 - self.difference,  # no negative zero
             low=-self.high,
             high=-self.low,
             low_all=-self.high_all,

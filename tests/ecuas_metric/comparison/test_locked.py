@@ -89,6 +89,7 @@ def test_what_was_locked_passes_and_flips_nothing(rng):
     check = check_locked(stored(lock_of(old)), "new", permuted(rng, old))
     assert not check.failed
     assert [row.difference for row in check.rows] == [0, 0]
+    assert not any(math.copysign(1, row.difference) < 0 for row in check.rows)  # as -0.000
     assert (check.dearer, check.cheaper, check.coverage) == (0, 0, check.locked_coverage)
 
 
