@@ -428,20 +428,15 @@ def _confidence_cross_entropy(data: Data) -> Floats:
     u = decisions.uncertainty
     if_right = np.abs(np.log(np.maximum(np.abs(1.0 - u), epsilon)))
     if_wrong = np.abs(np.log(np.maximum(u, epsilon)))
-    return _interpolate(if_right, if_wrong, decisions.candidate_cost)
+    wrong = decisions.candidate_cost
+    return np.asarray((1.0 - wrong) * if_right + wrong * if_wrong)
 
 
 def _confidence_brier_score(data: Data) -> Floats:
     """Return (q_e - correct)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
-    decisions = data.decisions
-    if_right = np.square(decisions.uncertainty)
-    if_wrong = np.square(1.0 - decisions.uncertainty)
-    return _interpolate(if_right, if_wrong, decisions.candidate_cost)
-
-
-def _interpolate(if_right: Floats, if_wrong: Floats, cost: Floats) -> Floats:
-    """Return costs (N,) affine in the candidate cost, exactly `if_right` where it is 0 and `if_wrong` where it is 1."""
-    return np.asarray((1.0 - cost) * if_right + cost * if_wrong)
+    wrong = data.decisions.candidate_cost
+    # affine in a chance of being wrong, which adds its variance
+    return np.asarray(np.square(data.decisions.uncertainty - wrong) + wrong * (1.0 - wrong))
 
 
 def _cross_entropy(data: Data) -> Floats:

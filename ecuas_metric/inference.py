@@ -13,6 +13,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -254,7 +255,7 @@ def _moments(
     tests: Sequence[Test],
     lines: Sequence[Sequence[Line]],
     design: Design,
-    seen: Moments | None = None,
+    clusters: Clusters | None = None,
     extremes: Sequence[Sequence[Floats]] = (),
 ) -> Moments:
     """Return the moments of differences with these lines: of what was seen, or with one more answer beside it.
@@ -271,10 +272,9 @@ def _moments(
     mass = np.zeros(influence.shape)
     moved = np.zeros(influence.shape)
     heavy: Floats = np.zeros(1)
-    if seen is None:
+    if clusters is None:
         clusters = _clusters(tests, lines, rows, influence, design)
     else:
-        clusters = seen.clusters
         for place, _ in enumerate(rows[0]):
             matters = _of_answers(rows, place, [test[place].matters for test in tests])
             extreme = _of_answers(rows, place, [of_test[place] for of_test in extremes])
@@ -422,8 +422,7 @@ class Reach:
     terms: float  # the size of the terms of which that is the sum
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Push:
+class _Push(NamedTuple):
     """What makes a number, or minus it, as small as one more answer can, which counts as `added`."""
 
     number: Number
@@ -485,13 +484,15 @@ def _sides(
     tests: Sequence[Test],
     reaches: Sequence[Sequence[Reach]],
     design: Design,
-    seen: Moments,
-    sign: int,
+    clusters: Clusters,
 ) -> list[Side]:
-    """Return the distributions of differences, or of minus them, with one more answer that makes these smallest."""
+    """Return the distributions of differences, then of minus them, with one more answer that makes each smallest."""
     lines = [[reach.line for reach in of_test] for of_test in reaches]
     extremes = [[reach.extreme for reach in of_test] for of_test in reaches]
-    enlarged = _moments(tests, lines, design, seen, extremes)
+    estimates = list(map(_estimate, tests))
+    estimates += [-estimate for estimate in estimates]
+    twice = clusters.at(np.tile(np.arange(len(tests)), 2))
+    enlarged = _moments([*tests, *tests], lines, design, twice, extremes)
     columns = (enlarged.shift, enlarged.deviation, enlarged.skewness, enlarged.freedom)
     sides = []
     found = zip(*map(np.ndarray.tolist, columns), strict=True)
@@ -503,9 +504,9 @@ def _sides(
         # all of the move where the added answer has no influence on what it has moved
         part = needed / linear if abs(linear) > _DIFFERENCE * terms else 1.0
         shift = moved * part
-        centre = sign * _estimate(tests[place])
+        centre = estimates[place] + shift
         moments = enlarged.at(place)
-        sides.append(Side(centre + shift, deviation, skewness, freedom, shift, moments, of_test))
+        sides.append(Side(centre, deviation, skewness, freedom, shift, moments, of_test))
     return sides
 
 
@@ -607,17 +608,14 @@ def _infer_batch(
     tests: Sequence[Test], seen: Moments, reaches: Sequence[Sequence[Reach]], design: Design
 ) -> list[Inference | None]:
     """Return what answers of the same weights tell of differences, with the reaches of `_pushes`."""
-    both = [
-        _sides(tests, reaches[: len(tests)], design, seen, 1),
-        _sides(tests, reaches[len(tests) :], design, seen, -1),
-    ]
+    sides = _sides(tests, reaches, design, seen.clusters)
     columns = (seen.deviation, seen.skewness, seen.freedom)
     stills = []
     for place, column in enumerate(zip(*map(np.ndarray.tolist, columns), strict=True)):
         deviation, skewness, freedom = column
         centre = _estimate(tests[place])
         stills.append(Side(centre, deviation, skewness, freedom, moments=seen.at(place)))
-    return list(map(_inference, tests, *both, stills))
+    return list(map(_inference, tests, sides[: len(tests)], sides[len(tests) :], stills))
 
 
 def _inference(test: Test, lower: Side, upper: Side, seen: Side) -> Inference | None:

@@ -337,12 +337,20 @@ def _number_from_answers(
     groups = answers.groups
     seen = at(groups)
     least, most = possible_range(key, answers)
+    matters = np.not_equal(seen.line.slope, 0)
     number = Number(
-        value, groups, at, seen, least, most, answers.cheapest, bias=bias, rows=answers.rows
+        value,
+        groups,
+        at,
+        seen,
+        least,
+        most,
+        answers.cheapest,
+        answers.dearest(matters),
+        bias,
+        answers.rows,
     )
-    if not number.matters.any():
-        return _without_answers(number)
-    return dataclasses.replace(number, dearest=answers.dearest(number.matters))
+    return number if matters.any() else _without_answers(number)
 
 
 def _without_answers(number: Number) -> Number:

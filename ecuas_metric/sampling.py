@@ -47,8 +47,8 @@ class Clusters:
     number: Floats | float = math.inf
     units: Floats | float = math.inf  # and of all of it
 
-    def at(self, index: int) -> Clusters:
-        """Return what they do to one of several numbers."""
+    def at(self, index: int | Ints) -> Clusters:
+        """Return what they do to one of several numbers, or to some."""
         if self is INDEPENDENT:
             return self
         columns = (self.factor, self.number, self.units)
