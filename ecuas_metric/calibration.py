@@ -44,7 +44,9 @@ def _grouped_ece(groups: Groups, n_bins: int) -> float:
 
 def signed_gaps(groups: Groups) -> Floats:
     """Return the weighted sum (G,) of confidence minus correctness over each group; ranks are -q_e."""
-    return groups.cost - groups.weight * (1 + groups.rank)
+    gaps = 1 + groups.rank  # one array at a time: it may be as large as the input
+    np.multiply(groups.weight, gaps, out=gaps)
+    return np.subtract(groups.cost, gaps, out=gaps)
 
 
 def ece_debiased(data: Data) -> float:
