@@ -47,10 +47,7 @@ if TYPE_CHECKING:
 
 
 DRAWS = 10_000  # of the largest of many deviates: a standard error of 0.002 at a level of 0.05
-# the part of the variance of a difference that need not be drawn: what others that are drawn do not tell of it. Without
-# it the largest of 304 differences is exceeded in 5.02 % where 5 % are meant, a tenth of the error of the draws
-_REST = 0.003
-_DEFINITE = 1e-9  # a variance that is no more, relative to those of both numbers, is rounding
+_DEFINITE = 1e-9  # of each variance, added so that rounded covariances of numbers that move together have a factor
 _ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
 
 
@@ -170,29 +167,46 @@ class Family:
 
     @cached_property
     def _draws(self) -> dict[tuple[str, Key], Floats]:
-        """Random errors (DRAWS,) of each number that is tested, with the covariances of the influences."""
-        tests = list(itertools.compress(self.tests, self.in_family))
-        pairs = [((test.first, test.key), (test.second, test.key)) for test in tests]
-        places = {name: place for place, name in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
-        if not places:
+        """Random errors (DRAWS,) of each number of each system that has any, with the covariances of the influences.
+
+        They are those of normal deviates times the Cholesky factor of the correlations.
+        """
+        tests = itertools.compress(self.tests, self.in_family)
+        used = {(name, test.key) for test in tests for name in (test.first, test.second)}
+        numbers = {
+            (name, key): number
+            for name, of_system in self.numbers.items()
+            for key, number in of_system.items()
+            if (name, key) in used
+        }
+        if not numbers:
             return {}
-        numbers = [self.numbers[name][key] for name, key in places]
-        influences = [number.samples.influence(number.seen.line) for number in numbers]
-        moved = self.design.moved(np.stack(influences))
-        first, second = np.array([[places[name] for name in pair] for pair in pairs]).T
-        factor = factor_differences(moved @ moved.T, first, second)
-        generator = np.random.default_rng(self.options.random_state)
-        draws = factor @ generator.standard_normal((factor.shape[1], DRAWS))
-        return dict(zip(places, draws, strict=True))
+        influences = []
+        for number in numbers.values():
+            influences.append(number.samples.influence(number.seen.line))
+        influence = np.stack(influences)
+        moved = self.design.moved(influence)
+        size = np.sqrt(np.square(moved).sum(axis=1))
+        has_error = size > 0
+        size = size[has_error]
+        moved = moved[has_error] / size[:, None]
+        correlations = moved @ moved.T + _DEFINITE * np.eye(len(size))
+        normal = np.random.default_rng(self.options.random_state).standard_normal(
+            (len(size), DRAWS)
+        )
+        draws = size[:, None] * (np.linalg.cholesky(correlations) @ normal)
+        return dict(zip(itertools.compress(numbers, has_error), draws, strict=True))
 
     def errors(self, index: int) -> Floats:
         """Return random errors (DRAWS,) of a difference, in units of their root mean square."""
         test = self.tests[index]
-        errors = self._draws[test.first, test.key] - self._draws[test.second, test.key]
+        first, second = (
+            self._draws.get((name, test.key), 0.0) for name in (test.first, test.second)
+        )
+        errors = np.broadcast_to(np.subtract(first, second), DRAWS)
         deviation = math.sqrt(float(np.vecdot(errors, errors)) / DRAWS)
         if deviation > 0:
-            errors /= deviation
-            return errors
+            return np.asarray(errors / deviation)
         # what varies not is drawn by itself
         generator = np.random.default_rng((self.options.random_state, index))
         return generator.standard_normal(DRAWS)
@@ -287,30 +301,6 @@ class Family:
         ranked = order[::-1]
         adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
         return adjusted, largest
-
-
-def factor_differences(covariance: Floats, first: Ints, second: Ints) -> Floats:
-    """Return a factor (K, R) of covariances (K, K), by which each difference (M,) of two has its variance but `_REST`.
-
-    It is Cholesky's, of the difference of which most is left, then of the next one (Higham 1990).
-    """
-    size = np.diag(covariance)
-    both = size[first] + size[second]
-    variance = both - 2 * covariance[first, second]
-    varies = variance > _DEFINITE * both
-    rest = variance * varies
-    variance = np.where(varies, variance, 1.0)
-    factor = np.zeros(covariance.shape)
-    for column in factor:
-        index = int(np.argmax(rest / variance))
-        if rest[index] <= _REST * variance[index]:
-            break
-        one, other = first[index], second[index]
-        known = factor[:, one] - factor[:, other]
-        column[:] = covariance[one] - covariance[other] - known @ factor
-        column /= math.sqrt(rest[index])
-        rest -= np.square(column[first] - column[second])
-    return factor[factor.any(axis=1)].T
 
 
 OUTSIDE = "outside_family"  # the metric is not of the tested ones
