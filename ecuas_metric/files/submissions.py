@@ -255,19 +255,24 @@ def _split_by_classes(sheet: Sheet, reading: Reading) -> list[tuple[str, Sheet, 
     if recipe.has_mappings:
         classes = {resolve(rows, reading, rows=len(rows.rows)).classes for _, rows in parts}
         return [(part, rows, reading) for part, rows in parts] if len(classes) > 1 else whole
-    if recipe.form != "posteriors" or recipe.classes is None or reading.labels is not None:
-        return whole
+    if recipe.form == "posteriors" and recipe.classes is not None and reading.labels is None:
+        return _split_by_columns(parts, recipe, reading) or whole
+    return whole
+
+
+def _split_by_columns(
+    parts: Sequence[tuple[str, Sheet]], recipe: Recipe, reading: Reading
+) -> list[tuple[str, Sheet, Reading]]:
+    """Return the rows by part, and how each is read, if two parts have columns of classes that the other has not."""
     options = [_list_options(rows, recipe) for _, rows in parts]
-    if not any(
-        set(one) - set(other) and set(other) - set(one) for one, other in combinations(options, 2)
-    ):
-        return whole
-    for (_, rows), own in zip(parts, options, strict=True):
+    columns = [set(own) for own in options]
+    if all(one <= other or other <= one for one, other in combinations(columns, 2)):
+        return []
+    split = []
+    for (part, rows), own in zip(parts, options, strict=True):
         _refuse_zeros(rows, recipe, own)
-    return [
-        (part, rows, replace(reading, labels=[class_name(name) for name in own]))
-        for (part, rows), own in zip(parts, options, strict=True)
-    ]
+        split.append((part, rows, replace(reading, labels=list(map(class_name, own)))))
+    return split
 
 
 def _list_options(sheet: Sheet, recipe: Recipe) -> list[str]:
