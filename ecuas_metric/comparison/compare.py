@@ -39,6 +39,7 @@ from ..intervals import (
 from ..metric import Key, Keys, checked_keys
 from ..options import ALPHA, LEVEL, effective_weights
 from ..results import System, all_values, answers_drawn, named_systems, ranked, reordered
+from ..sampling import Design
 from .rows import REJECTING, Comparison, fields_of, significance_level, verdict_of_row
 from .verdict import Verdict, verdict_of
 
@@ -65,6 +66,11 @@ class Difference:
     def p_value(self) -> float:
         """Its p-value; nan where its error is not known."""
         return math.nan if self.inference is None else self.inference.p_value()
+
+    def influence(self, design: Design) -> Floats:
+        """Return what each sample (U,) moves it by, or each group of samples that depend on each other."""
+        lines = [number.samples.influence(number.seen.line) for number in self.numbers]
+        return np.asarray(design.moved(np.subtract(*lines)[None])[0])
 
 
 def _values_with(

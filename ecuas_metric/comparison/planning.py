@@ -74,6 +74,8 @@ class Plan:
         The N that detects `difference`; None if that is 0, or the deviation 0 or unknown.
     comparable : bool
         Whether the metric may rank the systems.
+    needed_low, needed_high : int or None
+        The 95 % range of `needed`, as far as a pilot knows the deviation; None without a pilot.
 
     Examples
     --------
@@ -88,6 +90,8 @@ class Plan:
     detectable: float
     needed: int | None
     comparable: bool = True
+    needed_low: int | None = None
+    needed_high: int | None = None
 
 
 class Plans(list[Plan], Shown):
@@ -187,7 +191,8 @@ def plan_of_systems(
             wanted = test.inference.value if difference is None else difference
             spread = _estimate_spread(test.inference, len(family.design.weight), wanted)
             plan = make_plan(test.key, wanted, spread, planned, power=power, alpha=alpha)
-            plans.append(replace(plan, comparable=family.may_rank(test)))
+            plan = replace(plan, comparable=family.may_rank(test))
+            plans.append(_add_range(plan, test.influence(family.design)))
     return Plans(plans, power=power, alpha=alpha, planned=difference is not None)
 
 
@@ -252,6 +257,20 @@ def _estimate_spread(inference: Inference, samples: int, difference: float) -> S
     assert side.moments is not None
     deviation = float(inference.seen.moments.standard_error) * math.sqrt(samples)
     return Spread(deviation, side.moments, samples)
+
+
+def _add_range(plan: Plan, influence: Floats) -> Plan:
+    r"""Return a plan with the range of N, from what each unit of the pilot (U,) moves the difference by, of mean 0.
+
+    N is proportional to the variance, the logarithm of which varies by about :math:`\sum d^4 / (\sum d^2)^2 - 1 / U`.
+    """
+    if plan.needed is None:
+        return plan
+    squares = np.square(influence)
+    variance = float(np.square(squares).sum() / squares.sum() ** 2) - 1 / len(squares)
+    factor = math.exp(NormalDist().inv_cdf(0.975) * math.sqrt(max(variance, 0.0)))
+    low, high = math.floor(plan.needed / factor), math.ceil(plan.needed * factor)
+    return replace(plan, needed_low=max(low, 1), needed_high=min(high, MOST))
 
 
 def plan_of_rates(

@@ -78,8 +78,7 @@ def _top(arguments: Sequence[str]) -> int:
         "users least, at which reject cost, and whether that is more than chance. ECUAS_n is the expected cost of a "
         "system whose answers may be rejected: 0 is perfect, rejecting all of them scores 1, more is worse. Is 0.4 "
         "good? On average, it beats rejecting everything. Its confidences help if it is also below its number to "
-        "beat, the score of the same answers if the share of right ones were the confidence of each; `ecuas score` "
-        "says whether it is.",
+        "beat, the score of the same answers, all with the accuracy as confidence; `ecuas score` prints it.",
         epilog="Begin with `ecuas score FILE.csv` (columns confidence, correct, and id to compare; or label, prob_0, "
         "prob_1, ..). `ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
         allow_abbrev=False,

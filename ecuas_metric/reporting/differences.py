@@ -269,7 +269,7 @@ def plan_grid(
         texts = [_marked_title(plan), f"{plan.difference:+.{digits}f}"]
         texts.append(f"{plan.deviation:.{digits}f}")
         texts.append("" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}")
-        texts.append("" if plan.needed is None else str(plan.needed))
+        texts.append(_needed_text(plan))
         rows.append(list(map(Cell, texts)))
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
     header = [
@@ -282,10 +282,20 @@ def plan_grid(
     test = f"a two-sided test at the level {alpha:g}, of one metric and one pair"
     above = f"For a power of {100 * power:.10g}% in {test}:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
+    if any(plan.needed_low for plan in plans):
+        notes.append("in brackets: the 95% range of N, as far as the pilot knows the deviation")
     notes += _dagger(plans)
     return Grid(
         header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans)
     )
+
+
+def _needed_text(plan: Plan) -> str:
+    if plan.needed is None:
+        return ""
+    if plan.needed_low is None:
+        return str(plan.needed)
+    return f"{plan.needed} [{plan.needed_low}, {plan.needed_high}]"
 
 
 def label_grid(

@@ -201,8 +201,9 @@ class _Words:
     def texts(self, numbers: Sequence[float]) -> list[str]:
         """Return numbers with as many digits as tell apart those that differ."""
         digits, factor = (1, 100) if self.unit else (DIGITS, 1)
-        apart = dict.fromkeys(round(factor * number, MOST_DIGITS) for number in numbers)
-        texts = dict(zip(apart, texts_apart(apart, digits), strict=True))
+        # rounded once: of 0.10149999999999998 the table has 0.101, and so has the sentence
+        apart = {round(factor * number, MOST_DIGITS): factor * number for number in numbers}
+        texts = dict(zip(apart, texts_apart(apart.values(), digits), strict=True))
         return [texts[round(factor * number, MOST_DIGITS)] + self.unit for number in numbers]
 
 

@@ -60,7 +60,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "pair_by_row": "Do they count rows, from different numbers? --by-position pairs these; or --common.",
     "leave_pattern_to_shell": "Quoted patterns are for ecuas score --out-of-core; unquoted, the shell names the files.",
     "name_other_ids": "Other ids? Name their columns with --columns FILE:id=NAME.",
-    "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
+    "name_ids": "Name their columns with --columns FILE:id=NAME, or, if row i is one question in all, --by-position.",
     "name_whole_id": (
         "Name all columns of the id with --columns id=A+B, or those that tell systems apart with "
         "--columns system=A+B; or leave rows out that are there twice."

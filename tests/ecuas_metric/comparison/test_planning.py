@@ -164,3 +164,44 @@ def test_a_pilot_of_one_group_tells_no_error():
     outputs = {name: ([0.9, q, 0.7], [1, 0, 1]) for name, q in (("a", 0.2), ("b", 0.8))}
     with pytest.raises(InputError, match="needs two samples, or groups, in each stratum"):
         plans_of(outputs, groups=[0, 0, 0])
+
+
+def test_a_pilot_knows_a_constant_deviation_and_four_times_the_rows_halve_the_range(rng):
+    p, correct = rng.beta(4, 2, 60), rng.integers(0, 2, 60)
+    ranges = []
+    for copies in (1, 4):
+        systems = {
+            name: confidence_system(np.tile(correct, copies), np.tile(q, copies), **OPTIONS)
+            for name, q in {"a": p, "b": p**2}.items()
+        }
+        (plan,) = plan_of_systems(systems, difference=0.02, only=["ecuas_1"], by_position=True)
+        assert plan.needed_low < plan.needed < plan.needed_high
+        ranges.append(math.log(plan.needed_high / plan.needed_low))
+    assert ranges[1] == pytest.approx(ranges[0] / 2, abs=0.05)
+    # each pair differs by 1, half of them in each direction
+    systems = {
+        name: confidence_system(np.tile(right, 30), np.full(60, 0.5), **OPTIONS)
+        for name, right in {"a": [0, 1], "b": [1, 0]}.items()
+    }
+    (plan,) = plan_of_systems(systems, difference=0.1, only=["error_rate"], by_position=True)
+    assert plan.needed_low == plan.needed == plan.needed_high
+
+
+def test_most_ranges_of_pilots_hold_the_n_of_many_samples(rng):
+    def plan(size):
+        p = rng.beta(4, 2, size)
+        correct = (rng.random(size) < p).astype(int)
+        outputs = {"a": p, "b": expit(1.5 * logit(p))}
+        systems = {name: confidence_system(correct, q, **OPTIONS) for name, q in outputs.items()}
+        (one,) = plan_of_systems(systems, difference=0.02, only=["ecuas_1"], by_position=True)
+        return one
+
+    needed = plan(100_000).needed
+    pilots = [plan(150) for _ in range(40)]
+    assert sum(one.needed_low <= needed <= one.needed_high for one in pilots) >= 35
+
+
+def test_without_a_pilot_there_is_no_range():
+    plan = plan_of_rates(ERROR_RATE, [0.3, 0.25])
+    assert plan.needed is not None
+    assert (plan.needed_low, plan.needed_high) == (None, None)
