@@ -18,7 +18,7 @@ from ..errors import InputError, Note
 from ..files.values import from_values
 from ..inputs import Floats
 from ..metric import Key
-from ..options import LEVEL
+from ..options import LEVEL, check_number
 from ..results import System, ranked, reordered
 from .compare import compare_aligned, match_ids
 from .planning import Plan, plan_of_systems
@@ -112,7 +112,7 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
     Raises
     ------
     InputError
-        If the reject cost is nan, or ids are missing or repeated.
+        If the reject cost is no number of at least 0, or ids are missing or repeated.
 
     Examples
     --------
@@ -122,8 +122,7 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
     >>> round(lock.reject_cost, 2), lock.ids
     (0.3, ['q1', 'q2', 'q3', 'q4'])
     """
-    if math.isnan(reject_cost):
-        raise InputError("reject_cost", "must be a number", value=reject_cost)
+    reject_cost = check_number(reject_cost, "reject_cost", 0, math.inf)
     if system.ids is None:
         raise InputError(f"{name}: answers to lock", WITHOUT_IDS, advice="name_ids")
     decisions = system.decisions

@@ -197,10 +197,11 @@ def distinct_names(
     paths: Sequence[str],
     stems: Sequence[str],
 ) -> list[str]:
-    """Return names of files, those that are equal replaced by folder/stem, or else by the whole path.
+    """Return names of files, those that are equal replaced by folder/stem, or else by the path, without a query.
 
     A name that is not the stem of its path was chosen by the user, and stays.
     """
+    paths = list(map(without_query, paths))
     with_folders = [str(Path(path).parent / stem) for path, stem in zip(paths, stems, strict=True)]
     distinct = list(names)
     for longer in (with_folders, paths):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -263,10 +262,9 @@ def _split_by_classes(sheet: Sheet, reading: Reading) -> list[tuple[str, Sheet, 
 def _split_by_columns(
     parts: Sequence[tuple[str, Sheet]], recipe: Recipe, reading: Reading
 ) -> list[tuple[str, Sheet, Reading]]:
-    """Return the rows by part, and how each is read, if two parts have columns of classes that the other has not."""
+    """Return the rows by part, and how each is read, if a part has columns of classes that another has not."""
     options = [_list_options(rows, recipe) for _, rows in parts]
-    columns = [set(own) for own in options]
-    if all(one <= other or other <= one for one, other in combinations(columns, 2)):
+    if all(own == options[0] for own in options):
         return []
     split = []
     for (part, rows), own in zip(parts, options, strict=True):
@@ -281,7 +279,8 @@ def _list_options(sheet: Sheet, recipe: Recipe) -> list[str]:
     return [
         name
         for name in recipe.predictions
-        if (numbers_if_any(sheet, name) > 0).any() or match_any(true, [class_name(name)]).any()
+        if (on_unit_scale(numbers_if_any(sheet, name), recipe.scale) > 0).any()
+        or match_any(true, [class_name(name)]).any()
     ]
 
 
@@ -292,7 +291,7 @@ def _refuse_zeros(sheet: Sheet, recipe: Recipe, options: Sequence[str]) -> None:
             way = Way(
                 "all of them are options of each part", {}, {"labels": list(recipe.classes or ())}
             )
-            got = f"{format_names(options)} in row {sheet.rows[0]}"
+            got = f"others in the part of row {sheet.rows[0]}: {format_names(options)}"
             rule = "has zeros only in a part of the rows, which has other options"
             raise sheet.error(name, rule, advice=_ADVICE_OF_OPTIONS, got=got, ways=[way])
 

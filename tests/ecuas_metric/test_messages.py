@@ -115,14 +115,12 @@ def constants() -> set[object]:
     }
 
 
-@pytest.mark.long
 def test_what_is_said_is_an_id_whose_sentence_has_all_its_fields():
     for path, tree in modules().items():
         assert not unknown_in(tree, KNOWN), path
         assert not missing_in(tree, KNOWN), path
 
 
-@pytest.mark.long
 def test_every_sentence_is_used():
     used = constants() | OPTIONS.keys()
     assert not KNOWN.keys() - used

@@ -268,7 +268,6 @@ def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
 NEARED = ("calibration_p", "e_aurc", "error_average_precision")
 
 
-@pytest.mark.long
 def test_no_value_is_outside_the_range_of_its_metric_and_its_ends_occur():
     """In all systems of one, two and four answers with confidence 0 or 1."""
     found = {}

@@ -108,7 +108,7 @@ def _files_beside(system: Any, path: str) -> list[str]:
     parent, _, _ = without_query(path).rpartition("/")
     try:
         listed: list[str] = system.ls(parent, detail=False)
-    except OSError:  # of a server that lists nothing
+    except Exception:  # of a server that lists nothing; each client has its own
         return []
     return list(filter(_is_beside, listed))
 

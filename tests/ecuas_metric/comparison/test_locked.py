@@ -146,8 +146,10 @@ def test_only_a_reject_cost_of_answers_with_ids_is_locked(rng):
         (
             confidence_system(*arrays, ids=range(40)),
             math.nan,
-            "^reject_cost must be a number; got nan",
+            "^reject_cost must be a number in .*; got nan",
         ),
+        (confidence_system(*arrays, ids=range(40)), -0.1, "^reject_cost must be a number in"),
+        (confidence_system(*arrays, ids=range(40)), "low", "^reject_cost must be"),
         (confidence_system(*arrays, ids=[0] * 40), 0.1, "must be unique"),
     ):
         with pytest.raises(InputError, match=said):

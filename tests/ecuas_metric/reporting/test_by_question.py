@@ -58,20 +58,28 @@ def test_each_question_has_the_classes_and_the_numbers_that_it_has_alone():
         assert row.items() >= numbers.items()
 
 
-def test_a_column_for_each_option_is_empty_where_a_question_does_not_have_it(ran):
+@pytest.mark.parametrize("questions", [list(OPTIONS), ["two", "three"]])
+def test_a_column_for_each_option_is_empty_where_a_question_does_not_have_it(ran, questions):
     """As in a mapping; zeros may also be of options that no answer takes, and are asked about."""
     rows = [{**row, **row.pop("probabilities")} for row in rows_of(2.5)]
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame([row for row in rows if row["question"] in questions])
+    table = table.dropna(axis="columns", how="all")
     table.to_csv("empty.csv", index=False)
-    for question, row in by_name(saved("score", "empty.csv", "--by", "question")).items():
-        assert row["ecuas_1"] == pytest.approx(alone(question)["ecuas_1"], rel=1e-9)
+    options = sorted({*"".join(OPTIONS[question] for question in questions)})
+    logarithms = table.assign(**{option: np.log(table[option]) for option in options})
+    logarithms.to_csv("logs.csv", index=False)
+    for file in ("empty.csv", "logs.csv --scale log"):
+        read = by_name(saved("score", *file.split(), "--by", "question"))
+        assert list(read) == questions
+        for question, row in read.items():
+            assert row["ecuas_1"] == pytest.approx(alone(question)["ecuas_1"], rel=1e-9)
     table.fillna(0).to_csv("zero.csv", index=False)
     said = ran("score zero.csv --columns part=question", 2).err
     assert "has zeros only in a part of the rows" in said
     (way,) = [line.strip() for line in said.splitlines() if "--columns" in line]
-    assert way.endswith("--labels a,b,c,d,e,f,g,h")
+    assert way.endswith(f"--labels {','.join(options)}")
     read = saved(*way.split()[1:])["rows"]
-    assert len(read) == len(OPTIONS)
+    assert len(read) == len(questions)
 
 
 def test_a_table_of_several_questions_is_asked_about_and_read_by_what_is_printed(ran):
