@@ -65,7 +65,7 @@ def publish_results(
             "publish-results",
             "takes the answers of one system on one task",
             got=", ".join(systems),
-            advice="Name one file, or choose a task with --tasks.",
+            advice="Of a run, choose a task with --tasks; of a table of several systems, save the rows of one.",
         )
     ((name, system),) = systems.items()
     results = make_report(systems).results[name]
