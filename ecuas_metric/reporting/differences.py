@@ -92,7 +92,11 @@ def _explain_marks(verdict: Verdict, rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def _tests_together(verdict: Verdict) -> str:
-    return "one test" if verdict.num_tests == 1 else f"{verdict.num_tests} tests together"
+    if verdict.num_tests == 1:
+        return "one test"
+    costs = len(verdict.strip)
+    where = f", most at {costs} reject costs" if costs > len(verdict.rankings) else ""
+    return f"{verdict.num_tests} tests together{where}"
 
 
 def _marked(verdict: Verdict, ranking: Ranking, name: str, digits: int) -> Cell:
