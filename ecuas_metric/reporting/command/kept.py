@@ -95,6 +95,9 @@ def _files_read(path: str) -> Iterator[str]:
 
     In memory a path is taken literally; out of core "~" is the home folder, and "file:" and "cache::" begin addresses.
     """
+    if os.path.isfile(path) and ":" not in path and not path.startswith("~"):
+        yield from _list_files(path, None)  # without fsspec, which takes long to start
+        return
     from fsspec.implementations.local import LocalFileSystem
 
     files = LocalFileSystem()
