@@ -45,10 +45,10 @@ def score_files(
     sees it. FileError names file, column, row and value.
     """
     frames = _files_of_frames(parts_of_patterns(patterns), engine)
-    is_counted = engine == "local" and (is_watched() if progress is None else progress)
+    has_bar = engine == "local" and (is_watched() if progress is None else progress)
     done = Collection()
     with _engine(engine) as frame_of:
-        for parts in tqdm(frames, unit="file", delay=1, disable=not is_counted):
+        for parts in tqdm(frames, unit="file", delay=1, disable=not has_bar):
             with refuse_changes([part.path for part in parts]):
                 read = [recipe_of_part(part, reading) for part in parts]
                 done = _with_files(done, parts, read)

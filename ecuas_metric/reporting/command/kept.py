@@ -96,7 +96,7 @@ def _files_read(path: str) -> Iterator[str]:
     In memory a path is taken literally; out of core "~" is the home folder, and "file:" and "cache::" begin addresses.
     """
     if os.path.isfile(path) and ":" not in path and not path.startswith("~"):
-        yield from _list_files(path, None)  # without fsspec, which takes long to start
+        yield from _list_with_results(path)  # without fsspec, which takes long to start
         return
     from fsspec.implementations.local import LocalFileSystem
 
@@ -115,9 +115,13 @@ def _list_files(place: str, files: Any) -> Iterator[str]:
     elif glob.has_magic(place) and not os.path.exists(place):
         yield from files.glob(place)
     else:
-        yield place
-        if place.endswith((".jsonl", ".jsonl.gz")):  # maybe of lm-eval, which has results beside
-            yield from glob.glob(os.path.join(os.path.dirname(place), "results_*.json"))
+        yield from _list_with_results(place)
+
+
+def _list_with_results(file: str) -> Iterator[str]:
+    yield file
+    if file.endswith((".jsonl", ".jsonl.gz")):  # maybe of lm-eval, which has results beside
+        yield from glob.glob(os.path.join(os.path.dirname(file), "results_*.json"))
 
 
 def _identity(path: str | int) -> object:
