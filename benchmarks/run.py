@@ -5,6 +5,8 @@ Memory is the peak of a process of its own that makes the input and computes, le
 """
 
 import argparse
+import importlib.metadata
+import importlib.util
 import os
 import platform
 import statistics
@@ -20,6 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow.csv
+import pyarrow.parquet
 
 from ecuas_metric import (
     compare_systems,
@@ -29,7 +33,7 @@ from ecuas_metric import (
     score_posteriors,
 )
 from ecuas_metric.metric import Key
-from ecuas_metric.results import all_values, compute_results
+from ecuas_metric.results import compute_results
 from examples.logs import write_logs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -141,6 +145,14 @@ def option_lines(num_samples: int, repeats: int) -> list[Line]:
     ]
 
 
+def small_line(repeats: int) -> Line:
+    """Ten scalars with analytic intervals of as many samples as most have, against the same without."""
+    q, y = simulated(455)
+    ours = partial(score_confidences, y, q, confidence_level=0.95)
+    what = "ten metrics with analytic intervals, N = 455"
+    return against(what, ours, partial(score_confidences, y, q), "without", 10 * repeats)
+
+
 def peer_line(num_samples: int, repeats: int) -> Line:
     """Compute the same metrics on both sides, there by the calls one would otherwise make."""
     import torch
@@ -188,36 +200,97 @@ def posterior_line(repeats: int) -> Line:
     )
 
 
-def file_lines(repeats: int) -> list[Line]:
-    """Read a CSV file with ids, and run the command on it, its start included, against pandas reading it."""
-    confidence, correct = simulated(100_000)
-    frame = pd.DataFrame({"id": range(len(correct)), "confidence": confidence, "correct": correct})
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "scores.csv"
-        frame.to_csv(path, index=False)
-        read, theirs = cpu_times(
-            [lambda: read_submissions(path), lambda: pd.read_csv(path)], repeats
-        )
-        run, _ = cost_of("-m", "ecuas_metric.reporting", "score", str(path))
-    name = f"`pandas.read_csv`, {_seconds(theirs)}"
-    return [
-        Line("read a CSV file of 100,000 rows", _seconds(read), name, f"{read / theirs:.2f}"),
-        Line("`ecuas score` of it, start included", _seconds(run), name, f"{run / theirs:.2f}"),
+def author_lines(num_samples: int, repeats: int) -> list[Line]:
+    """Nine of the ten metrics by the authors' package, where it is installed; it computes in float32."""
+    if importlib.util.find_spec("ecuas") is None:
+        return []
+    import torch
+    from ecuas import confidences as theirs
+
+    confidence, correct = simulated(num_samples)
+    q, y = torch.from_numpy(confidence), torch.from_numpy(correct)
+    metrics = [
+        theirs.ConfidenceErrorRate,
+        theirs.ExpectedCalibrationError,
+        theirs.ConfidenceAUCScore,
+        theirs.ConfidenceCrossEntropy,
+        theirs.ConfidenceBrierScore,
+        theirs.ConfidenceAURC,
+        *(partial(theirs.ConfidenceECUAS, n=n) for n in (0, 1, 128)),
     ]
 
+    def compute() -> None:
+        for make in metrics:
+            metric = make()
+            metric.update(q, y)
+            metric.compute()
 
-def compare_line() -> Line:
-    """Compare all pairs of 21 systems by all metrics, against computing their metrics alone."""
-    rng, systems = np.random.default_rng(0), {}
-    for name in range(21):
+    name = f"`ecuas` {importlib.metadata.version('ecuas')}, nine of them"
+    what = f"ten metrics, N = {num_samples:,}"
+    return [against(what, lambda: score_confidences(correct, confidence), compute, name, repeats)]
+
+
+def file_lines(num_rows: int, repeats: int) -> list[Line]:
+    """Read files of three formats to systems, against the library that reads a table of each fastest."""
+    import polars
+
+    confidence, correct = simulated(num_rows)
+    frame = pd.DataFrame({"id": range(num_rows), "confidence": confidence, "correct": correct})
+    with tempfile.TemporaryDirectory() as folder:
+        lines, csv, parquet = (
+            Path(folder) / f"scores.{end}" for end in ("jsonl", "csv", "parquet")
+        )
+        frame.to_json(lines, orient="records", lines=True)
+        frame.to_csv(csv, index=False)
+        frame.to_parquet(parquet, index=False)
+        readers: list[tuple[str, str, Path, Callable[[Path], object]]] = [
+            ("JSON lines", "`polars.read_ndjson`", lines, polars.read_ndjson),
+            ("CSV", "`pyarrow.csv.read_csv`", csv, pyarrow.csv.read_csv),
+            ("Parquet", "`pyarrow.parquet.read_table`", parquet, pyarrow.parquet.read_table),
+        ]
+        return [
+            against(
+                f"read {num_rows:,} rows of {form}",
+                partial(read_submissions, path),
+                partial(read, path),
+                name,
+                min(repeats, 3),
+            )
+            for form, name, path, read in readers
+        ]
+
+
+def start_line(repeats: int) -> Line:
+    """Run the command on a small file, its start included, against importing what it reads with."""
+    confidence, correct = simulated(200)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scores.csv"
+        pd.DataFrame({"confidence": confidence, "correct": correct}).to_csv(path, index=False)
+        programs = [
+            ("-m", "ecuas_metric.reporting", "score", str(path)),
+            ("-c", "import numpy, pyarrow"),
+        ]
+        times: list[list[float]] = [[], []]
+        for _ in range(repeats):
+            for program, of_program in zip(programs, times, strict=True):
+                of_program.append(cost_of(*program).seconds)
+    ours, other = map(statistics.median, times)
+    name = f"importing NumPy and pyarrow, {_seconds(other)}"
+    return Line("`ecuas score` of 200 rows", _seconds(ours), name, f"{ours / other:.2f}")
+
+
+def compare_line(num_systems: int, repeats: int) -> Line:
+    """Compare all pairs of systems by ten metrics and on a strip of reject costs, against scoring each."""
+    rng = np.random.default_rng(0)
+    systems = {}
+    for name in range(num_systems):
         confidence = rng.random(455)
         correct = rng.random(455) < confidence
-        systems[str(name)] = confidence_system(
-            correct, confidence, confidence_level=0.95, n=(0, 1, 128)
-        )
-    what = "21 systems compared by ten metrics, N = 455"
-    alone = lambda: [all_values(system) for system in systems.values()]  # noqa: E731
-    return against(what, partial(compare_systems, systems), alone, "their metrics alone", 0)
+        systems[str(name)] = confidence_system(correct, confidence, confidence_level=0.95)
+    what = f"{num_systems} systems compared, N = 455"
+    ours = partial(compare_systems, systems, by_position=True)
+    alone = lambda: [compute_results(system) for system in systems.values()]  # noqa: E731
+    return against(what, ours, alone, "scored, with intervals", repeats)
 
 
 def bootstrap_line(repeats: int) -> Line:
@@ -305,11 +378,14 @@ def main() -> None:
         scalar_line(1_000_000, repeats),
         scalar_line(10_000_000, min(repeats, 3)),
         *option_lines(1_000_000, repeats),
+        small_line(repeats),
         peer_line(1_000_000, repeats),
+        *author_lines(1_000_000, repeats),
         bootstrap_line(repeats),
         posterior_line(repeats),
-        *file_lines(repeats),
-        compare_line(),
+        *file_lines(1_000_000, repeats),
+        start_line(repeats),
+        *(compare_line(num_systems, min(repeats, 3)) for num_systems in (2, 12, 42)),
         memory_line(
             "ten metrics, N = 10,000,000",
             16 * 10**7,
@@ -336,7 +412,9 @@ def _with_table(text: str, table: str) -> str:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.0f} ms"
+    if value >= 1:
+        return f"{value:.2f} s"
+    return f"{value * 1000:.{1 if value < 0.01 else 0}f} ms"
 
 
 if __name__ == "__main__":
