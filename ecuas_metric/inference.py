@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -431,29 +431,14 @@ class _Push(NamedTuple):
 
 
 def _reaches(pushes: Sequence[_Push]) -> list[Reach]:
-    """Return where one more answer takes numbers of the same groups.
-
-    It is spread over the confidences as the answers are, where a number depends on the answer.
-    """
-    numbers = [push.number for push in pushes]
-    groups = numbers[0].groups
+    """Return where one more answer takes numbers of the same groups."""
+    groups = pushes[0].number.groups
     sign = np.array([[push.sign] for push in pushes])
-    added = np.array([[push.added] for push in pushes])
     cost = np.stack([push.number.worst(push.sign) for push in pushes])
-    matters = np.stack([number.matters for number in numbers])
-    sums = [(matters * one).sum(axis=-1, keepdims=True) for one in (groups.weight2, groups.weight4)]
-    mass = matters * groups.weight
-    # 0 if on none
-    mass *= ADDED * heavy_weight(*sums) * added / or_1(mass.sum(axis=-1, keepdims=True))
+    mass = _added_mass(pushes)
     weight = groups.weight + mass
     whole_cost = groups.cost + mass * cost
-    points = []
-    enlarged: dict[tuple[bytes, bytes], Groups] = {}  # whose areas several numbers have in common
-    for number, its_weight, its_cost in zip(numbers, weight, whole_cost, strict=True):
-        identity = its_weight.tobytes(), its_cost.tobytes()
-        if identity not in enlarged:
-            enlarged[identity] = Groups(its_weight, its_cost, groups.rank)
-        points.append(number.at(enlarged[identity]))
+    points = _points(pushes, weight, whole_cost)
     intercept = np.stack([point.line.intercept for point in points])
     slope = np.stack([point.line.slope for point in points])
     line = Line(intercept, slope).times(sign).less_mean(weight, whole_cost)
@@ -467,6 +452,33 @@ def _reaches(pushes: Sequence[_Push]) -> list[Reach]:
     ]
     lines = map(Line, line.intercept, line.slope)
     return list(map(Reach, moved, lines, mass, cost, extreme, linear.tolist(), terms.tolist()))
+
+
+def _added_mass(pushes: Sequence[_Push]) -> Floats:
+    """Return the weight of one more answer in each group (M, G).
+
+    It is spread over the confidences as the answers are, where a number depends on the answer; 0 if on none.
+    """
+    groups = pushes[0].number.groups
+    matters = np.stack([push.number.matters for push in pushes])
+    added = np.array([[push.added] for push in pushes])
+    squares = (matters * groups.weight2).sum(axis=-1, keepdims=True)
+    fourths = (matters * groups.weight4).sum(axis=-1, keepdims=True)
+    mass = matters * groups.weight
+    mass *= ADDED * heavy_weight(squares, fourths) * added / or_1(mass.sum(axis=-1, keepdims=True))
+    return mass
+
+
+def _points(pushes: Sequence[_Push], weight: Floats, cost: Floats) -> list[Point]:
+    """Return the value and the line of each number for these weights and costs of its groups (M, G)."""
+    points = []
+    enlarged: dict[tuple[bytes, bytes], Groups] = {}  # whose areas several numbers have in common
+    for push, its_weight, its_cost in zip(pushes, weight, cost, strict=True):
+        identity = its_weight.tobytes(), its_cost.tobytes()
+        if identity not in enlarged:
+            enlarged[identity] = Groups(its_weight, its_cost, push.number.groups.rank)
+        points.append(push.number.at(enlarged[identity]))
+    return points
 
 
 def _find_reaches(pushes: Iterable[_Push]) -> dict[_Push, Reach]:
@@ -497,17 +509,22 @@ def _sides(
     sides = []
     found = zip(*map(np.ndarray.tolist, columns), strict=True)
     for place, (needed, deviation, skewness, freedom) in enumerate(found):
-        of_test = reaches[place]
-        moved = math.fsum(reach.moved for reach in of_test)
-        linear = math.fsum(reach.linear for reach in of_test)
-        terms = math.fsum(reach.terms for reach in of_test)
-        # all of the move where the added answer has no influence on what it has moved
-        part = needed / linear if abs(linear) > _DIFFERENCE * terms else 1.0
-        shift = moved * part
+        shift = _shift(reaches[place], needed)
         centre = estimates[place] + shift
         moments = enlarged.at(place)
-        sides.append(Side(centre, deviation, skewness, freedom, shift, moments, of_test))
+        sides.append(Side(centre, deviation, skewness, freedom, shift, moments, reaches[place]))
     return sides
+
+
+def _shift(reaches: Sequence[Reach], needed: float) -> float:
+    """Return the part of a move that a skewed mean needs, as `Moments.shift` has it to first order.
+
+    All of the move where the added answer has no influence on what it has moved.
+    """
+    moved = math.fsum(reach.moved for reach in reaches)
+    linear = math.fsum(reach.linear for reach in reaches)
+    terms = math.fsum(reach.terms for reach in reaches)
+    return moved * (needed / linear) if abs(linear) > _DIFFERENCE * terms else moved
 
 
 def _estimate(test: Test) -> float:
@@ -572,16 +589,28 @@ def infer(numbers: Test, design: Design) -> Inference | None:
 
 def infer_all(tests: Sequence[Test], design: Design) -> list[Inference | None]:
     """Return what `infer` does for each of several numbers, or for each of several differences, at once."""
-    batches = list(_batches(tests, design))
-    of_batches = [[tests[place] for place in places] for places in batches]
-    seen = [_moments_seen(batch, design) for batch in of_batches]
-    pushes = [_pushes(*one, design) for one in zip(of_batches, seen, strict=True)]
-    reaches = _find_reaches(push for of_batch in pushes for test in of_batch for push in test)
+    batches = [_batch(tests, places, design) for places in _batches(tests, design)]
+    reaches = _find_reaches(push for batch in batches for side in batch.pushes for push in side)
     found: dict[int, Inference | None] = {}
-    for places, batch, before, pushed in zip(batches, of_batches, seen, pushes, strict=True):
-        reached = [[reaches[push] for push in test] for test in pushed]
-        found |= zip(places, _infer_batch(batch, before, reached, design), strict=True)
+    for batch in batches:
+        found |= zip(batch.places, _infer_batch(batch, reaches, design), strict=True)
     return [found[place] for place in range(len(tests))]
+
+
+class _Batch(NamedTuple):
+    """Differences of answers with the same weights: their places among all, and what one more answer does to them."""
+
+    places: list[int]
+    tests: list[Test]
+    seen: Moments
+    pushes: list[list[_Push]]  # that make each smallest, then that make minus each smallest
+
+
+def _batch(tests: Sequence[Test], places: list[int], design: Design) -> _Batch:
+    """Return the tests at some places with the moments of what was seen."""
+    chosen = [tests[place] for place in places]
+    seen = _moments_seen(chosen, design)
+    return _Batch(places, chosen, seen, _pushes(chosen, seen, design))
 
 
 def standard_errors(tests: Sequence[Test], design: Design) -> list[float]:
@@ -605,17 +634,20 @@ def _pushes(tests: Sequence[Test], seen: Moments, design: Design) -> list[list[_
 
 
 def _infer_batch(
-    tests: Sequence[Test], seen: Moments, reaches: Sequence[Sequence[Reach]], design: Design
+    batch: _Batch, reaches: Mapping[_Push, Reach], design: Design
 ) -> list[Inference | None]:
-    """Return what answers of the same weights tell of differences, with the reaches of `_pushes`."""
-    sides = _sides(tests, reaches, design, seen.clusters)
+    """Return what the answers tell of each difference of a batch."""
+    seen = batch.seen
+    reached = [[reaches[push] for push in side] for side in batch.pushes]
+    sides = _sides(batch.tests, reached, design, seen.clusters)
     columns = (seen.deviation, seen.skewness, seen.freedom)
     stills = []
     for place, column in enumerate(zip(*map(np.ndarray.tolist, columns), strict=True)):
         deviation, skewness, freedom = column
-        centre = _estimate(tests[place])
+        centre = _estimate(batch.tests[place])
         stills.append(Side(centre, deviation, skewness, freedom, moments=seen.at(place)))
-    return list(map(_inference, tests, sides[: len(tests)], sides[len(tests) :], stills))
+    count = len(batch.tests)
+    return list(map(_inference, batch.tests, sides[:count], sides[count:], stills))
 
 
 def _inference(test: Test, lower: Side, upper: Side, seen: Side) -> Inference | None:

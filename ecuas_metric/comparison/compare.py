@@ -102,8 +102,7 @@ class Family:
         self.shown = {name: all_values(system, only=asked) for name, system in systems.items()}
         values: dict[str, dict[Key, float]] = dict(self.shown)
         if strip:
-            further = [key for key in strip if asked is None or key not in asked]
-            values |= _values_with(self.shown, systems, further)
+            values |= _values_with(self.shown, systems, strip)
             nothing = rejecting_system(next(iter(systems.values())))
             systems = {**systems, REJECTING: nothing}
             values[REJECTING] = all_values(nothing, only=strip)
