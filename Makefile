@@ -41,7 +41,7 @@ test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more
 	$(BIN)/python -m pytest -m slow -s
 	$(BIN)/python -m pytest -m "hypothesis and not e2e" --hypothesis-profile thorough $(PARALLEL)
 
-test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo decisions every-eval-ever)  ## the tools that leave runs, live, an hour with their installation
+test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo decisions every-eval-ever ecuas)  ## the tools that leave runs, live, an hour with their installation
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations tests/publishing
 
 nightly: latex $(VENV)/spark.installed $(VENV)/frames.installed test-slow test-integrations check-croissant test-3.12 test-3.13  ## what is too long for every change: the simulations, Spark Connect, the tools, other Pythons, Ibis, LaTeX
@@ -147,6 +147,9 @@ $(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
 .venv-integrations/decisions.installed: PACKAGES := "openai>=3.57,<4" "typesafe-sdk>=0.7.5,<0.8" "langchain-openai>=1.7.4,<2"
 .venv-integrations/every-eval-ever.installed: PACKAGES := "every-eval-ever==0.3.0"
 .venv-integrations/every-eval-ever.installed: OF := 3.12
+# the authors' package, and this one beside it
+.venv-integrations/ecuas.installed: PACKAGES := "ecuas==0.1.5" --editable .
+.venv-integrations/ecuas.installed: OF := 3.13
 .venv-integrations/%.installed: | $(VENV)/lock.installed
 	$(if $(OF),PYENV_VERSION=$(OF)) $(BIN)/uv venv --quiet --clear --python $(if $(OF),python$(OF),$(BIN)/python) .venv-integrations/$*
 	$(UV) --python .venv-integrations/$* $(PACKAGES)
