@@ -44,8 +44,9 @@ test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more
 test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo decisions every-eval-ever ecuas)  ## the tools that leave runs, live, an hour with their installation
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations tests/publishing
 
-nightly: latex $(VENV)/spark.installed $(VENV)/frames.installed test-slow test-integrations check-croissant test-3.12 test-3.13  ## what is too long for every change: the simulations, Spark Connect, the tools, other Pythons, Ibis, LaTeX
+nightly: latex $(VENV)/spark.installed $(VENV)/frames.installed test-slow test-integrations check-croissant test-3.12 test-3.13  ## what is too long for every change: the simulations, Spark Connect, the tools, other Pythons, Ibis, LaTeX, the other targets
 	$(BIN)/python -m pytest -k "ibis or compiles" tests/ecuas_metric/scale tests/ecuas_metric/reporting
+	$(BIN)/python -m tests.commands "make "
 
 latex:
 	@command -v pdflatex || { echo "make nightly needs pdflatex, as of texlive-latex-extra" >&2; exit 1; }
