@@ -89,14 +89,14 @@ def mutants(folder):
                 yield str(path), node.lineno, *bounds, old, f"({new})"
 
 
-def fails(paths):
-    """Return whether a test in some files and folders fails; in a fork of this process."""
+def fails(paths, output=os.devnull):
+    """Return whether a test in some files and folders fails; in a fork of this process, which writes to a file."""
     child = os.fork()
     if not child:
         resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
-        with open(os.devnull, "w") as nothing:
-            os.dup2(nothing.fileno(), 1)
-            os.dup2(nothing.fileno(), 2)
+        with open(output, "w") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
             code = pytest.main([*TESTS, *paths])
         os._exit(code not in (0, 5))
     _, status = os.waitpid(child, 0)
@@ -131,10 +131,13 @@ def prepared_clone(folder):
     if not (clone / ".git").exists():
         subprocess.run(["git", "clone", "--quiet", root, clone], check=True)
     os.chdir(clone)
+    # a clone made before may hold an older commit, or the mutant at which a run was stopped
+    subprocess.run(["git", "fetch", "--quiet", root, "HEAD"], check=True)
+    subprocess.run(["git", "reset", "--quiet", "--hard", "FETCH_HEAD"], check=True)
     sys.path[0] = str(clone.resolve())
     for name in LIBRARIES.split():
         importlib.import_module(name)
-    if fails([]):
+    if fails([], output=sys.stderr.fileno()):
         sys.exit("a test fails without any mutant")
     return subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
 
