@@ -15,6 +15,7 @@ from ecuas_metric.reporting.words import COMMAND_WORDS
 from space.words import PAGE_WORDS
 from tests.conftest import ROOT, parsed
 
+Nodes = Collection[ast.AST]
 TABLES = ("messages.py", "words.py")
 KNOWN = messages.SENTENCES | COMMAND_WORDS | PAGE_WORDS
 MAKERS = {  # what makes errors and notes -> the names of its first arguments
@@ -31,18 +32,20 @@ IDS = ("rule", "advice")
 ADDED = {"columns", "pairs"}  # to the fields of a `FileError`, from its columns
 
 
-def modules() -> dict[Path, ast.Module]:
+@functools.cache
+def modules() -> dict[Path, list[ast.AST]]:
+    """Return the nodes of each module."""
     paths = (path for name in ("ecuas_metric", "space") for path in (ROOT / name).rglob("*.py"))
-    return {path: parsed(path) for path in paths if path.name not in TABLES}
+    return {path: [*ast.walk(parsed(path))] for path in paths if path.name not in TABLES}
 
 
-def calls_in(tree: ast.AST) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:
+def calls_in(nodes: Nodes) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:
     """Yield the calls that make errors and notes, with their arguments by name."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call):
             maker = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
             if maker in MAKERS:
+                named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
                 yield node, dict(zip(MAKERS[maker], node.args, strict=False)) | named
 
 
@@ -57,10 +60,10 @@ def ids_of(arguments: Mapping[str, ast.expr]) -> list[ast.expr]:
     return [text for name in IDS for text in texts_in(arguments.get(name))]
 
 
-def unknown_in(tree: ast.AST, known: Collection[str]) -> list[str]:
+def unknown_in(nodes: Nodes, known: Collection[str]) -> list[str]:
     """Return what stands for the id of a rule, an advice or a note, or is assigned to one, and has no sentence."""
-    texts = [text for _, arguments in calls_in(tree) for text in ids_of(arguments)]
-    for node in ast.walk(tree):
+    texts = [text for _, arguments in calls_in(nodes) for text in ids_of(arguments)]
+    for node in nodes:
         if isinstance(node, ast.Assign):
             names = {getattr(target, "id", getattr(target, "attr", "")) for target in node.targets}
             texts += texts_in(node.value) if names & set(IDS) else []
@@ -88,10 +91,10 @@ def placeholders(sentence: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
 
 
-def missing_in(tree: ast.AST, known: Mapping[str, str]) -> list[str]:
+def missing_in(nodes: Nodes, known: Mapping[str, str]) -> list[str]:
     """Return the placeholders of sentences that calls do not give, where these spell out what they give."""
     missing = []
-    for call, arguments in calls_in(tree):
+    for call, arguments in calls_in(nodes):
         fields = arguments.get("fields", ast.Dict([], []))
         if not isinstance(fields, ast.Dict) or None in fields.keys:
             continue
@@ -109,16 +112,16 @@ def missing_in(tree: ast.AST, known: Mapping[str, str]) -> list[str]:
 def constants() -> set[object]:
     return {
         node.value
-        for tree in modules().values()
-        for node in ast.walk(tree)
+        for nodes in modules().values()
+        for node in nodes
         if isinstance(node, ast.Constant)
     }
 
 
 def test_what_is_said_is_an_id_whose_sentence_has_all_its_fields():
-    for path, tree in modules().items():
-        assert not unknown_in(tree, KNOWN), path
-        assert not missing_in(tree, KNOWN), path
+    for path, nodes in modules().items():
+        assert not unknown_in(nodes, KNOWN), path
+        assert not missing_in(nodes, KNOWN), path
 
 
 def test_every_sentence_is_used():
@@ -153,7 +156,9 @@ def test_an_id_is_of_one_table_and_no_argument():
     )
     assert len(messages.SENTENCES) == sum(map(len, tables))
     named = [
-        arguments.get("argument") for tree in modules().values() for _, arguments in calls_in(tree)
+        arguments.get("argument")
+        for nodes in modules().values()
+        for _, arguments in calls_in(nodes)
     ]
     names = {getattr(name, "value", "") for name in named} | OPTIONS.keys()
     assert not messages.SENTENCES.keys() & names
@@ -166,13 +171,13 @@ def test_an_error_is_added_as_the_guide_says(monkeypatch):
     guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("**Add an error.**")[2]
     entries, raising = re.search(r"```python\n(.*?)\n\n(.*?)```", guide, re.DOTALL).groups()
     in_python, in_command = re.findall(r'"((?:n_bins|--bins) must [^"]*)"', guide)
-    tree = ast.parse(raising)
-    assert unknown_in(tree, KNOWN) == ["'take_fewer_bins'"]
+    nodes = [*ast.walk(ast.parse(raising))]
+    assert unknown_in(nodes, KNOWN) == ["'take_fewer_bins'"]
     tables = {"ADVICE": {}, "COMMAND_WORDS": {}}
     exec(entries, tables)
     added = tables["ADVICE"]
-    assert not unknown_in(tree, KNOWN | added)
-    assert not missing_in(tree, KNOWN | added)
+    assert not unknown_in(nodes, KNOWN | added)
+    assert not missing_in(nodes, KNOWN | added)
     monkeypatch.setattr(errors, "SENTENCES", messages.SENTENCES | added)
     with pytest.raises(errors.InputError) as caught:
         exec(raising, {"InputError": errors.InputError})

@@ -33,8 +33,6 @@ launch(server_name="127.0.0.1")
 LOWERED = {"unpacked_bytes": 50_000_000, "memory": 200_000_000, "cpu_seconds": 4, "seconds": 9}
 BUSY = "This page is busy: too many others wait for their results."
 ROW = b"0.5,1\n"
-TABLE = b"confidence,correct\n" + ROW * 20_000_000  # 120 MB
-LINES = b'{"confidence":0.5,"correct":1}\n' * 4_000_000
 MANY = 10**7  # rows
 
 
@@ -105,6 +103,25 @@ def archive(**members):
     return content.getvalue()
 
 
+# functions, so that only a process that runs these tests holds what they make
+
+
+def table():
+    return b"confidence,correct\n" + ROW * 20_000_000  # 120 MB
+
+
+def lines():
+    return b'{"confidence":0.5,"correct":1}\n' * 4_000_000
+
+
+def sheet():
+    return b"<worksheet><sheetData>" + b"<row><c><v>1</v></c></row>" * 4_000_000
+
+
+def samples():
+    return b'{"id": 1, "epoch": 1, "scores": {}, "text": "' + b"x" * 200_000_000 + b'"}'
+
+
 def packed(text):
     return gzip.compress(text, 1)
 
@@ -118,17 +135,15 @@ def arrays():
     return content.getvalue()
 
 
-SHEET = b"<worksheet><sheetData>" + b"<row><c><v>1</v></c></row>" * 4_000_000
-SAMPLES = b'{"id": 1, "epoch": 1, "scores": {}, "text": "' + b"x" * 200_000_000 + b'"}'
 UNPACKED = {  # a file -> what makes it, and what is said of it
-    "a.csv": (lambda: packed(TABLE), "must be text, Parquet, or a log"),
-    "b.jsonl": (lambda: packed(LINES), "must be text, Parquet, or a log"),
-    "c.parquet": (lambda: packed(TABLE), "must be text, Parquet, or a log"),
-    "d.csv": (lambda: packed(packed(TABLE)), "must be text, Parquet, or a log"),
-    "e.csv.gz": (lambda: packed(TABLE), "must have one of the suffixes"),
-    "f.csv": (lambda: zstd(TABLE), "must be text, Parquet, or a log"),
-    "g.json": (lambda: zstd(LINES), "must be text, Parquet, or a log"),
-    "h.txt": (lambda: zstd(zstd(TABLE)), "must be text, Parquet, or a log"),
+    "a.csv": (lambda: packed(table()), "must be text, Parquet, or a log"),
+    "b.jsonl": (lambda: packed(lines()), "must be text, Parquet, or a log"),
+    "c.parquet": (lambda: packed(table()), "must be text, Parquet, or a log"),
+    "d.csv": (lambda: packed(packed(table())), "must be text, Parquet, or a log"),
+    "e.csv.gz": (lambda: packed(table()), "must have one of the suffixes"),
+    "f.csv": (lambda: zstd(table()), "must be text, Parquet, or a log"),
+    "g.json": (lambda: zstd(lines()), "must be text, Parquet, or a log"),
+    "h.txt": (lambda: zstd(zstd(table())), "must be text, Parquet, or a log"),
     "i.parquet": (
         lambda: parquet(confidence=np.ones(MANY), correct=np.ones(MANY)),
         "must have at most 1,000,000 rows; got 10,000,000",
@@ -162,16 +177,16 @@ UNPACKED = {  # a file -> what makes it, and what is said of it
     "o.csv": (arrays, "must be text, Parquet, or a log"),
     "p.npz": (arrays, "must have one of the suffixes"),
     "q.csv": (
-        lambda: archive(**{"xl/worksheets/sheet1.xml": SHEET}),
+        lambda: archive(**{"xl/worksheets/sheet1.xml": sheet()}),
         "must be text, Parquet, or a log",
     ),
-    "r.csv": (lambda: archive(table=TABLE), "must be text, Parquet, or a log"),
+    "r.csv": (lambda: archive(table=table()), "must be text, Parquet, or a log"),
     "s.eval": (
-        lambda: archive(**{"header.json": b"{}", "samples/1_epoch_1.json": SAMPLES}),
+        lambda: archive(**{"header.json": b"{}", "samples/1_epoch_1.json": samples()}),
         "must unpack to at most 50,000,000 bytes; got 200,000,0",
     ),
     "t.csv": (
-        lambda: b"confidence,correct\n" + packed(TABLE),
+        lambda: b"confidence,correct\n" + packed(table()),
         "t.csv",
     ),
     "u.jsonl": (
