@@ -7,6 +7,7 @@ module of integer labels; ours takes confidences, posteriors or costs, and each 
 import ast
 import dataclasses
 import doctest
+import functools
 import importlib
 import inspect
 import os
@@ -22,6 +23,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from datasets import Dataset
+from evaluate.loading import evaluation_module_factory, import_main_class
 
 from ecuas_metric import score_confidences
 from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
@@ -48,10 +50,16 @@ def data(form, seed=0, size=7):
     return predictions, references, {"max_uncertainty": 1.0} if form == "costs" else {}
 
 
+@functools.cache
+def copied():
+    """Return Evaluate's copy of the module, of which `evaluate.load` makes one each time."""
+    return evaluation_module_factory(SCRIPT)
+
+
 def load(form, folder, **more):
-    return evaluate.load(
-        SCRIPT, "graded" if form == "costs" else None, cache_dir=str(folder), **more
-    )
+    main = import_main_class(copied().module_path)
+    name = "graded" if form == "costs" else None
+    return main(config_name=name, cache_dir=str(folder), hash=copied().hash, **more)
 
 
 def results(module, way, predictions, references, **options):
@@ -74,7 +82,7 @@ def direct(form, predictions, references, options):
 
 @pytest.fixture
 def ecuas(tmp_path):
-    return evaluate.load(SCRIPT, cache_dir=str(tmp_path))
+    return load("confidences", tmp_path)
 
 
 @pytest.fixture
@@ -564,9 +572,9 @@ def test_evaluates_test_of_a_module_in_its_repository(tmp_path, monkeypatch):
     stage(PARTS["metric"], tmp_path / "metrics" / "ecuas", "evaluate-metric")
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(
-        evaluate.loading.evaluation_module_factory("metrics/ecuas", "metric").module_path
+        evaluation_module_factory("metrics/ecuas", "metric").module_path
     )
-    main = evaluate.loading.import_main_class(module.__name__)
+    main = import_main_class(module.__name__)
     parameters = inspect.signature(main._compute).parameters.values()
     assert all(parameter.kind != parameter.VAR_KEYWORD for parameter in parameters)
     load_there = evaluate.load
