@@ -1,8 +1,5 @@
 """Several questions as one system: each ECUAS_n is the mean of theirs, and the items are what varies."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -10,7 +7,6 @@ from ecuas_metric import confidence_system
 from ecuas_metric.comparison.questions import over_questions
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
-from ecuas_metric.reporting import cli
 from ecuas_metric.results import all_values, compute_results
 
 KEYS = [Key("ecuas", order) for order in (0.0, 0.5, 1.0, 128.0)]
@@ -84,56 +80,3 @@ def test_the_seed_and_the_floor_are_those_of_the_questions():
     one = confidence_system([1, 0, 1], [0.9, 0.4, 1.0], num_classes=4, ids="abc", **options)
     kept = over_questions({"a": one}).options
     assert {name: getattr(kept, name) for name in options} == options
-
-
-def write_answers(path, model, skill):
-    rng = np.random.default_rng(0)
-    lines = []
-    for item in range(150):
-        for question, size in {"team": 4, "urgent": 2}.items():
-            truth = rng.integers(size)
-            logits = rng.normal(0, 1, size)
-            logits[truth] += skill
-            p = np.exp(logits) / np.exp(logits).sum()
-            options = {f"{question} {place}": float(q) for place, q in enumerate(p)}
-            answer = {
-                "type": "choice",
-                "probabilities": options,
-                "choice": max(options, key=options.get),
-            }
-            names = {"id": item, "model": model, "question": question}
-            lines.append({**names, **answer, "label": f"{question} {truth}"})
-    path.write_text("\n".join(map(json.dumps, lines)))
-    return str(path)
-
-
-def test_the_command_compares_the_mean_of_the_questions(tmp_path, capsys):
-    good = write_answers(tmp_path / "good.jsonl", "good", 2.5)
-    bad = write_answers(tmp_path / "bad.jsonl", "bad", 0.8)
-    output = tmp_path / "compared.json"
-    assert cli.main(["compare", good, bad, "--output", str(output)]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("good costs users less than bad")
-    assert "mean of 2 questions" in printed
-    assert json.loads(output.read_text())["verdict"]["best"] == ["good"]
-    assert cli.main(["compare", good, bad, "--fail-if", "worse"]) == 1
-    assert cli.main(["compare", bad, good, "--fail-if", "worse"]) == 0
-
-
-@pytest.mark.parametrize("flags", ["--reject-costs 0.1", "--normalize", "--calibrate affine"])
-def test_flags_of_one_question_are_refused_of_several(tmp_path, capsys, flags):
-    good = write_answers(tmp_path / "good.jsonl", "good", 2.5)
-    bad = write_answers(tmp_path / "bad.jsonl", "bad", 0.8)
-    assert cli.main(["compare", good, bad, *flags.split()]) == 2
-    assert flags.split()[0] in capsys.readouterr().err
-
-
-def test_systems_of_other_questions_are_not_compared(tmp_path, capsys):
-    both = write_answers(tmp_path / "both.jsonl", "both", 2)
-    lines = [
-        line for line in Path(both).read_text().splitlines(True) if '"question": "team"' in line
-    ]
-    one = tmp_path / "one.jsonl"
-    one.write_text("".join(lines).replace('"model": "both"', '"model": "one"'))
-    assert cli.main(["compare", both, str(one)]) == 2
-    assert "urgent" in capsys.readouterr().err

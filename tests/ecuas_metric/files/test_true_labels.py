@@ -69,8 +69,13 @@ def values_with(path: Path, labels: Path) -> dict[str, float]:
     return values
 
 
-@pytest.mark.parametrize("kind", [".csv", ".parquet", ".jsonl", "_long.csv"])
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize(
+    ("store", "kind"),
+    [
+        *((store, ".csv") for store in STORES),
+        *(("openai", kind) for kind in (".parquet", ".jsonl", "_long.csv")),
+    ],
+)
 def test_labels_by_id_give_the_numbers_of_labels_beside(
     tmp_path: Path, store: str, kind: str
 ) -> None:

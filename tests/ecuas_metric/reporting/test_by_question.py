@@ -35,9 +35,9 @@ def written(name, rows):
 
 @pytest.fixture(autouse=True)
 def files(tmp_path, monkeypatch):
-    """Three tables of all questions, and each question of the first alone."""
+    """Four tables of all questions, and each question of the first alone."""
     monkeypatch.chdir(tmp_path)
-    for name, skill, seed in (("old", 2.5, 0), ("new", 2.5, 1), ("bad", 0.2, 2)):
+    for name, skill, seed in (("old", 2.5, 0), ("new", 2.5, 1), ("bad", 0.2, 2), ("mild", 1, 3)):
         rows = rows_of(skill, seed=seed)
         written(f"{name}.jsonl", rows)
         for question in OPTIONS:
@@ -99,6 +99,23 @@ def test_two_tables_are_compared_by_the_mean_of_their_questions(ran):
     for name, side in (("old", "first"), ("bad", "second")):
         each = [alone(question, name)["ecuas_1"] for question in OPTIONS]
         assert row[f"{side}_value"] == pytest.approx(np.mean(each))
+    gate = "--columns part=question --fail-if worse"
+    assert ran(f"compare old.jsonl bad.jsonl {gate}", 1).out.startswith("FAIL  bad is worse")
+    assert "mean of 3 questions" in ran(f"compare bad.jsonl old.jsonl {gate}").out
+
+
+@pytest.mark.parametrize(
+    ("other", "flag"),
+    [
+        ("twin=mild.jsonl", "--reject-costs 0.1"),
+        ("twin=mild.jsonl", "--normalize"),
+        ("twin=mild.jsonl", "--calibrate affine"),
+        ("bad_many.jsonl", ""),
+    ],
+)
+def test_what_is_of_one_question_or_of_other_questions_is_refused(other, flag, ran):
+    said = flag.split()[0] if flag else "two"
+    assert said in ran(f"compare mild.jsonl {other} --columns part=question {flag}", 2).err
 
 
 @pytest.mark.long
