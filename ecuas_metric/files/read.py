@@ -261,6 +261,8 @@ def unreached_error(path: str | Path, error: Exception) -> FileError:
 
 
 def _reason(path: str | Path, error: Exception) -> str:
+    if hasattr(error, "status") and hasattr(error, "message"):  # of a client of the web
+        return f"the server answers {error.status} {error.message}"
     whole = str(error).removeprefix(f"{path}: ").strip()
     return whole.split("\n")[0].rstrip(". ") or type(error).__name__
 
@@ -297,10 +299,7 @@ def without_query(path: str | Path) -> str:
 def _read_bytes(path: str) -> pa.Buffer:
     """Return the bytes at a path; FileError if the file changes meanwhile."""
     if is_address(path):
-        import fsspec
-
-        with fsspec.open(path, "rb") as file:
-            return pa.py_buffer(file.read())
+        return pa.py_buffer(_fetch(path))
     # not memory-mapped: if a mapped file is truncated, the process is killed
     with refuse_changes([path]):
         if path == STANDARD_INPUT:
@@ -311,6 +310,18 @@ def _read_bytes(path: str) -> pa.Buffer:
         if _is_fresh(place) and place.read_bytes() != content:
             raise _changed_error(path)
     return pa.py_buffer(content)
+
+
+def _fetch(address: str) -> bytes:
+    from fsspec.core import url_to_fs
+
+    try:
+        system, path = url_to_fs(address)
+        # opened as a file, what a server refuses is said to be missing
+        content: bytes = system.cat_file(path)
+    except Exception as error:  # each client has its own
+        raise unreached_error(address, error) from None
+    return content
 
 
 def _is_fresh(place: Path) -> bool:

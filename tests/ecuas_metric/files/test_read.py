@@ -7,6 +7,8 @@ import re
 import sys
 import zipfile
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import fsspec
 import numpy as np
@@ -168,6 +170,31 @@ def test_addresses_are_read_by_fsspec():
     assert cells("memory://runs/a.csv") == FRAME.to_numpy().tolist()
     with pytest.raises(FileError, match=re.escape("memory://runs/b.csv: there is no such file.")):
         read_sheet("memory://runs/b.csv")
+
+
+def test_an_answer_of_a_server_that_is_no_file_is_said():
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self):
+            page = b"<!doctype html><html>Log in</html>"
+            self.send_response(int(self.path[1:4]))
+            self.send_header("Content-Length", str(len(page)))
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        for status, why in (
+            (403, "cannot be read: the server answers 403 Forbidden"),
+            (404, "there is no such file"),
+            (200, "the file is a page of HTML"),
+        ):
+            address = f"http://127.0.0.1:{server.server_port}/{status}.csv"
+            with pytest.raises(FileError, match=f"{status}.csv: {why}"):
+                read_sheet(address)
+        server.shutdown()
 
 
 def test_comments_before_the_header_are_skipped_and_counted(tmp_path):
