@@ -29,6 +29,7 @@ from .decision_records import (
     text_of,
 )
 from .parts import Column, Reader, Run, RunPart
+from .true_labels import LABELS, first_field
 
 _SHOWN = 6  # names in an error
 _TOLERANCE = 2e-3  # of stated confidences, whose probabilities were rounded
@@ -60,6 +61,9 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
             read += _parts_of_question(run, of_run, options)
     if not read:
         raise _no_labels(runs[0].file, list(chain.from_iterable(answers_of.values())), options)
+    records = [answer.record for of_run in answers_of.values() for answer in of_run]
+    if options.truth is not None and any(first_field(one, LABELS) is not None for one in records):
+        unused["labels of the run"] = "those of the other file count"
     note = _note_on_questions(read)
     return [replace(one, unused=tuple(unused.items()), notes=(note, *one.notes)) for one in read]
 

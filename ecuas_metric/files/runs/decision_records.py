@@ -12,7 +12,7 @@ from ...errors import InputError
 from ..values import as_text, parse_json, value_by_path
 from . import RunOptions, parts
 from .parts import Fields
-from .true_labels import ITEMS, LABELS, QUESTIONS, first_field
+from .true_labels import ITEMS, QUESTIONS, find_label, first_field
 
 YES_OR_NO = "yes or no"
 REFUSAL = "refusal"
@@ -249,7 +249,7 @@ def _has_failed(record: Fields) -> bool:
 def labels_of(record: Fields, options: RunOptions) -> object:
     """Return what is true of the item of a record, of one question or by question, None where that is not known."""
     if options.truth is None:
-        return _named_or_first(record, options, "label", LABELS)
+        return find_label(record, options.fields.get("label"))
     item = _item_in(record, options)
     if not item:
         raise InputError("id", "has no id, by which labels are found", advice="fill_ids")
@@ -257,13 +257,7 @@ def labels_of(record: Fields, options: RunOptions) -> object:
 
 
 def _verdicts_of(record: Fields, options: RunOptions) -> object:
-    return _named_or_first(record, options, "correct", ("correct",))
-
-
-def _named_or_first(record: Fields, options: RunOptions, role: str, names: Sequence[str]) -> object:
-    """Return what a field holds that was named for a role, or else the first that there is."""
-    named = options.fields.get(role)
-    return first_field(record, names) if named is None else value_by_path(record, named)
+    return value_by_path(record, options.fields.get("correct", "correct"))
 
 
 def _of_question(values: object, question: str) -> object:

@@ -21,6 +21,18 @@ def first_field(record: Fields, names: Iterable[str]) -> object:
     return next((record[name] for name in names if record.get(name) is not None), None)
 
 
+def find_label(record: Fields, named: str | None = None) -> object:
+    """Return what a field of labels holds, or the one that was named; InputError if two hold different ones."""
+    if named is not None:
+        return value_by_path(record, named)
+    labels = {name: record[name] for name in LABELS if record.get(name) is not None}
+    first = next(iter(labels.values()), None)
+    if any(label != first for label in labels.values()):
+        rule = "has several fields of labels, {names}, which differ"
+        raise InputError("label", rule, names=list(labels), advice="name_label_field")
+    return first
+
+
 def read_labels(
     path: str | Path, columns: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, object]:
@@ -58,6 +70,6 @@ def _label_in(record: Fields, columns: Mapping[str, str]) -> object:
     named = columns.get("label")
     if named is None and record.keys().isdisjoint(LABELS):
         return {name: value for name, value in record.items() if name not in ITEMS}
-    label = first_field(record, LABELS) if named is None else value_by_path(record, named)
+    label = find_label(record, named)
     question = first_field(record, QUESTIONS)
     return label if question is None or isinstance(label, dict) else {str(question): label}

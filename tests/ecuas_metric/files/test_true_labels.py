@@ -118,6 +118,8 @@ def answered(item: object, **fields: Any) -> dict[str, Any]:
         ([answered(1)], [{"id": None, "a": True}, {"id": 1, "a": True}], "has no id"),
         ([answered(1)], [{"id": 1, "a": "maybe"}], "none of the options"),
         ([answered(1, labels=True)], None, "one label for several questions, a, b"),
+        ([answered(1, labels={"a": 1}, gold={"a": 0})], None, "labels, labels, gold, which differ"),
+        ([answered(1)], [{"id": 1, "a": 1, "label": 1, "gold": 0}], "label, gold, which differ"),
         ([answered(1, correct=1)], None, "one correct for several questions, a, b"),
     ],
 )
@@ -134,6 +136,16 @@ def test_questions_without_labels_are_named_as_not_used(tmp_path: Path) -> None:
     rows[0]["response"]["answers"].append({"type": "box", "name": "where"})
     (one,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
     assert one.recipe.unused == (("b", "no labels"), ("where", "of type box"))
+
+
+def test_labels_of_the_run_beside_those_of_another_file_are_named_as_not_used(
+    tmp_path: Path,
+) -> None:
+    path = write_lines(tmp_path / "a.jsonl", [answered(1, labels={"a": True, "b": True})])
+    labels = write_lines(tmp_path / "labels.jsonl", [{"id": 1, "a": True, "b": False}])
+    first, second = read_with(path, labels)
+    assert [*first.references, *second.references] == [1, 0]
+    assert first.recipe.unused == (("labels of the run", "those of the other file count"),)
 
 
 def test_each_file_has_the_names_of_columns_that_are_said_of_it(
