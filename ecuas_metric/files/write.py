@@ -2,10 +2,15 @@
 
 import os
 import shutil
+import time
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
 from ..errors import FileError
+
+_PART = ".ecuas-"  # how the names of files begin that are not yet whole
+_SECONDS_LEFT = 3600.0  # after which nobody writes them any more
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
@@ -27,7 +32,8 @@ def write_whole(path: str | Path, content: bytes) -> None:
 
 
 def _replace(target: Path, content: bytes) -> None:
-    part = target.with_name(f".ecuas-{token_hex(8)}")
+    _remove_left_parts(target.parent)
+    part = target.with_name(f"{_PART}{token_hex(8)}")
     try:
         with part.open("xb") as file:
             file.write(content)
@@ -39,3 +45,11 @@ def _replace(target: Path, content: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _remove_left_parts(folder: Path) -> None:
+    """Remove what commands that were killed have left in a folder."""
+    for part in folder.glob(f"{_PART}*"):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime > _SECONDS_LEFT:
+                part.unlink()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 from ...basis import join_signatures
-from ...comparison.compare import basis_of_comparison, compare_within
+from ...comparison.compare import basis_of_comparison, compare_within, require_two_systems
 from ...comparison.gate import NO_TEST, Gate, check_gate
 from ...comparison.judge import judge_systems
 from ...comparison.planning import plan_of_systems
@@ -257,10 +257,7 @@ def _select_systems(
         systems = {name: over_questions(one) for name, one in questions.items()}
     else:
         require_one_task(submissions)
-    if len(systems) < 2:
-        raise InputError(
-            "a comparison", "needs_two_systems", value=len(systems), advice="add_system"
-        )
+    require_two_systems(systems)
     return systems, questions
 
 

@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -44,6 +45,15 @@ def test_a_disk_that_is_full_is_named_and_leaves_what_was_there(tmp_path):
     with largest_file(1000):
         write_whole(file, bytes(1000))
     assert file.read_bytes() == bytes(1000)
+
+
+def test_what_a_command_that_was_killed_left_is_removed_by_the_next(tmp_path):
+    now = time.time()
+    for name, age in ((".ecuas-old", 7200), (".ecuas-new", 60), (".other", 7200)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (now - age, now - age))
+    write_whole(tmp_path / "a.csv", b"content")
+    assert sorted(os.listdir(tmp_path)) == [".ecuas-new", ".other", "a.csv"]
 
 
 def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path):
