@@ -170,7 +170,6 @@ ADVICE = {  # sentences of their own
     "score_rows_again": "Score the rows again.",
     "unlabelled_without_bounds": "They count as wrong: most metrics are at least as good as they are here.",
     "check_interruption": "Was the run interrupted?",
-    "check_last_line": "The file ends within a line: was the run interrupted?",
     "give_one_run": "Give the file of one run.",
     "log_samples": "Run it again with --log_samples --output_path DIR.",
     "save_details": "Run it again with --save-details.",
@@ -396,7 +395,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "answers_of_lm_eval": (
         "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task"
     ),
-    "lines_not_json": "must be JSON in each line",
     "lines_not_of_lm_eval": "must hold samples of lm-eval in each line",
     "log_likelihoods_not_finite": (
         "must have log-likelihoods that are finite, or -inf for choices that are impossible, but not for all"

@@ -9,73 +9,67 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...errors import FileError
 from ..read import unreached_error, without_query
+from ..submissions import Submission
 from . import has_name_of_tool
 
 _HEAD = 100_000  # bytes of lines that tell whether they are a tool's
-_BESIDE = r"results_.*\.json"  # totals of lm-eval, which name the model
+_BESIDE = r"results_.*\.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A local copy of what is at an address, in folders as there."""
+def read_copy(
+    address: str, read: Callable[[Path], list[Submission] | None]
+) -> list[Submission] | None:
+    """Return what `read` returns of a copy of the files at an address that have names of a tool's; None without one.
 
-    address: str
-    folder: str
-    place: Path
-
-    def address_of(self, file: str) -> str:
-        """Return the address of a file that was copied; any other file unchanged."""
-        protocol = self.address.partition("://")[0]
-        inside = file.removeprefix(self.folder)
-        return file if inside == file else f"{protocol}://{inside.lstrip('/')}"
-
-
-@contextmanager
-def copied(address: str) -> Iterator[Copy | None]:
-    """Give a copy of the files at an address that have names of a tool's, while it is needed; None without one.
-
-    Of lines that are not a tool's only the first are copied. An error of a file names the address.
+    Of lines that are not a tool's only the first are copied. Errors and recipes name the address.
     """
     from tempfile import TemporaryDirectory
 
+    protocol = address.partition("://")[0]
     with TemporaryDirectory(prefix="ecuas-") as folder:
+
+        def address_of(file: str) -> str:
+            inside = file.removeprefix(folder)
+            return file if inside == file else f"{protocol}://{inside.lstrip('/')}"
+
         place = _copy(address, Path(folder))
-        copy = None if place is None else Copy(address, folder, place)
         try:
-            yield copy
+            systems = (place and read(place)) or []
         except FileError as error:
-            if copy is not None:
-                error.file = copy.address_of(error.file)
+            error.file = address_of(error.file)
             raise
+    renamed = [replace(one.recipe, source=address_of(one.recipe.source)) for one in systems]
+    return [replace(one, recipe=own) for one, own in zip(systems, renamed, strict=True)] or None
 
 
 def _copy(address: str, folder: Path) -> Path | None:
     from fsspec.core import url_to_fs
 
     try:
-        system, path = url_to_fs(address)
-        root = str(path)
-        is_folder = system.isdir(root)
-        paths = system.find(root) if is_folder else [root]
-        wanted = [path for path in paths if has_name_of_tool(path)]
-        if not wanted or not (is_folder or _may_be_of_tool(system, root)):
-            return None
-        beside = [] if is_folder else _files_beside(system, root)
-        for path in [*wanted, *beside]:
-            _fetch(system, path, folder)
-    except FileError:
-        raise
+        system, root = url_to_fs(address)
+        place = folder / _inside(root)
+        paths = _paths_of_tool(system, root, place)
+        for path in paths:
+            _fetch(system, path, folder / _inside(path))
     except Exception as error:  # each client has its own
         raise unreached_error(address, error) from None
-    return folder / _inside(root)
+    return place if paths else None
+
+
+def _paths_of_tool(system: Any, root: str, place: Path) -> list[str]:
+    """Return the files of a tool's in a folder; or a file, whose head is copied to `place`, and those beside it."""
+    if system.isdir(root):
+        return list(filter(has_name_of_tool, system.find(root)))
+    if not has_name_of_tool(root) or not _may_be_of_tool(system, root, place):
+        return []
+    return [root, *_files_beside(system, root)]
 
 
 def _inside(path: str) -> str:
@@ -83,40 +77,30 @@ def _inside(path: str) -> str:
     return without_query(path).rpartition("://")[2].lstrip("/")
 
 
-def _is_beside(path: str) -> bool:
-    return re.fullmatch(_BESIDE, PurePosixPath(path).name) is not None
-
-
-def _may_be_of_tool(system: Any, path: str) -> bool:
+def _may_be_of_tool(system: Any, path: str, place: Path) -> bool:
     """Return whether the first lines of a file are those of a tool's; other formats need the whole file."""
-    from tempfile import TemporaryDirectory
-
     from .tools import is_of_tool
 
-    name = PurePosixPath(_inside(path)).name
-    if not name.endswith(".jsonl"):
+    if place.suffix != ".jsonl":
         return True
-    with TemporaryDirectory() as folder:
-        head = Path(folder, name)
-        content: bytes = system.cat_file(path, start=0, end=_HEAD)
-        lines = content if len(content) < _HEAD else content[: content.rfind(b"\n") + 1]
-        head.write_bytes(lines)
-        return is_of_tool(head)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(system.cat_file(path, start=0, end=_HEAD))
+    return is_of_tool(place)
 
 
 def _files_beside(system: Any, path: str) -> list[str]:
+    """Return the totals of lm-eval beside a file, which name the model."""
     parent, _, _ = without_query(path).rpartition("/")
     try:
         listed: list[str] = system.ls(parent, detail=False)
     except Exception:  # of a server that lists nothing; each client has its own
         return []
-    return list(filter(_is_beside, listed))
+    return [one for one in listed if re.fullmatch(_BESIDE, PurePosixPath(one).name)]
 
 
-def _fetch(system: Any, path: str, folder: Path) -> None:
+def _fetch(system: Any, path: str, local: Path) -> None:
     from fsspec.callbacks import NoOpCallback, TqdmCallback
 
-    local = folder / _inside(path)
     local.parent.mkdir(parents=True, exist_ok=True)
     place: Any = system.resolve_path(path) if "hf" in system.protocol else None
     if hasattr(place, "repo_id"):

@@ -1,9 +1,6 @@
 """Responses of decision models, and the records that tools keep of them -> answers, each with what is true."""
 
-import gzip
-import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +26,6 @@ _BESIDE_OPTIONS = ("choice", "score", "confidence")  # with which probabilities 
 _OF_ANSWERS = (*_BESIDE_OPTIONS, *_YES, "probabilities")  # none of which a refusal has
 _FAILURES = ("error", "error_code")
 _DEPTH = 2  # of the fields that may hold a response
-_MARKS = (b"probabilit", b"noul", b"s1-record/1")  # what every file of answers has
-_FIRST = 1_000_000  # bytes of a file that tell what it is
-_BETWEEN = re.compile(r"[\s,\[]*")  # what is between records
 _SUM_TOLERANCE = 0.02  # of probabilities, which services round
 
 
@@ -72,27 +66,7 @@ def read_answers(file: Path, options: RunOptions) -> list[Answer]:
 
 def is_of_answers(file: Path) -> bool:
     """Return whether one of the first records of a file is an answer with its probabilities."""
-    try:
-        opened = gzip.open if file.suffix == ".gz" else open
-        with opened(file, "rb") as content:
-            start = content.read(_FIRST)
-        if not any(mark in start for mark in _MARKS):
-            return False
-        return any(map(_is_answered, _first_records(start.decode("utf-8-sig", "ignore"))))
-    except (ValueError, OSError, EOFError, LookupError, TypeError, AttributeError, RecursionError):
-        return False
-
-
-def _first_records(start: str) -> Iterator[Fields]:
-    """Yield the records that are whole at the start of a file: one after the other, or in a list."""
-    decoder = json.JSONDecoder()
-    position = 0
-    while between := _BETWEEN.match(start, position):
-        try:
-            record, position = decoder.raw_decode(start, between.end())
-        except ValueError:  # of what is cut
-            return
-        yield record
+    return any(map(_is_answered, parts.first_records(file)))
 
 
 def _is_answered(record: Fields) -> bool:

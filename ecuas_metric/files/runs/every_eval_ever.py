@@ -3,7 +3,6 @@
 A sample has a record for each epoch, and for each result of the evaluation that it counts in.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -126,12 +125,8 @@ def _confidences(run: Run, samples: Sequence[Fields], options: RunOptions) -> di
 
 
 def _is_of_samples(file: Path) -> bool:
-    """Return whether the first line of a file is a record."""
-    try:
-        with file.open(encoding="utf-8") as lines:
-            return dict(json.loads(next(lines))).keys() >= _NEEDED
-    except (ValueError, TypeError, OSError, StopIteration, RecursionError):
-        return False
+    """Return whether the first record of a file is one of a sample."""
+    return next(parts.first_records(file), {}).keys() >= _NEEDED
 
 
 EVERY_EVAL_EVER = Reader(_is_of_samples, _parts)

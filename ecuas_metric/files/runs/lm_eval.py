@@ -1,13 +1,11 @@
 """The samples of lm-evaluation-harness: ``lm_eval --log_samples --output_path DIR``."""
 
-import gzip
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -211,7 +209,9 @@ def _questions(file: Path, options: RunOptions) -> list[Question]:
     kept: list[Question] = []
     filters: list[str] = []
     left_out = _LARGE - options.holders
-    for number, row in _rows(file):
+    for number, row in parts.records_in(file):
+        if not row.keys() >= _NEEDED:
+            raise FileError(file, "lines_not_of_lm_eval", row=number)
         filters.append(str(row.get("filter", "none")))
         if options.filter in (None, filters[-1]):
             kept.append(parts.in_file(file, number, _question, number, row, left_out))
@@ -263,45 +263,9 @@ def _texts(row: Fields, number: int) -> list[str]:
 
 
 def _is_samples(file: Path) -> bool:
-    """Return whether the first line of a file is a sample, or the file is empty and named as samples."""
-    try:
-        return next(_rows(file), None) is not None or file.name.startswith("samples_")
-    except (ValueError, OSError, EOFError, RecursionError):
-        return False
-
-
-def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
-    """Yield the lines of a file, compressed or not, with their numbers; only a newline ends one.
-
-    An older file may be a list of rows instead.
-    """
-    if parts.starts_with(file, [b"["], size=1):
-        yield from enumerate(map(partial(_row_of, file), json.loads(file.read_text("utf-8"))), 1)
-        return
-    opened: Callable[..., IO[str]] = gzip.open if file.suffix == ".gz" else open
-    with opened(file, "rt", encoding="utf-8", newline="\n") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                if line.isspace():
-                    continue
-                advice = "" if line.endswith("\n") else "check_last_line"
-                raise FileError(
-                    file,
-                    "lines_not_json",
-                    row=number,
-                    got=str(error),
-                    advice=advice,
-                ) from None
-            yield number, _row_of(file, row, number)
-
-
-def _row_of(file: Path, row: object, number: int | None = None) -> Fields:
-    """Return a row; FileError if it is none of lm-eval."""
-    if not isinstance(row, dict) or not row.keys() >= _NEEDED:
-        raise FileError(file, "lines_not_of_lm_eval", row=number)
-    return row
+    """Return whether the first record of a file is a sample, or it has none and is named as samples."""
+    first = next(parts.first_records(file), None)
+    return file.name.startswith("samples_") if first is None else first.keys() >= _NEEDED
 
 
 _TOOL = Tool(

@@ -1,6 +1,7 @@
 """A part of a run: one system on one task, its samples as columns; and what the readers of all tools share."""
 
 import gzip
+import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,8 @@ Fields = Mapping[str, Any]  # of JSON
 Column = Sequence[Any]  # None where there is no value
 T = TypeVar("T")
 R = TypeVar("R", bound="Run")
+_FIRST = 100_000  # bytes of a file that tell what it is
+_BETWEEN = re.compile(r"[\s,\[]*")  # what is between records
 FEW = 10  # samples of which all may be alike by chance
 # of the values of a role
 _KINDS: dict[str, Any] = {"confidence": (int, float, str, NoneType), "weight": (int, float)}
@@ -297,18 +300,40 @@ def refuse_two(first: Run, second: Run, rule: str = "several_runs") -> None:
 
 def records_in(file: Path) -> Iterator[tuple[int, Fields]]:
     """Yield the JSON objects of a file, lines or a list, compressed or not, each with its number."""
-    content = file.read_bytes()
+    for line, document in _documents_in(file):
+        records = enumerate(document, 1) if isinstance(document, list) else [(line, document)]
+        for number, record in records:
+            if not isinstance(record, Mapping):
+                raise FileError(file, "must hold JSON objects", row=number)
+            yield number, record
+
+
+def _documents_in(file: Path) -> Iterator[tuple[int, object]]:
     try:
-        text = gzip.decompress(content) if file.suffix == ".gz" else content
-        documents = list(parse_documents(text.decode("utf-8-sig")))
-    except ValueError as error:
+        with _opened(file) as content:
+            yield from parse_documents(content.read().decode("utf-8-sig"))
+    except (ValueError, OSError, EOFError) as error:
         raise FileError(file, "unreadable", reason=str(error).rstrip(".")) from None
-    if len(documents) == 1 and isinstance(documents[0][1], list):
-        documents = list(enumerate(documents[0][1], 1))
-    for number, record in documents:
-        if not isinstance(record, Mapping):
-            raise FileError(file, "must hold JSON objects", row=number)
-        yield number, record
+
+
+def first_records(file: Path) -> Iterator[Fields]:
+    """Yield the JSON objects that are whole at the start of a file, one after the other or in a list."""
+    decoder = json.JSONDecoder()
+    position = 0
+    try:
+        with _opened(file) as content:
+            start = (content.read(_FIRST) + content.readline()).decode("utf-8-sig", "ignore")
+        while between := _BETWEEN.match(start, position):
+            record, position = decoder.raw_decode(start, between.end())
+            if isinstance(record, Mapping):
+                yield record
+    except (ValueError, OSError, EOFError, RecursionError):  # of what is cut, or no JSON
+        return
+
+
+def _opened(file: Path) -> IO[bytes]:
+    opened: Any = gzip.open if file.suffix == ".gz" else open
+    return cast(IO[bytes], opened(file, "rb"))
 
 
 def in_file(

@@ -12,7 +12,7 @@ from ..recipe import Reading
 from ..submissions import Submission, make_submissions
 from ..values import Sheet
 from . import RUN_FIELDS, RunOptions, may_be_run
-from .addresses import copied
+from .addresses import read_copy
 from .parts import RunPart, names_of, pool_tasks, tell_apart
 
 _RUN_PARTS = {
@@ -26,7 +26,7 @@ def read_run(
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
     if is_address(path):
-        return _read_at_address(str(path), reading, run)
+        return read_copy(str(path), lambda place: read_run(place, reading, run))
     if not may_be_run(path):
         return None
     from .tools import read_parts
@@ -52,22 +52,6 @@ def _refuse_columns_of_tables(path: str | Path, reading: Reading) -> None:
         name = reading.columns.get(role, choices[0])
         if name not in choices:
             raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
-
-
-def _read_at_address(
-    address: str, reading: Reading, run: RunOptions | None
-) -> list[Submission] | None:
-    with copied(address) as copy:
-        if copy is None:
-            return None
-        systems = read_run(copy.place, reading, run)
-        if systems is None:
-            return None
-        sources = [copy.address_of(one.recipe.source) for one in systems]
-    return [
-        replace(one, recipe=replace(one.recipe, source=source))
-        for one, source in zip(systems, sources, strict=True)
-    ]
 
 
 def _systems_of_run(

@@ -184,7 +184,7 @@ IN_WORDS = {"filtered_resps": ["Paris"], "exact_match": 1.0}
 UNUSABLE = [  # what writes a run, its samples, and the error
     (written, "", "holds no samples. Was the run interrupted?"),
     (written, json.dumps(LINE) + "\n{}\n", "must hold samples of lm-eval in each line"),
-    (written, json.dumps(LINE) + "\n" + json.dumps(LINE)[:30], "must be JSON in each line; got Unterminated string"),
+    (written, json.dumps(LINE) + "\n" + json.dumps(LINE)[:30], "the file ends within what begins in row 2"),
     *((written, [LINE | change, LINE], error) for change, error in (
         ({"filtered_resps": [*[["-1", "False"]] * 3, ["nan", "False"]]}, "but not for all in row 1."),
         ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
