@@ -117,6 +117,19 @@ class InputError(ValueError):
         reworded.advice = words.get(self.advice, self.advice)
         return reworded
 
+    def in_file(
+        self,
+        file: object,
+        *,
+        column: str | None = None,
+        row: int | None = None,
+        argument: str = "",
+    ) -> FileError:
+        """Return the same error about a file, and a place in it."""
+        located = FileError(file, self.rule)
+        vars(located).update(vars(self), column=column, row=row, argument=argument)
+        return located
+
     def render(self, words: Words) -> str:
         """Return the message, one line, in the words of an interface."""
         fields = self.sentence_fields()

@@ -23,7 +23,7 @@ from .cells import (
     parse_cells,
     read_names,
 )
-from .recipe import COLUMNS_SHOWN, FORMS, HEAD, OTHER_ROLES, source_column
+from .recipe import COLUMNS_SHOWN, FORM_ROLES, FORMS, HEAD, OTHER_ROLES, source_column
 from .values import (
     TEXT,
     Sheet,
@@ -47,7 +47,6 @@ _MOST_COUNTED = 1000  # distinct texts up to which they are counted
 _ROWS = 1000  # that decide the type of a column
 _MOST_CLASSES = 50
 _DEEPEST = 10  # of nested objects
-_FORM_ROLES = {role for roles in FORMS.values() for role in roles}
 _NOT_IN_FLAGS = re.compile(rf"[\"+\r\n]|  |{OTHER_ROLES.pattern}")
 _ANY = "NAME"
 
@@ -228,7 +227,7 @@ def ways_to_read(
 
 def _fits_user_roles(way: Way, user_roles: Collection[str]) -> bool:
     """Return whether one form of input has all roles of a way and of the user."""
-    roles = (way.columns.keys() | user_roles) & _FORM_ROLES
+    roles = (way.columns.keys() | user_roles) & FORM_ROLES
     return bool(way.columns) and any(roles <= set(form) for form in FORMS.values())
 
 

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TypeGuard, TypeVar
 
 from ..errors import InputError
-from .recipe import FORMS, NAMES
+from .recipe import FORM_ROLES, NAMES
 from .values import value_by_path
 
 Object = dict[str, object]  # of JSON
@@ -19,7 +19,7 @@ _T = TypeVar("_T", bound=Sized)
 _SPACE = re.compile(r"\s*")
 _CLOSING = re.compile(r"[,\]}]")  # where none follows an error, the document is cut off
 # names of columns, of which each row has its own value
-_ROW_NAMES = {name for roles in FORMS.values() for role in roles for name in NAMES[role]}
+_ROW_NAMES = {name for role in FORM_ROLES for name in NAMES[role]}
 _LONGEST = 40  # characters of a value in an error
 
 

@@ -120,8 +120,7 @@ def read_sheet(
     except (FileError, MemoryError):
         raise
     except InputError as error:
-        fields = {"got": error.got, "advice": error.advice, **error.fields}
-        raise FileError(path, error.rule, **fields) from None
+        raise error.in_file(path) from None
     except (FileNotFoundError, ImportError) as error:
         raise unreached_error(path, error) from None
     except Exception as error:  # what parsers raise on broken content is beyond listing

@@ -35,6 +35,7 @@ from .cells import (
 from .recipe import (
     COLUMNS_SHOWN,
     FILE_ROLES,
+    FORM_ROLES,
     FORMS,
     HEAD,
     NAMES,
@@ -61,8 +62,7 @@ from .values import (
     to_texts,
 )
 
-_FORM_ROLES = {role for roles in FORMS.values() for role in roles}
-_NAMED_ROLES = {role for role in _FORM_ROLES if NAMES[role]}  # that names of columns can give
+_NAMED_ROLES = {role for role in FORM_ROLES if NAMES[role]}  # that names of columns can give
 _ROLE_NAMES = {name for names in NAMES.values() for name in names if not NUMBERED.fullmatch(name)}
 _NO_NAME = re.compile(
     rf"-?[\d.,]+|{UNNAMED}.*|[{{\[].*"
@@ -86,10 +86,11 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     column_roles.assign_by_names()
     if reading.are_verdicts:
         column_roles.use_judge_as_truth()
-    form = column_roles.form(_FORM_ROLES & set(reading.columns))
+    form = column_roles.form(FORM_ROLES & set(reading.columns))
     column_roles.require_one_column(form)
     _refuse_idle(reading, form)
     used = column_roles.used_columns(form)
+    head = min(len(sheet.rows), HEAD)
     classes = labels if form in ("posteriors", "positive") else None
     if form == "posteriors":
         column_roles.require_all_classes()
@@ -104,7 +105,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
             *sheet.beside,
             *column_roles.unused_columns(used),
         ),  # a line shows only the first of them
-        head=min(len(sheet.rows), HEAD) if min(len(sheet.rows), HEAD) < rows else 0,
+        head=head if head < rows else 0,
         classes=classes,
         scale=reading.scale,
         correct_from=reading.correct_from,
@@ -171,8 +172,6 @@ class _ColumnRoles:
     def assign(self, columns: Mapping[str, str]) -> None:
         """Assign the roles that the user named."""
         for role, text in columns.items():
-            if not isinstance(text, str):
-                raise InputError("columns", "side_by_side", value=role, advice="score_in_memory")
             if role not in FILE_ROLES:
                 self.roles[role] = self._user_columns(role, text.strip())
                 self.user_roles.append(role)
@@ -260,7 +259,7 @@ class _ColumnRoles:
 
     def used_columns(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of further roles such as ids and weights."""
-        left_out = _FORM_ROLES | (self._list_idle_roles(form) - set(self.user_roles))
+        left_out = FORM_ROLES | (self._list_idle_roles(form) - set(self.user_roles))
         beside = [role for role, names in self.roles.items() if names and role not in left_out]
         used = {role: tuple(self.roles[role]) for role in (*FORMS[form], *beside)}
         ids = used.get("id", ())
@@ -459,7 +458,7 @@ class _ColumnRoles:
         ]
         if not forms:
             return self._error("roles_do_not_fit", roles=sorted(user_roles))
-        present = {role for role in _FORM_ROLES if self.roles[role]}
+        present = {role for role in FORM_ROLES if self.roles[role]}
         lacking = min((needed - present for needed in forms), key=len)
         return self._lacking_error(lacking, sorted(present))
 
@@ -494,7 +493,7 @@ class _ColumnRoles:
     def _unambiguous_roles(self) -> dict[str, list[str]]:
         """Return the columns of the roles of forms, without roles for which there are several candidates."""
         return {
-            role: self.roles[role] for role in _FORM_ROLES if len(self.candidates.get(role, "")) < 2
+            role: self.roles[role] for role in FORM_ROLES if len(self.candidates.get(role, "")) < 2
         }
 
     def _error(self, rule: str, **fields: Any) -> FileError:

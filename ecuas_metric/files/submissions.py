@@ -211,10 +211,9 @@ def add_location(
     if column is not None and error.index is not None:
         place = error.index if isinstance(error.index, int) else error.index[0]
         row = int(rows[place])
-    file_error = FileError(file, error.rule, column=column, row=row)
-    vars(file_error).update(vars(error))
-    file_error.advice = _FILE_ADVICE.get(error.advice, error.advice)
-    return file_error
+    located = error.in_file(file, column=column, row=row, argument=error.argument)
+    located.advice = _FILE_ADVICE.get(error.advice, error.advice)
+    return located
 
 
 def make_submissions(

@@ -346,9 +346,7 @@ def in_file(
     try:
         return read(*values)
     except InputError as error:
-        raise FileError(
-            file, error.rule, row=row, got=error.got, advice=error.advice, **error.fields
-        ) from None
+        raise error.in_file(file, row=row) from None
 
 
 def true_choice(target: object, choices: Sequence[str]) -> int:

@@ -100,7 +100,7 @@ def _log_posteriors(
         return parts.log_posteriors(scores)
     except InputError as error:
         row = questions[error.index].row  # type: ignore[index]
-        raise FileError(file, error.rule, row=row) from None
+        raise error.in_file(file, row=row) from None
 
 
 def _part_in_words(
