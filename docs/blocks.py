@@ -1,5 +1,6 @@
 """Write what pages show of the code: tables, results, what commands print, and pictures: `make reference`."""
 
+import argparse
 import contextlib
 import doctest
 import io
@@ -8,7 +9,7 @@ import re
 import shlex
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import ecuas_metric
@@ -225,8 +226,9 @@ TABLES: dict[str, Callable[[], Rows]] = {  # by the marks between which they sta
 }
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Write every page whose text follows from the code."""
+    argparse.ArgumentParser(prog="python -m docs.blocks", description=__doc__).parse_args(argv)
     for page in WITH_TABLES:
         page.write_text(page_with_tables(page), encoding="utf-8")
     text, picture = readme_and_picture()

@@ -211,6 +211,14 @@ def test_tables_are_up_to_date(page):
     assert page.read_text() == blocks.page_with_tables(page)
 
 
+def test_the_writer_of_pages_explains_itself_and_refuses_what_it_does_not_take(capsys):
+    with pytest.raises(SystemExit, match="^0$"):
+        blocks.main(["--help"])
+    assert "make reference" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="^2$"):
+        blocks.main(["README.md"])
+
+
 def recipe(name):
     """Return the code under a bold name of the recipes, and what its comments say that it prints."""
     section = (ROOT / "docs/python.md").read_text().split("## Recipes")[1].split("\n## ")[0]
