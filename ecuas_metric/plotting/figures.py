@@ -53,8 +53,9 @@ Style = dict[str, Any]  # what matplotlib takes
 REFERENCE: Style = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
 CONTEXT: Style = {"color": "0.8", "linewidth": 0.6, "zorder": 1}
 _LEGEND: Style = {"frameon": False, "fontsize": "small"}
-MOST_WITHIN = 4  # names of a legend within a panel
-LETTERS = 100  # of a legend's line, each name with 8 for its mark
+LETTERS = 17  # of a legend, in an inch
+MARK_LETTERS = 8  # the room of a mark beside its name
+LEGEND_LINE = 0.2  # inches
 _ALONE: Style = {"color": COLORS[0], "linewidth": 1.6}
 _SHADE: Style = {"alpha": 0.18, "linewidth": 0}
 FEW_SAMPLES = 5  # samples of a bin, below which its accuracy is hardly informative
@@ -105,19 +106,19 @@ def reject_cost_figure(systems: Mapping[str, System], *, ax: Axes | None = None)
     """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all."""
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
     lines = {name: _cost_line(systems[name], curve) for name, curve in curves.items()}
-    figure, grid = _draw_lines(lines, "reject cost", "expected cost", ax)
+    end = max(float(curve.reject_cost[-1]) for curve in curves.values())
+    xlabel = f"reject cost\n(above {end:.3g} nothing is rejected)"
+    figure, grid = _draw_lines(lines, xlabel, "expected cost", ax)
     styled = zip(curves.values(), _styles(len(curves)), strict=True)
     for i, (curve, style) in enumerate(styled):
         dotted = style | {"linestyle": ":", "linewidth": 1}
         grid[i % len(grid)].plot(curve.reject_cost, curve.accept_all, **dotted)
-    reject_costs = [curve.reject_cost for curve in curves.values()]
-    widest = max(reject_costs, key=lambda at: float(at[-1]))
     largest = [float(curve.accept_all.max()) for curve in curves.values()]
     top = max([*largest, *(line.top for line in lines.values())])
     for axes in grid:
-        axes.plot(widest, widest, linestyle="--", label="reject all", **REFERENCE)
+        axes.plot([0, end], [0, end], linestyle="--", label="reject all", **REFERENCE)
         axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
-        axes.set(xlim=(0, widest[-1]), ylim=(0, 1.04 * top))
+        axes.set(xlim=(0, end), ylim=(0, 1.04 * top))
     _legend(figure, grid, systems, is_ours=ax is None)
     return figure
 
@@ -150,7 +151,7 @@ def reliability_figure(systems: Mapping[str, System], *, ax: Axes | None = None)
     width = 3.2 if len(systems) == columns else 2.6
     count = 2 * rows * columns
     ratios = (3, 1) * rows
-    figure, grid = panels(count, columns, width=width, height=1.8, margin=0.6, ratios=ratios)
+    figure, grid = panels(count, columns, width=width, height=1.8, margin=0.4, ratios=ratios)
     places = np.reshape(np.array(grid), (rows, 2, columns))
     upper = places[:, 0].ravel()
     lower = places[:, 1].ravel()
@@ -256,6 +257,8 @@ def _draw_lines(
         _require_few(lines)
     if len(curves) <= MAX_TOGETHER:
         figure, grid = panels(1) if ax is None else (figure_of(ax), [ax])
+        if ax is None:  # the legend stands below, where a line is as wide as the figure
+            names = list(short_names(lines, longest=_letters(figure)).values())
         for name, line, style in zip(names, curves, _styles(len(curves)), strict=True):
             _draw(grid[0], line, style | {"label": label(name)})
         grid[0].set(xlabel=xlabel, ylabel=ylabel)
@@ -308,18 +311,12 @@ def _styles(count: int) -> list[Style]:
 def _legend(
     figure: Figure, grid: list[Axes], systems: Mapping[str, System], *, is_ours: bool = True
 ) -> None:
-    """Label the lines of one panel, or once what is in all panels, and the bands; a figure of ours may grow."""
+    """Label the lines and the bands: below the panels of a figure of ours, within axes of the caller's."""
     _band_handle(grid[0], systems)
-    handles, names = grid[0].get_legend_handles_labels()
-    if len(grid) > 1:
-        legend_below(figure, handles)
-    elif len(names) <= MOST_WITHIN or not is_ours:
+    if is_ours:
+        legend_below(figure, grid[0].get_legend_handles_labels()[0])
+    else:
         grid[0].legend(**_LEGEND)
-    else:  # below a panel whose lines it would cover
-        columns = min(3, LETTERS // (max(map(len, names)) + 8)) or 1
-        rows = -(-len(names) // columns)
-        figure.set_figheight(figure.get_figheight() + 0.2 * rows)
-        figure.legend(handles, names, loc="outside lower center", ncols=columns, **_LEGEND)
 
 
 def _band_handle(
@@ -444,7 +441,7 @@ def columns_for(count: int) -> int:
 def _tiles(names: Sequence[str], xlabel: str, ylabel: str) -> Panels:
     """Return a figure with a small panel for each name; those that are leftmost or have none below have labels."""
     columns = columns_for(len(names))
-    figure, grid = panels(len(names), columns, width=2.6, height=2.1, margin=0.6)
+    figure, grid = panels(len(names), columns, width=2.6, height=2.1, margin=0.4)
     for i, (axes, name) in enumerate(zip(grid, names, strict=True)):
         axes.set_title(label(name), fontsize="small")
         axes.tick_params(labelsize="small")
@@ -461,8 +458,18 @@ def label(name: str) -> str:
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
-    """Show one legend for all panels, below them."""
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), **_LEGEND)
+    """Show one legend for all panels, below them, for which the figure grows."""
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    most = max(1, _letters(figure, marks=0) // (longest + MARK_LETTERS))
+    rows = -(-len(handles) // most)
+    figure.set_figheight(figure.get_figheight() + LEGEND_LINE * rows)
+    columns = -(-len(handles) // rows)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, **_LEGEND)
+
+
+def _letters(figure: Figure, *, marks: int = 1) -> int:
+    """Return how many letters a line of a figure's legend has room for, beside so many marks."""
+    return int(LETTERS * figure.get_figwidth()) - MARK_LETTERS * marks
 
 
 def save(
@@ -574,7 +581,7 @@ def forest_figure(
     height = 1.2 + 0.2 * max(len(panel.bars) for panel in drawn)
     alike = len({tuple(bar.name for bar in panel.bars) for panel in drawn}) == 1
     width = 3.6 if alike else 4.4
-    figure, grid = panels(len(drawn), columns, width=width, height=height, margin=0.9)
+    figure, grid = panels(len(drawn), columns, width=width, height=height, margin=0.7)
     for i, (axes, panel) in enumerate(zip(grid, drawn, strict=True)):
         _draw_differences(axes, panel, are_named=not alike or i % columns == 0)
     lines = f"{100 * level:.10g}% intervals that hold for all differences together"

@@ -1,6 +1,9 @@
+import io
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
 from ecuas_metric import InputError, make_report, score_frame
 from ecuas_metric.notebook.plots import PLOTS
@@ -25,8 +28,8 @@ def test_axes_of_the_callers_show_the_lines_of_a_figure(rng, kind):
 def test_a_figure_is_a_picture_for_notebooks_of_the_size_that_it_has(rng):
     figure = made(rng, ["a"])["a"].plot()
     content, size = figure._repr_png_()
-    assert content.startswith(b"\x89PNG")
-    assert size == {"width": 590, "height": 360}
+    with Image.open(io.BytesIO(content)) as picture:  # of 150 dots an inch
+        assert tuple(1.5 * length for length in size.values()) == picture.size
 
 
 @pytest.mark.long

@@ -86,15 +86,25 @@ def test_panels_have_room_whatever_their_number(count, systems, recwarn):
     assert not recwarn.list
 
 
-@pytest.mark.parametrize("length", [1, 30, 120])
-def test_a_legend_of_many_names_covers_no_line(length, systems):
-    figure = CURVES[0](
-        {f"{i}{'n' * length}": system for i, system in enumerate(systems.values()) if i < 5}
-    )
+@pytest.mark.parametrize("count", [1, 2, 4, 6])
+@pytest.mark.parametrize("draw", CURVES)
+def test_a_legend_covers_no_line_and_shows_names_of_60_letters_whole(draw, count, systems):
+    names = [f"{i} {'meta-llama/Llama-3.3-70B-Instruct few-shot ' * 2}"[:60] for i in range(count)]
+    figure = draw(dict(zip(names, systems.values(), strict=False)))
     figure.draw_without_rendering()
     (legend,) = figure.legends
-    assert legend.get_window_extent().y1 <= figure.axes[0].get_tightbbox().y0
-    assert legend.get_window_extent().y0 >= 0
+    assert names == [text.get_text() for text in legend.texts][:count]
+    extent = legend.get_window_extent()
+    assert extent.y1 <= figure.axes[0].get_tightbbox().y0
+    assert extent.y0 >= 0
+    assert 0 <= extent.x0 < extent.x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize(("num_classes", "end"), [(10, 0.9), (np.inf, 1)])
+def test_the_axis_of_reject_costs_says_why_it_ends(num_classes, end, rng):
+    (axes,) = reject_cost_figure({"a": answering(rng, num_classes=num_classes)}).axes
+    assert axes.get_xlabel() == f"reject cost\n(above {end} nothing is rejected)"
+    assert axes.get_xlim() == (0, end)
 
 
 def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
@@ -117,7 +127,7 @@ def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
 def test_names_are_shown_as_they_are_and_files_are_written_reproducibly(systems, tmp_path):
     named = dict(zip(("a$b^$", "_base"), systems.values(), strict=False))
     drawn = risk_coverage_figure(named), risk_coverage_figure(named)
-    texts = [text.get_text() for text in drawn[0].axes[0].get_legend().texts]
+    texts = [text.get_text() for text in drawn[0].legends[0].texts]
     assert [text.replace("\\", "").replace("\u200b", "") for text in texts] == list(named)
     first, second = (
         figures.save(figure, tmp_path / str(k) / "figure") for k, figure in enumerate(drawn)
