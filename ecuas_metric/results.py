@@ -546,7 +546,7 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
     return (
         Note(
             "mistakes_at_epsilon",
-            {"share": share},
+            {"share": share, "floor": system.options.floor},
             "Are the confidences rounded? Then go by a larger n, such as 1.",
         ),
     )

@@ -385,18 +385,35 @@ def report_grid(
 
 
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:
-    """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
+    """Say what ECUAS_n is based on, what confidences are to be better than, and which metrics the table leaves out."""
+    hints = [_base_of_ecuas(report, shown)]
     if are_few(report):
         numbers = numbers_to_beat(report.results, shown)
-        hints = [f"{NUMBER_TO_BEAT}: {numbers}"] if numbers else []
+        hints += [f"{NUMBER_TO_BEAT}: {numbers}"] if numbers else []
     else:
-        hints = [not_beaten(report.results, shown)]
+        hints.append(not_beaten(report.results, shown))
     left_out = [
         short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown
     ]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
     return list(filter(None, hints))
+
+
+def _base_of_ecuas(report: Report, shown: Iterable[Key]) -> str:
+    """Say over which reject costs ECUAS_n is taken, and of how many classes; nothing where systems differ in these."""
+    bases = {
+        (one.basis.max_uncertainty, one.basis.num_classes, one.basis.cost)
+        for one in report.results.values()
+    }
+    largest, num_classes, cost = bases.pop()
+    if bases or largest is None or not any(key.entry is ECUAS_N for key in shown):
+        return ""
+    why = "of these costs"
+    if cost == "zero_one" and num_classes is not None:
+        of_text = "of free text, K = inf (of K choices: --num-classes K)"
+        why = of_text if math.isinf(num_classes) else f"of K = {num_classes:g} classes"
+    return f"reject costs of ECUAS_n: 0 to {largest:.3g}, {why}"
 
 
 def are_few(report: Report) -> bool:
@@ -438,7 +455,7 @@ def numbers_to_beat(
             is_worse = round(value, DIGITS) > round(anchor, DIGITS)
             name_of_metric = short_title(key)
             if are_beaten:
-                mark = " (not beaten)" if is_worse else ""
+                mark = f" (not beaten by {value:.{DIGITS}f})" if is_worse else ""
                 numbers.append(f"{name_of_metric} {anchor:.{DIGITS}f}{mark}")
             elif is_worse:
                 numbers.append(f"{name_of_metric} {value:.{DIGITS}f} against {anchor:.{DIGITS}f}")

@@ -58,7 +58,7 @@ def _useful_range(name: str, system: System) -> str:
     gaps = f" (but for {missing:.1%} of the costs in between)" if missing else ""
     return (
         f"Users of {name} to whom a rejection costs {costs} of a mistake{gaps} do better by using its confidences than "
-        "by accepting or rejecting everything."
+        "by accepting or rejecting everything; others do not."
     )
 
 

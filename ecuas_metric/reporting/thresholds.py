@@ -20,8 +20,8 @@ from .tables import Cell, Grid, Record, with_nulls
 
 LEGEND = (
     "coverage: share of the answers that are accepted; risk: their mean cost",
-    "expected cost: mean cost of all answers, of which a rejected one costs the reject cost; those at other reject "
-    "costs do not compare",
+    "expected cost: mean cost of all answers, of which a rejected one costs the reject cost (compare systems by it at "
+    "one reject cost only)",
 )
 DECIMALS = 14  # of uncertainties and the reject costs that they are, without what floats add to 1 minus a confidence
 UNCERTIFIED = "none; "  # begins the reason why there is no reject cost

@@ -429,8 +429,11 @@ class _View:
             results = compute_results(plain, only=[key, Key(ERROR_RATE.name)])
             anchor = anchors_at_one_confidence(results, [key]).get(key, math.inf)
             if round(results.estimates[key].value, DIGITS) > round(anchor, DIGITS):
-                harmful.append(f"{name}'s confidences do harm (one for all: {anchor:.{DIGITS}f})")
-        return [f"{few_of(harmful)}; try --calibrate affine"] if harmful else []
+                harmful.append(f"{name} ({anchor:.{DIGITS}f})")
+        if not harmful:
+            return []
+        what = "Cheaper with its accuracy as every confidence"
+        return [f"{what}: {few_of(harmful)}; try --calibrate affine"]
 
     def _reading_sentence(self) -> str:
         """Return the sentence on how files were read, and how samples were paired."""

@@ -166,6 +166,14 @@ def test_a_table_shows_the_main_metrics_and_names_the_others(submissions):
     assert all(str(key) in record for key in report.keys for record in report_records(report))
 
 
+def test_systems_of_different_k_share_no_base():
+    of_two, of_text = (
+        confidence_system([1, 0, 1], [0.9, 0.6, 0.8], num_classes=k) for k in (2, None)
+    )
+    hints = report_grid(make_report({"two": of_two, "text": of_text})).hints
+    assert not any(hint.startswith("reject costs") for hint in hints)
+
+
 @pytest.mark.parametrize("num_classes", [None, 2, 4])
 def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_classes, rng):
     correct = (rng.random(80) < 0.7).astype(float)
@@ -180,19 +188,22 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
     losing = [key for key in names if values[key] >= constant[key] - 1e-12]
     texts = []
     for key, name in names.items():
-        mark = " (not beaten)" if key in losing else ""
+        mark = f" (not beaten by {values[key]:.3f})" if key in losing else ""
         texts.append(f"{name} {constant[key]:.3f}{mark}")
     text = ", ".join(texts)
     hint = f"number to beat (that of the same answers, all with confidence 1 - ER): {text}"
-    assert report_grid(make_report([system])).hints == [hint]
-    both = report_grid(make_report({"a": system, "b": system})).hints[0]
+    of_text = "of free text, K = inf (of K choices: --num-classes K)"
+    of_classes = f"of K = {num_classes} classes" if num_classes else of_text
+    base = f"reject costs of ECUAS_n: 0 to {1 - least:g}, {of_classes}"
+    assert report_grid(make_report([system])).hints == [base, hint]
+    both = report_grid(make_report({"a": system, "b": system})).hints[1]
     assert (
         both
         == f"number to beat (that of the same answers, all with confidence 1 - ER): a {text}; b {text}"
     )
     perfect = confidence_system(correct, correct, **options)
     many = {"a": system, "b": perfect, "c": perfect, "d": perfect}
-    (only,) = report_grid(make_report(many)).hints
+    (_, only) = report_grid(make_report(many)).hints
     lost = ", ".join(
         f"{names[key]} {values[key]:.3f} against {constant[key]:.3f}" for key in losing
     )
@@ -200,12 +211,12 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
         only
         == f"not below the number to beat (that of the same answers, all with confidence 1 - ER): a {lost}"
     )
-    assert not report_grid(make_report([perfect] * 4)).hints
+    assert report_grid(make_report([perfect] * 4)).hints == [base]
     for change in (0, 1e-9, -1e-9):
         system_of_one = confidence_system(correct, np.full(80, share + change), **options)
-        (said,) = report_grid(make_report([system_of_one])).hints
+        (_, said) = report_grid(make_report([system_of_one])).hints
         assert "not beaten" not in said
-        assert not report_grid(make_report([system_of_one] * 4)).hints
+        assert report_grid(make_report([system_of_one] * 4)).hints == [base]
 
 
 @pytest.mark.parametrize(
