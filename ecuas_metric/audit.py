@@ -114,7 +114,7 @@ class Audit:
             fields = {"count": self.fewer, "few": FEWEST, "of_order": FEWEST_OF_ORDER}
             notes += note_on("judge_not_used", alone, **fields) + by_people.notes
         ordered = {key: estimates[key] for key in keys if key in estimates}
-        return Results(ordered, (*system.notes, *notes), system.basis)
+        return Results(ordered, (*system.notes, *notes), system.basis, system)
 
     def _estimates(self, system: System, values: Values) -> dict[Key, Estimate]:
         """Return values with their intervals, if there is a level."""

@@ -25,13 +25,14 @@ class Drawn(Shown):
 
     __slots__ = ()
 
-    def plot(self, kind: str = "reject_cost", *, ax: Axes | None = None) -> Figure | Axes:
-        """Draw curves of the systems.
+    def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Figure | Axes:
+        """Draw curves of the systems; of plans, how many samples each difference takes.
 
         Parameters
         ----------
         kind : {"reject_cost", "order", "risk_coverage", "reliability"}, default "reject_cost"
-            Expected cost against reject cost, ECUAS_n against n, risk against coverage, or accuracy against confidence.
+            Expected cost against reject cost, ECUAS_n against n, risk against coverage, or accuracy against confidence
+            (not of sums over rows, which do not have it). Plans have one kind, "samples".
         ax : matplotlib Axes, optional
             Where to draw the curves, of at most six systems.
 

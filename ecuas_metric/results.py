@@ -19,7 +19,7 @@ from .decisions import (
     make_decisions,
     select_rows,
 )
-from .display import Drawn, Shown
+from .display import Drawn
 from .errors import InputError, Note
 from .groups import Groups, tie_groups
 from .inputs import (
@@ -159,7 +159,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Results(Shown):
+class Results(Drawn):
     """All numbers of a system, with notes for the reader and what the numbers depend on.
 
     Attributes
@@ -168,6 +168,8 @@ class Results(Shown):
     notes : tuple of Note
     basis : Basis
         What the numbers depend on; its text is their signature.
+    system : System or None
+        What they are of, which `plot` draws; None of averages.
 
     Examples
     --------
@@ -180,6 +182,7 @@ class Results(Shown):
     estimates: dict[Key, Estimate]
     notes: tuple[Note, ...]
     basis: Basis
+    system: System | None = None
 
     def flat(self) -> dict[str, float]:
         """Return plain floats under plain keys; the limits of intervals are ``{key}_low`` and ``{key}_high``."""
@@ -351,7 +354,7 @@ def compute_results(
     estimates = {}
     for key, value in values.items():
         estimates[key] = Estimate(value, *limits.get(key, ()))
-    return Results(estimates, notes, system.basis)
+    return Results(estimates, notes, system.basis, system)
 
 
 def value_keys(decisions: Decisions, options: Options) -> list[Key]:

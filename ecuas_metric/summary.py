@@ -15,7 +15,7 @@ from .abstentions import answered_count, answered_groups, note_abstentions
 from .basis import REJECTIONS, Basis, Digest, Purpose, why_not_comparable
 from .calibration import squared_weights
 from .decisions import Decisions, confidence_from_uncertainty, one_sample_per_class, select_rows
-from .display import Shown
+from .display import Drawn
 from .errors import UNLABELLED, InputError, Note, unlabelled_fields
 from .groups import Groups, join_groups, ratio, run_starts, sum_samples
 from .inputs import Floats, Ints, Limits, hard_predictions_note, inner, note_hard_predictions
@@ -158,7 +158,7 @@ class SummaryResults(Results):
         return values
 
 
-class SystemResults(dict[str, SummaryResults], Shown):
+class SystemResults(dict[str, SummaryResults], Drawn):
     """The results of several systems, by their names.
 
     Examples
@@ -492,7 +492,8 @@ def results_of(
     estimates = {
         key: _estimate(key, value, inference, bounds.get(key)) for key, value in values.items()
     }
-    return SummaryResults(estimates, notes + inference.notes, _summary_basis(summary, options))
+    basis = _summary_basis(summary, options)
+    return SummaryResults(estimates, notes + inference.notes, basis, system)
 
 
 def _requested_keys(summary: Summary, options: Options, only: Iterable[Key] | None) -> list[Key]:

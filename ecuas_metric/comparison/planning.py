@@ -14,7 +14,7 @@ import numpy as np
 
 from ..audit import FEWEST, AuditedNumber, infer_audits, known_numbers, refuse_audit
 from ..decisions import one_right_one_wrong
-from ..display import Shown
+from ..display import Drawn
 from ..errors import InputError
 from ..inference import Inference, Moments, infer
 from ..inputs import Floats
@@ -94,7 +94,7 @@ class Plan:
     needed_high: int | None = None
 
 
-class Plans(list[Plan], Shown):
+class Plans(list[Plan], Drawn):
     """Plans of a comparison by each metric, for one power and one level of the test.
 
     Examples

@@ -340,7 +340,8 @@ def _line(system: System) -> tuple[Floats, Floats]:
 
 @view_of.register
 def _view_of_systems(results: SystemResults) -> View:
-    return view_of(report_of(results))
+    systems = {name: one.system for name, one in results.items() if one.system is not None}
+    return view_of(replace(report_of(results), systems=systems))
 
 
 @view_of.register
@@ -356,12 +357,13 @@ def _view_of_results(results: Results) -> View:
         rows.append([text(title(key)), f"<b>{value}</b>", limits, text(meaning)])
     size = results.basis.num_samples
     above = [f"{size:,} samples."] if size else []
+    curves = [] if results.system is None else [ALL_CURVES]
     return View(
         sentences=above,
         header=["metric", "value", "interval", "what it is"],
         rows=rows,
         left=[3],
-        below=["↓ lower is better, ↑ higher", ALL_NUMBERS],
+        below=["↓ lower is better, ↑ higher", ALL_NUMBERS, *curves],
         folded=_folded_notes([("", note) for note in results.notes]),
     )
 
@@ -390,7 +392,7 @@ def _view_of_plans(plans: Plans) -> View:
         return View(sentences=["No metric of these can be planned."])
     grid = plan_grid(plans, planned=plans.planned, power=plans.power, alpha=plans.alpha)
     view = view_of_grid(grid)
-    return replace(view, below=[*view.below, ALL_NUMBERS])
+    return replace(view, below=[*view.below, ALL_NUMBERS, "<code>.plot()</code> the last column"])
 
 
 @view_of.register

@@ -595,6 +595,27 @@ def forest_figure(
     return figure
 
 
+def needed_figure(bars: Sequence[Bar], samples: int, *, ax: Axes | None = None) -> Figure:
+    """Draw how many samples each difference takes, filled where there are as many, with the range of this number."""
+    height = 0.9 + 0.25 * len(bars)
+    figure, (axes,) = panels(1, height=height) if ax is None else (figure_of(ax), [ax])
+    for place, bar in enumerate(bars):
+        color = COLORS[0] if bar.value <= samples else OPEN
+        axes.plot([bar.low, bar.high], [place, place], color=color, linewidth=1.4)
+        filling = color if bar.value <= samples else "white"
+        axes.plot(bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=filling)
+    axes.axvline(samples, linestyle="--", label=f"{samples:,} samples", **REFERENCE)
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(bars)), [label(bar.name) for bar in bars], fontsize="small")
+    axes.set_ylim(len(bars) - 0.4, -0.6)  # the first at the top
+    axes.set_xlabel("samples that find the difference, and their 95% range")
+    if ax is None:
+        legend_below(figure, axes.get_legend_handles_labels()[0])
+    else:
+        axes.legend(**_LEGEND)
+    return figure
+
+
 def _draw_differences(axes: Axes, panel: Panel, *, are_named: bool) -> None:
     by_name = short_names((bar.name for bar in panel.bars), longest=_LONGEST)
     names = list(by_name.values())

@@ -18,6 +18,7 @@ CELLS = {
     "report": "report = make_report(frame, progress=True)\nreport",
     "numbers": "score_frame(frame, confidence_level=0.95)",
     "figure": "rows.plot()",
+    "figure of sums": "score_frame(frame).plot()",
     "pyplot imported": "import matplotlib.pyplot as plt\nrows.plot('order')",
     "axes of pyplot": "figure, (left, right) = plt.subplots(1, 2)\n_ = rows.plot(ax=left)\n"
     "_ = report.plot('reliability', ax=right)",
@@ -67,7 +68,9 @@ def test_a_result_is_html_beside_its_text(outputs, cell):
     assert "SummaryResults(" not in output.data["text/plain"]
 
 
-@pytest.mark.parametrize("cell", ["figure", "pyplot imported", "axes of pyplot", "with magic"])
+@pytest.mark.parametrize(
+    "cell", ["figure", "figure of sums", "pyplot imported", "axes of pyplot", "with magic"]
+)
 def test_a_figure_is_shown_once(outputs, cell):
     (picture,) = pictures(outputs[cell])
     shades = np.asarray(picture.convert("L"))
