@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from .abstentions import where_answered
-from .audit import prepare_answers
+from .audit import prepare_with_judge
 from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
 from .classes import (
     COMPLETE_CONFIDENCE_WORDS,
@@ -46,7 +46,7 @@ from .inputs import (
 from .metric import Key, Metric
 from .options import check_number, checked_options, per_sample, refuse_idle_options
 from .order import AUGRC, AURC, AUROC
-from .results import System, compute_results, prepare
+from .results import System, compute_results, prepare_system
 
 
 def ecuas_score(
@@ -130,7 +130,7 @@ def ecuas_score(
         "predictions_are": predictions_are,
         "renormalize": renormalize,
     }
-    return compute_value(_posterior_system(y_true, y_prob, labels, options, rank=False), ECUAS_N)
+    return compute_value(_posterior_system(y_true, y_prob, labels, options, sort=False), ECUAS_N)
 
 
 def confidence_ecuas_score(
@@ -189,7 +189,7 @@ def confidence_ecuas_score(
     system = _complete_system(
         correct,
         confidence,
-        rank=False,
+        sort=False,
         n=n,
         num_classes=num_classes,
         sample_weight=sample_weight,
@@ -593,7 +593,7 @@ def score_costs(
         candidate_cost=candidate_cost, uncertainty=uncertainty, **per_sample(options)
     )
     with reword_errors(COST_WORDS):
-        return _score_system(prepare("costs", *costs(uncertainty, candidate_cost), checked))
+        return _score_system(prepare_system("costs", *costs(uncertainty, candidate_cost), checked))
 
 
 def posterior_system(
@@ -695,9 +695,9 @@ def _posterior_system(
     options: Mapping[str, object],
     ids: Iterable[object] | None = None,
     *,
-    rank: bool = True,
+    sort: bool = True,
 ) -> System:
-    """Return the system of `posterior_system`; without `rank` not sorted, which is enough for means of costs."""
+    """Return the system of `posterior_system`; without `sort` not sorted, which is enough for means of costs."""
     cost = cost_frame_to_mapping(options.get("cost"))
     has_labels = labels is not None
     if isinstance(cost, Mapping):
@@ -719,7 +719,7 @@ def _posterior_system(
             y_true = class_indices(y_true, labels, array)
         array, truth = posteriors(array, y_true)
         texts = _parse_ids(ids, y_true=truth)
-        system = prepare("posteriors", array, truth, checked, ids=texts, rank=rank)
+        system = prepare_system("posteriors", array, truth, checked, ids=texts, sort=sort)
         return replace(system, notes=noted + system.notes)
 
 
@@ -729,11 +729,11 @@ def _confidence_system(
     options: Mapping[str, object],
     words: Mapping[str, str],
     ids: Iterable[object] | None = None,
-    rank: bool = True,
+    sort: bool = True,
 ) -> System:
     """Return the system of confidences, or with UNCERTAINTY_WORDS of uncertainties (N,), named by `words` in errors.
 
-    Without `rank` it is not sorted: enough for means of costs.
+    Without `sort` it is not sorted: enough for means of costs.
     """
     checked = checked_options(**options)
     arrays = {words["references"]: correct, words["predictions"]: predictions}
@@ -747,18 +747,18 @@ def _confidence_system(
         if words is UNCERTAINTY_WORDS:
             q = complement(q)
         texts = _parse_ids(ids, correct=truth)
-        return prepare_answers("confidences", q, truth, checked, ids=texts, rank=rank)
+        return prepare_with_judge("confidences", q, truth, checked, ids=texts, sort=sort)
 
 
 def _complete_system(
     correct: ArrayLike,
     confidence: ArrayLike,
     *,
-    rank: bool = True,
+    sort: bool = True,
     **options: object,
 ) -> System:
     """Return the system for a function of one metric, where a missing confidence is an error."""
-    return _confidence_system(correct, confidence, options, COMPLETE_CONFIDENCE_WORDS, rank=rank)
+    return _confidence_system(correct, confidence, options, COMPLETE_CONFIDENCE_WORDS, sort=sort)
 
 
 def compute_value(system: System, metric: Metric) -> float:

@@ -90,7 +90,7 @@ def score_rows(
             "predictions": "The probabilities" if form == "posteriors" else "The confidences"
         }
         checked = core.FORM_CHECKS[form](predictions, references)
-        results = core.compute_results(core.prepare_answers(form, *checked, options))
+        results = core.compute_results(core.prepare_with_judge(form, *checked, options))
     except core.InputError as error:
         return _table({}), REFUSED.format(error.render(words))
     except (ValueError, TypeError) as error:  # pandas' errors of a malformed table are ValueErrors

@@ -19,7 +19,7 @@ from .abstentions import note_abstentions
 from .costs import ECUAS_N, ERROR_RATE
 from .decisions import confidence_decisions, select_rows
 from .errors import InputError, Note
-from .groups import Groups, Line, Rows, sum_samples, totals, weighted_rows
+from .groups import Groups, Line, Rows, make_rows, sum_parts, sum_samples
 from .inference import Inference, Number, Side, infer, infer_all
 from .inputs import (
     NO_LIMITS,
@@ -41,8 +41,8 @@ from .results import (
     all_values,
     answers_drawn,
     compute_results,
-    prepare,
-    ranked,
+    make_system,
+    prepare_system,
     samples_drawn,
     value_keys,
 )
@@ -97,7 +97,7 @@ class Audit:
         decisions = replace(select_rows(system.decisions, rows), candidate_cost=wrong)
         options = select_options(system.options, rows)
         drawn = effective_weights(weight[rows])
-        alone = ranked(decisions, options.replace(sample_weight=drawn))
+        alone = make_system(decisions, options.replace(sample_weight=drawn))
         return replace(alone, origin=system.origin)
 
     def results(self, system: System, only: Sequence[Key] | None) -> Results:
@@ -142,29 +142,29 @@ class Audit:
         return (Note("audit_gain", texts),)
 
 
-def prepare_answers(
+def prepare_with_judge(
     form: str,
     predictions: Array,
     references: Array,
     options: Options,
     *,
     ids: Sequence[object] | None = None,
-    rank: bool = True,
+    sort: bool = True,
 ) -> System:
-    """Return the system of `results.prepare`, or that of the verdicts of a judge, if options have these.
+    """Return the system of `results.prepare_system`, or that of the verdicts of a judge, if options have these.
 
     Its candidate costs are what the judge and people tell of each answer: of `references` (N,) those that people
     labelled are 1 or 0, others nan.
     """
     if options.judge is None or form != "confidences":
-        return prepare(form, predictions, references, options, ids=ids, rank=rank)
+        return prepare_system(form, predictions, references, options, ids=ids, sort=sort)
     require_same_length(predictions=predictions, judge=options.judge)
     chances = options.audit_probability
     if chances is not None:
         require_same_length(predictions=predictions, audit_probability=chances)
     _refuse_options(options)
     plain = options.replace(judge=None, audit_probability=None)
-    system = prepare(form, predictions, np.nan_to_num(references), plain, ids=ids)
+    system = prepare_system(form, predictions, np.nan_to_num(references), plain, ids=ids)
     found = _audited_system(system, references.astype(np.float64), options.judge, chances)
     given = found.options.replace(judge=options.judge, audit_probability=chances)
     return replace(found, options=given)
@@ -179,8 +179,8 @@ def _audited_system(
     design = make_design(system.num_samples, system.options)
     _require_labels(audited, chances, design)
     drawn = audited / (1.0 if chances is None else np.where(audited, chances, 1.0))
-    share = design.totals(design.weight * answered) / design.totals(design.weight * drawn)
-    factor = drawn * design.of_samples(share)
+    share = design.sum_strata(design.weight * answered) / design.sum_strata(design.weight * drawn)
+    factor = drawn * design.broadcast_strata(share)
     chance, left_out = _chances(
         system.decisions.uncertainty, verdict, 1 - label, design.weight * factor
     )
@@ -189,7 +189,7 @@ def _audited_system(
     decisions = replace(
         system.decisions, candidate_cost=np.where(answered, chance + corrections, 1.0)
     )
-    ties = ranked(decisions, system.options).ties
+    ties = make_system(decisions, system.options).ties
     origin = replace(
         system.origin,
         audit=f"{len(audit.rows)}/{np.count_nonzero(answered)}",
@@ -222,7 +222,7 @@ def _refuse_options(options: Options) -> None:
 
 def _require_labels(audited: Bools, chances: Floats | None, design: Design) -> None:
     """Raise InputError unless people labelled two answers of each stratum, drawn with known probabilities."""
-    fewest = int(design.totals(audited.astype(np.float64)).min())
+    fewest = int(design.sum_strata(audited.astype(np.float64)).min())
     if fewest < 2:
         of_each = "" if design.stratum is None else " of each stratum"
         rule = "must be given for two or more answers{of_each}, which were drawn at random"
@@ -322,7 +322,7 @@ class AuditedNumber:
         weight = self.drawn.weight
         wrong = self.residual.groups.cost / weight
         corrections = np.zeros(len(self.moved))
-        corrections[self.rows] = weight * self.drawn.centred(self.residual.line.at(wrong))
+        corrections[self.rows] = weight * self.drawn.centred(self.residual.line.influence(wrong))
         return corrections
 
     def is_drawn_as(self, other: AuditedNumber) -> bool:
@@ -337,7 +337,7 @@ class AuditedNumber:
         return self.moved + self.corrections
 
     @property
-    def seen(self) -> Point:
+    def point(self) -> Point:
         """The number, with what each answer (N,) moves it by as a line."""
         weight = self.design.weight
         return Point(self.value, Line(self.scores / weight, 0 * weight))
@@ -346,7 +346,7 @@ class AuditedNumber:
     def samples(self) -> Rows:
         """The answers (N,), each of which is a group of that line."""
         weight = self.design.weight
-        return weighted_rows(np.arange(len(weight)), 0 * weight, weight)
+        return make_rows(np.arange(len(weight)), 0 * weight, weight)
 
 
 def known_numbers(
@@ -387,14 +387,14 @@ def _residual(whole: Number, audit: Audit, group: Ints, a: Floats) -> Number:
     home = group[rows]
     wrong = 1 - audit.correct[rows]
     size = len(whole.groups.weight)
-    base = whole.groups.cost - totals(home, a * (wrong - audit.chance[rows]), size)
+    base = whole.groups.cost - sum_parts(home, a * (wrong - audit.chance[rows]), size)
     total = float(a.sum())
     share = total / whole.groups.total
 
-    def at(groups: Groups) -> Point:
+    def evaluate(groups: Groups) -> Point:
         moved = groups.cost - groups.weight * audit.chance[rows]
-        cost = base + totals(home, moved * (total / groups.total), size)
-        point = whole.at(replace(whole.groups, cost=cost))
+        cost = base + sum_parts(home, moved * (total / groups.total), size)
+        point = whole.evaluate(replace(whole.groups, cost=cost))
         slope = point.line.slope[home] * share
         return Point(point.value, Line(-slope * audit.left_out[rows], slope))
 
@@ -402,11 +402,11 @@ def _residual(whole: Number, audit: Audit, group: Ints, a: Floats) -> Number:
     return Number(
         whole.value,
         groups,
-        at,
-        at(groups),
+        evaluate,
+        evaluate(groups),
         whole.least,
         whole.most,
-        rows=lambda: weighted_rows(np.arange(len(a)), wrong, a),
+        rows=lambda: make_rows(np.arange(len(a)), wrong, a),
     )
 
 
@@ -446,8 +446,8 @@ def _constant(number: Number, other: AuditedNumber) -> AuditedNumber:
     residual = replace(
         other.residual,
         value=number.value,
-        at=lambda groups: point,
-        seen=point,
+        evaluate=lambda groups: point,
+        point=point,
         least=number.value,
         most=number.value,
     )
@@ -535,7 +535,7 @@ class _Rest:
         groups = self.number.design.group
         if groups is None or not square > 0:
             return 1.0
-        return max(float(np.square(totals(groups, self.scores)).sum()) / square, 1.0)
+        return max(float(np.square(sum_parts(groups, self.scores)).sum()) / square, 1.0)
 
     def _freedom(self, side: Side, corrections: Floats) -> float:
         """Return the degrees of freedom of the variance of corrections: fewer if these are mostly small."""
@@ -577,7 +577,7 @@ def _share(hits: Bools, among: Bools, weight: Floats) -> str:
     answers = hits[among].astype(np.int64)
     decisions = confidence_decisions(np.full(len(answers), 0.5), answers)
     key = Key(ERROR_RATE.name)
-    missed = compute_results(ranked(decisions, options), only=[key]).estimates[key]
+    missed = compute_results(make_system(decisions, options), only=[key]).estimates[key]
     low, high = 1 - (missed.high or 0.0), 1 - (missed.low or 0.0)
     if math.isnan(low):
         return f"{1 - missed.value:.0%}"

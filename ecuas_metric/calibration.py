@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .decisions import confidence_from_uncertainty
-from .groups import Groups, run_starts, totals
+from .groups import Groups, run_starts, sum_parts
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Metric, Unjudged, attainable_sums
 from .options import Options
@@ -105,10 +105,10 @@ class _PairSums:
 def _pair_sums(values: Floats, bins: Ints, data: Data) -> _PairSums:
     options = data.options
     weight = data.options.weights(len(data.confidence))
-    every = np.square(totals(bins, weight * values))
+    every = np.square(sum_parts(bins, weight * values))
     if options.groups is None:
         squares = squared_weights(weight, options)
-        return _PairSums(every, totals(bins, squares * np.square(values)))
+        return _PairSums(every, sum_parts(bins, squares * np.square(values)))
     of_groups = _group_bin_sums(weight * values, bins, options.groups)
     return _PairSums(every, np.square(of_groups).sum(axis=0))
 
@@ -156,7 +156,7 @@ def _bin_gaps(data: Data) -> _BinGaps:
     weight = weight / weight.sum()
     bins = _bins_with_samples(data)
     gap = _gaps(data)
-    share = totals(bins, weight)
+    share = sum_parts(bins, weight)
     # that of an answer with this chance, kept away from 0 and 1 by Laplace's rule of succession
     rare = 1 / (effective_size(weight) + 2)
     variance = np.maximum(confidence * (1 - confidence), rare * (1 - rare))
@@ -207,7 +207,7 @@ def _group_bin_sums(values: Floats, bins: Ints, groups: Ints) -> Floats:
     num_groups = int(groups.max()) + 1
     num_bins = int(bins.max()) + 1
     cells = groups * num_bins + bins
-    sums = totals(cells, values, num_groups * num_bins)
+    sums = sum_parts(cells, values, num_groups * num_bins)
     return sums.reshape(num_groups, num_bins)
 
 

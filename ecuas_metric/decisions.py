@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .groups import sorted_by
+from .groups import sort_stably
 from .inputs import Array, Bools, Floats, Ints, row_blocks
 from .options import Options, check_decisions, cost_matrix
 
@@ -64,7 +64,7 @@ class Decisions:
         return np.where(self.abstained, 2.0, self.candidate_cost)
 
     @property
-    def rank_by(self) -> Floats:
+    def rank(self) -> Floats:
         """The sort key (N,), increasing with uncertainty: u; of confidences -q_e, since 1 - q_e merges small ones."""
         if self.labels is None and self.confidence is not None:
             return -self.confidence
@@ -76,20 +76,20 @@ class Decisions:
         return self._sorted[0]
 
     @property
-    def ranks(self) -> Floats:
+    def sorted_rank(self) -> Floats:
         """The sort key (N,) in the order of `order`."""
         return self._sorted[1]
 
     @cached_property
     def _sorted(self) -> tuple[Ints, Floats]:
-        return sorted_by(self.rank_by)
+        return sort_stably(self.rank)
 
     def rank_from_uncertainty(self, uncertainty: Floats) -> Floats:
-        """Return the sort key `rank_by` for uncertainties."""
+        """Return the sort key `rank` for uncertainties."""
         return uncertainty - 1 if self.has_only_confidences else uncertainty
 
     def uncertainty_from_rank(self, rank: Floats) -> Floats:
-        """Return the uncertainties for values of the sort key `rank_by`."""
+        """Return the uncertainties for values of the sort key `rank`."""
         return 1 + rank if self.has_only_confidences else rank
 
 

@@ -37,10 +37,10 @@ from .order import AURC
 from .metrics import metric_values
 from .basis import basis_of_options
 from .inference import infer
-from .sampling import intervals
+from .sampling import bootstrap_intervals
 from .intervals import analytic_intervals
 from .results import compute_results
-from .audit import prepare_answers
+from .audit import prepare_with_judge
 
 _DESCRIPTION = """\
 ECUAS_n is the expected cost, over all reject costs, of a system that answers and says how sure it is: a classifier
@@ -326,7 +326,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             references = np.concatenate([batch.references for batch in batches])
         self.row_shape = predictions.shape[1:]
         form = batches[0].form
-        results = compute_results(prepare_answers(form, predictions, references, options))
+        results = compute_results(prepare_with_judge(form, predictions, references, options))
         issue_warnings(results.notes, stacklevel=3)
         return results.flat()
 

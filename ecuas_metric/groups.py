@@ -47,7 +47,7 @@ class Groups:
 
     weight: Floats
     cost: Floats
-    rank: Floats  # increasing `Decisions.rank_by`; of a bin the lowest
+    rank: Floats  # increasing `Decisions.rank`; of a bin the lowest
     # exact weight of the correct ones, where `weight - cost` would round
     correct: Floats | None = None
     weight2: Floats = field(default_factory=_empty)
@@ -97,12 +97,12 @@ class Groups:
     @property
     def mean_cost(self) -> Floats:
         """The mean candidate cost of each group, 0 where it has no weight."""
-        return self.cost if self.are_samples else self.cost / or_1(self.weight)
+        return self.cost if self.are_samples else self.cost / replace_zeros(self.weight)
 
     @cached_property
     def areas(self) -> Areas:
         """The areas of which AUROC, AURC and AUGRC are made, from one pass over the groups."""
-        return _areas_of_samples(self) if self.are_samples else _areas(self)
+        return _sample_areas(self) if self.are_samples else _group_areas(self)
 
     # ---- the spread of the samples
 
@@ -117,41 +117,41 @@ class Groups:
         return float(self.weight2.sum()) / self.total
 
     @cached_property
-    def event(self) -> Floats:
+    def positive_cost(self) -> Floats:
         """What a sample costs (G,) of those that cost anything: the mean square over the mean of their costs."""
-        return ratio(self.weight2_cost2, self.weight2_cost)
+        return divide(self.weight2_cost2, self.weight2_cost)
 
     @cached_property
-    def costly(self) -> Floats:
+    def weight2_costly(self) -> Floats:
         """The sum of w^2 (G,) of the samples that cost `event` each, as all that cost anything are taken to."""
-        return ratio(self.weight2_cost, self.event)
+        return divide(self.weight2_cost, self.positive_cost)
 
     @cached_property
-    def free(self) -> Floats:
+    def weight2_free(self) -> Floats:
         """The sum of w^2 (G,) of the samples that cost nothing."""
-        return np.maximum(self.weight2 - self.costly, 0.0)
+        return np.maximum(self.weight2 - self.weight2_costly, 0.0)
 
     @cached_property
-    def counts(self) -> Floats:
+    def effective_counts(self) -> Floats:
         """The numbers of equal wrong, and of equal right, samples that tell as much as those of the 0-1 cost."""
         wrong = np.array([self.cost.sum(), self.weight2_cost.sum()])
         right = np.array([self.total, self.weight2.sum()]) - wrong
         weight, square = np.array([wrong, right]).T
-        return ratio(np.square(weight), square)
+        return divide(np.square(weight), square)
 
     @cached_property
     def kinds(self) -> Rows:
         """Two kinds of samples for each group, first all that cost nothing, then all that cost `event`."""
         index = np.arange(len(self.cost))
-        costly = ratio(self.cost, self.event)
-        square = np.append(self.free, self.costly)
+        costly = divide(self.cost, self.positive_cost)
+        square = np.append(self.weight2_free, self.weight2_costly)
         weight = np.append(self.weight - costly, costly)
         mean_weight = self.weight2 / self.weight
         mean_square = self.weight4 / self.weight2
         are_there = (weight != 0) | (square > 0)
         rows = (
             np.append(index, index),
-            np.append(0 * self.event, self.event),
+            np.append(0 * self.positive_cost, self.positive_cost),
             weight,
             square,
             square * np.append(mean_weight, mean_weight),
@@ -160,7 +160,7 @@ class Groups:
         return Rows(*(values[are_there] for values in rows))
 
     @property
-    def powers_of_ones(self) -> Groups:
+    def with_binary_sums(self) -> Groups:
         """The groups with the sums of `POWERS`, of samples of weight 1 that cost 0 or 1."""
         sums = {name: self.cost if "cost" in name else self.weight for name in POWERS}
         next_cost = np.ones(len(self.weight))
@@ -235,7 +235,7 @@ class Line:
     intercept: Floats
     slope: Floats
 
-    def at(self, cost: FloatOrFloats) -> Floats:
+    def influence(self, cost: FloatOrFloats) -> Floats:
         """Return the influence (G,) of samples of these costs (G,), or of one cost."""
         return np.asarray(self.intercept + self.slope * cost)
 
@@ -270,7 +270,7 @@ class Rows:
         return np.asarray(line.intercept[self.group] + slope * self.cost)
 
 
-def weighted_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
+def make_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
     """Return answers one by one."""
     square = np.square(weight)
     return Rows(group, cost, weight, square, weight * square, np.square(square))
@@ -280,24 +280,24 @@ def weighted_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
 
 
 def tie_groups(
-    rank_by: Floats,
+    rank: Floats,
     candidate_cost: Floats,
     *,
     sample_weight: Floats | None = None,
 ) -> Groups:
-    """Sort samples (N,) by `rank_by`, low to high, and sum their weights and costs over groups of ties."""
-    ranked = rank_by
+    """Sort samples (N,) by `rank`, low to high, and sum their weights and costs over groups of ties."""
+    ranked = rank
     cost = candidate_cost
-    if not holds_of_neighbours(np.less_equal, rank_by):
-        together = None if sample_weight is not None else _sorted_together(rank_by, candidate_cost)
+    if not all_neighbours(np.less_equal, rank):
+        together = None if sample_weight is not None else _sort_with_cost(rank, candidate_cost)
         if together is not None:
             ranked, cost = together
         else:
-            order, ranked = sorted_by(rank_by)
+            order, ranked = sort_stably(rank)
             cost = candidate_cost.take(order)
         if sample_weight is not None:
             sample_weight = sample_weight.take(order)
-    if holds_of_neighbours(np.not_equal, ranked):
+    if all_neighbours(np.not_equal, ranked):
         if sample_weight is None:
             return Groups(np.broadcast_to(1.0, cost.shape), cost, ranked)
         return Groups(sample_weight, sample_weight * cost, ranked)
@@ -346,7 +346,7 @@ def join_groups(parts: Sequence[Groups]) -> Groups:
     return Groups(rank=low, **arrays).binned(np.flatnonzero(is_new))
 
 
-def ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
+def divide(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
     """Return a quotient, and something else where the divisor is not positive."""
     quotient = np.full(below.shape, otherwise)
     np.divide(above, below, out=quotient, where=below > 0)
@@ -358,7 +358,7 @@ def heavy_weight(square: Floats, fourth: Floats) -> Floats:
 
     It is the root of the mean of w^2, each answer counted by w^2, as a variance counts it.
     """
-    return np.sqrt(ratio(fourth, square))
+    return np.sqrt(divide(fourth, square))
 
 
 def subtract_mean(values: Floats, mean: Floats, size: Floats) -> Floats:
@@ -370,11 +370,11 @@ def subtract_mean(values: Floats, mean: Floats, size: Floats) -> Floats:
     return np.where(np.abs(rest) > _ROUNDING * size, rest, 0.0)
 
 
-def totals(part: Ints, values: Floats, count: int = 0) -> Floats:
+def sum_parts(part: Ints, values: Floats, count: int = 0) -> Floats:
     """Return the sums (.., H) of values (.., N) over parts, of which there are at least `count`."""
     if values.ndim == 1:
         return np.asarray(np.bincount(part, values, count), np.float64)
-    return np.stack([totals(part, row, count) for row in values])
+    return np.stack([sum_parts(part, row, count) for row in values])
 
 
 # ---- areas -----------------------------------------------------------------------------------------------------------
@@ -394,7 +394,7 @@ class Areas:
     last_cost: float  # cost beyond the last whole number
 
 
-def _areas_of_samples(groups: Groups) -> Areas:
+def _sample_areas(groups: Groups) -> Areas:
     """Return the areas of groups that are samples of weight 1, in blocks that stay in the cache."""
     lost = accepted = risks = before = 0.0
     for rows in blocks(len(groups.cost), row_size=NUMBERS_PER_SAMPLE):
@@ -420,20 +420,22 @@ def _areas_of_samples(groups: Groups) -> Areas:
     )
 
 
-def _areas(groups: Groups) -> Areas:
+def _group_areas(groups: Groups) -> Areas:
     """Return the areas of groups of any weights, in blocks that stay in the cache."""
     lost = accepted = risks = correct = weight_before = cost_before = 0.0
     for rows in blocks(len(groups.cost), row_size=NUMBERS_PER_SAMPLE):
         weight = groups.weight[rows]
         cost = groups.cost[rows]
         right = weight - cost if groups.correct is None else groups.correct[rows]
-        until = _continued(weight, weight_before)
-        cost_until = _continued(cost, cost_before)
+        until = _cumulative_sum(weight, weight_before)
+        cost_until = _cumulative_sum(cost, cost_before)
         # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
         whole = np.floor(np.append(weight_before, until))
         inverse_sums = _harmonic_sums(whole)
         inside = np.diff(whole) - (until - weight) * inverse_sums
-        risks += np.vecdot(cost_until - cost, inverse_sums) + np.vecdot(inside, cost / or_1(weight))
+        risks += np.vecdot(cost_until - cost, inverse_sums) + np.vecdot(
+            inside, cost / replace_zeros(weight)
+        )
         middle = cost_until - cost / 2
         lost += np.vecdot(right, middle)
         accepted += np.vecdot(weight, middle)
@@ -449,19 +451,19 @@ def _areas(groups: Groups) -> Areas:
         lost_pairs=float(lost),
         accepted_cost=float(accepted),
         risks=float(risks),
-        first_cost=_cost_of_first(groups.weight, groups.cost, min(total, 1.0)),
-        last_cost=_cost_of_first(groups.weight[::-1], groups.cost[::-1], beyond),
+        first_cost=_leading_cost(groups.weight, groups.cost, min(total, 1.0)),
+        last_cost=_leading_cost(groups.weight[::-1], groups.cost[::-1], beyond),
     )
 
 
-def _continued(values: Floats, before: float) -> Floats:
+def _cumulative_sum(values: Floats, before: float) -> Floats:
     """Return the cumulative sums of values that follow others of this sum, as if all were added in a row."""
     sums = values.copy()
     sums[0] += before
     return np.cumsum(sums, out=sums)
 
 
-def _cost_of_first(weight: Floats, cost: Floats, amount: float) -> float:
+def _leading_cost(weight: Floats, cost: Floats, amount: float) -> float:
     """Return the cost of the first `amount` of weight of groups; few groups hold it."""
     size = 64
     while size < len(weight) and weight[:size].sum() < amount:
@@ -473,7 +475,7 @@ def _cost_of_first(weight: Floats, cost: Floats, amount: float) -> float:
     return float(np.cumsum(cost[: last + 1])[-1] - cost[last] * beyond)
 
 
-def or_1(values: Floats) -> Floats:
+def replace_zeros(values: Floats) -> Floats:
     """Return values, and 1 in place of 0: what 0 is divided by."""
     return values if values.min() > 0 else np.where(values > 0, values, 1.0)
 
@@ -507,7 +509,7 @@ def run_starts(*keys: Array) -> Ints:
     return np.flatnonzero(is_start[: len(keys[0])])
 
 
-def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
+def all_neighbours(relation: np.ufunc, values: Floats) -> bool:
     """Return whether each value has a relation to the next one, as `np.less_equal` in a sorted array."""
     return all(
         relation(values[rows], values[rows.start + 1 : rows.stop + 1]).all()
@@ -515,22 +517,22 @@ def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
     )
 
 
-def sorted_by(values: Floats) -> tuple[Ints, Floats]:
+def sort_stably(values: Floats) -> tuple[Ints, Floats]:
     """Return the stable sorting permutation of values (N,), and the sorted values.
 
     The bits of floats of one sign are ordered as the floats. The last ones make place for the position of each value:
     one plain sort of them takes half the time of an argsort. What differs in the last ones only is then
     almost in order.
     """
-    order = _nearly_sorted(values)
+    order = _approximate_order(values)
     ordered = values.take(order)
-    if holds_of_neighbours(np.less_equal, ordered):
+    if all_neighbours(np.less_equal, ordered):
         return order, ordered
     last = np.argsort(ordered, kind="stable")
     return order.take(last), ordered.take(last)
 
 
-def _nearly_sorted(values: Floats) -> Ints:
+def _approximate_order(values: Floats) -> Ints:
     """Return the order of values (N,) by as many of their bits as leave place for the position of each."""
     size = len(values)
     lowest = values.min(initial=0.0)
@@ -547,7 +549,7 @@ def _nearly_sorted(values: Floats) -> Ints:
     return keys.view(np.int64)
 
 
-def _sorted_together(
+def _sort_with_cost(
     values: Floats,
     cost: Floats,
 ) -> tuple[Floats, Floats] | None:

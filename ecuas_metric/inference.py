@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .groups import Groups, Line, Rows, heavy_weight, or_1, ratio, sum_samples, totals
+from .groups import Groups, Line, Rows, divide, heavy_weight, replace_zeros, sum_parts, sum_samples
 from .inputs import (
     NUMBERS_PER_SAMPLE,
     Bools,
@@ -53,8 +53,8 @@ class Number:
 
     value: float
     groups: Groups
-    at: Callable[[Groups], Point]  # its value and its line for any groups
-    seen: Point  # these for `groups`; merged groups give nearly `value`
+    evaluate: Callable[[Groups], Point]  # its value and its line for any groups
+    point: Point  # these for `groups`; merged groups give nearly `value`
     least: float = -math.inf
     most: float = math.inf
     cheapest: Floats | float = 0.0  # (G,) or for all, the least that one more answer costs
@@ -65,12 +65,12 @@ class Number:
     @functools.cached_property
     def line(self) -> Line:
         """Its line for the answers that were seen, of mean 0."""
-        return self.groups.centred(self.seen.line)
+        return self.groups.centred(self.point.line)
 
     @functools.cached_property
     def matters(self) -> Bools:
         """Whether the number depends on the answers of each group (G,)."""
-        return np.not_equal(self.seen.line.slope, 0)
+        return np.not_equal(self.point.line.slope, 0)
 
     @functools.cached_property
     def samples(self) -> Rows:
@@ -79,7 +79,7 @@ class Number:
 
     def worst(self, sign: int) -> Floats:
         """Return what one more answer costs (G,) that makes the number, or minus it, smallest."""
-        is_right = sign * self.seen.line.slope < 0
+        is_right = sign * self.point.line.slope < 0
         return np.where(is_right, self.dearest, self.cheapest)
 
 
@@ -105,7 +105,7 @@ class Moments:
     clusters: Clusters = INDEPENDENT
     is_difference: bool = False
 
-    def at(self, index: int) -> Moments:
+    def select(self, index: int) -> Moments:
         """Return the moments of one of several numbers."""
         return Moments(
             self.total,
@@ -117,7 +117,7 @@ class Moments:
             self.added[index],
             self.added_squares[index],
             self.added_cubes[index],
-            self.clusters.at(index),
+            self.clusters.select(index),
             self.is_difference,
         )
 
@@ -170,7 +170,7 @@ class Moments:
         cubes *= np.square(self.clusters.factor)
         factor = 2 * self.count**2 / (self.count + 1)
         third = cubes * self.share**3 * factor / (self.count + 2)
-        skewness = ratio(ratio(third.sum(axis=-1), self.variance), np.sqrt(self.variance))
+        skewness = divide(divide(third.sum(axis=-1), self.variance), np.sqrt(self.variance))
         return np.minimum(skewness, 0.0) if self.is_difference else skewness
 
     @property
@@ -198,12 +198,12 @@ class Moments:
             squares = np.square(share) / np.maximum(self.units - 1, 1.0)
             squares += np.square(excess) / of_groups
         total = squares.sum(axis=-1)
-        return np.maximum(ratio(np.ones(total.shape), total, math.inf), 1.0)
+        return np.maximum(divide(np.ones(total.shape), total, math.inf), 1.0)
 
     @property
     def shift(self) -> Floats:
         """What the added answers move the number by (..), times its weight, as skewed means need it (Johnson 1978)."""
-        most = ratio(self.recovered.sum(axis=-1), np.sqrt(self.variance))
+        most = divide(self.recovered.sum(axis=-1), np.sqrt(self.variance))
         total = (self.total + self.mass).sum(axis=-1)
         needed = self.skewness * self.deviation * total / 4
         shift = np.copysign(np.minimum(np.abs(most), np.abs(needed)), most)
@@ -264,7 +264,7 @@ def _moments(
     """
     rows = _rows(tests, design)
     one = rows[0][0]
-    total = design.totals
+    total = design.sum_strata
     whole = total(one.weight)
     square = total(one.square)
     unit = square / whole
@@ -281,15 +281,15 @@ def _moments(
             relevant = one.weight * matters
             its_weight = heavy_weight(total(one.square * matters), total(one.fourth * matters))
             heavy = np.maximum(heavy, its_weight)
-            share = ratio(ADDED * its_weight * clusters.factor, total(relevant))
-            added = relevant * design.of_samples(share)
+            share = divide(ADDED * its_weight * clusters.factor, total(relevant))
+            added = relevant * design.broadcast_strata(share)
             moved += added * extreme
             # sums of weighted costs can make a kind less than nothing
             is_more = np.abs(added) > np.abs(mass)
             mass = np.where(is_more, added, mass)
     sums = total(one.weight * influence) + total(moved)
     mean = sums / (whole + total(mass))
-    mean = design.of_samples(mean)
+    mean = design.broadcast_strata(mean)
     deviation = influence - mean
     squares = np.square(deviation)
     none = np.zeros(mass.shape)
@@ -339,7 +339,7 @@ def _clusters(
         for test, of_test in zip(tests, lines, strict=True):
             line = of_test[place]
             number = test[place]
-            ends.append([line.at(number.cheapest), line.at(number.dearest)])
+            ends.append([line.influence(number.cheapest), line.influence(number.dearest)])
         cheap, dear = (
             _of_answers(rows, place, [np.nan_to_num(end) for end in of_end])
             for of_end in zip(*ends, strict=True)
@@ -352,7 +352,7 @@ def _clusters(
     return design.clusters(influence, matters, farthest)
 
 
-def _moments_seen(tests: Sequence[Test], design: Design) -> Moments:
+def _observed_moments(tests: Sequence[Test], design: Design) -> Moments:
     """Return the moments of differences with no answer added."""
     lines = [
         [number.line.times(sign) for number, sign in zip(test, _SIGNS, strict=False)]
@@ -447,7 +447,7 @@ def _reaches(pushes: Sequence[_Push]) -> list[Reach]:
     linear = (mass * extreme).sum(axis=-1)
     terms = (mass * (np.abs(line.intercept) + np.abs(of_cost))).sum(axis=-1)
     moved = [
-        push.sign * (point.value - push.number.seen.value)
+        push.sign * (point.value - push.number.point.value)
         for push, point in zip(pushes, points, strict=True)
     ]
     lines = map(Line, line.intercept, line.slope)
@@ -465,7 +465,12 @@ def _added_mass(pushes: Sequence[_Push]) -> Floats:
     squares = (matters * groups.weight2).sum(axis=-1, keepdims=True)
     fourths = (matters * groups.weight4).sum(axis=-1, keepdims=True)
     mass = matters * groups.weight
-    mass *= ADDED * heavy_weight(squares, fourths) * added / or_1(mass.sum(axis=-1, keepdims=True))
+    mass *= (
+        ADDED
+        * heavy_weight(squares, fourths)
+        * added
+        / replace_zeros(mass.sum(axis=-1, keepdims=True))
+    )
     return mass
 
 
@@ -477,7 +482,7 @@ def _points(pushes: Sequence[_Push], weight: Floats, cost: Floats) -> list[Point
         identity = its_weight.tobytes(), its_cost.tobytes()
         if identity not in enlarged:
             enlarged[identity] = Groups(its_weight, its_cost, push.number.groups.rank)
-        points.append(push.number.at(enlarged[identity]))
+        points.append(push.number.evaluate(enlarged[identity]))
     return points
 
 
@@ -503,7 +508,7 @@ def _sides(
     extremes = [[reach.extreme for reach in of_test] for of_test in reaches]
     estimates = list(map(_estimate, tests))
     estimates += [-estimate for estimate in estimates]
-    twice = clusters.at(np.tile(np.arange(len(tests)), 2))
+    twice = clusters.select(np.tile(np.arange(len(tests)), 2))
     enlarged = _moments([*tests, *tests], lines, design, twice, extremes)
     columns = (enlarged.shift, enlarged.deviation, enlarged.skewness, enlarged.freedom)
     sides = []
@@ -511,7 +516,7 @@ def _sides(
     for place, (needed, deviation, skewness, freedom) in enumerate(found):
         shift = _shift(reaches[place], needed)
         centre = estimates[place] + shift
-        moments = enlarged.at(place)
+        moments = enlarged.select(place)
         sides.append(Side(centre, deviation, skewness, freedom, shift, moments, reaches[place]))
     return sides
 
@@ -549,7 +554,7 @@ class Inference:
     upper: Side  # of minus the number
     least: float = -math.inf
     most: float = math.inf
-    seen: Side | None = None  # of the number, without the added answer
+    observed: Side | None = None  # of the number, without the added answer
 
     def limits(self, level: float) -> Limits:
         """Return the interval at a level in (0, 1); it contains the value, and lies in its range."""
@@ -563,7 +568,7 @@ class Inference:
             self.lower,
             -self.most,
             -self.least,
-            self.seen and self.seen.mirrored(),
+            self.observed and self.observed.mirrored(),
         )
 
     def tail(self, hypothesis: float = 0.0) -> float:
@@ -602,29 +607,29 @@ class _Batch(NamedTuple):
 
     places: list[int]
     tests: list[Test]
-    seen: Moments
+    observed: Moments
     pushes: list[list[_Push]]  # that make each smallest, then that make minus each smallest
 
 
 def _batch(tests: Sequence[Test], places: list[int], design: Design) -> _Batch:
     """Return the tests at some places with the moments of what was seen."""
     chosen = [tests[place] for place in places]
-    seen = _moments_seen(chosen, design)
-    return _Batch(places, chosen, seen, _pushes(chosen, seen, design))
+    observed = _observed_moments(chosen, design)
+    return _Batch(places, chosen, observed, _pushes(chosen, observed, design))
 
 
 def standard_errors(tests: Sequence[Test], design: Design) -> list[float]:
     """Return the standard errors of several numbers, or of several differences."""
     found: dict[int, float] = {}
     for places in _batches(tests, design):
-        seen = _moments_seen([tests[place] for place in places], design)
-        found |= zip(places, seen.standard_error.tolist(), strict=True)
+        observed = _observed_moments([tests[place] for place in places], design)
+        found |= zip(places, observed.standard_error.tolist(), strict=True)
     return [found[place] for place in range(len(tests))]
 
 
-def _pushes(tests: Sequence[Test], seen: Moments, design: Design) -> list[list[_Push]]:
+def _pushes(tests: Sequence[Test], observed: Moments, design: Design) -> list[list[_Push]]:
     """Return what makes each difference as small as one more answer can, then what makes minus each that small."""
-    added = np.broadcast_to(design.added(seen.clusters), len(tests)).tolist()
+    added = np.broadcast_to(design.added(observed.clusters), len(tests)).tolist()
     pushes = []
     for up in _SIGNS:
         for test, count in zip(tests, added, strict=True):
@@ -637,20 +642,20 @@ def _infer_batch(
     batch: _Batch, reaches: Mapping[_Push, Reach], design: Design
 ) -> list[Inference | None]:
     """Return what the answers tell of each difference of a batch."""
-    seen = batch.seen
+    observed = batch.observed
     reached = [[reaches[push] for push in side] for side in batch.pushes]
-    sides = _sides(batch.tests, reached, design, seen.clusters)
-    columns = (seen.deviation, seen.skewness, seen.freedom)
+    sides = _sides(batch.tests, reached, design, observed.clusters)
+    columns = (observed.deviation, observed.skewness, observed.freedom)
     stills = []
     for place, column in enumerate(zip(*map(np.ndarray.tolist, columns), strict=True)):
         deviation, skewness, freedom = column
         centre = _estimate(batch.tests[place])
-        stills.append(Side(centre, deviation, skewness, freedom, moments=seen.at(place)))
+        stills.append(Side(centre, deviation, skewness, freedom, moments=observed.select(place)))
     count = len(batch.tests)
     return list(map(_inference, batch.tests, sides[:count], sides[count:], stills))
 
 
-def _inference(test: Test, lower: Side, upper: Side, seen: Side) -> Inference | None:
+def _inference(test: Test, lower: Side, upper: Side, observed: Side) -> Inference | None:
     """Return both sides of a difference in its range; None if nothing is known of the error."""
     ends = [lower.centre, lower.deviation, upper.centre, upper.deviation]
     if not all(map(math.isfinite, ends)):
@@ -662,7 +667,7 @@ def _inference(test: Test, lower: Side, upper: Side, seen: Side) -> Inference | 
         upper,
         first.least - sum(number.most for number in second),
         first.most - sum(number.least for number in second),
-        seen,
+        observed,
     )
 
 
@@ -748,7 +753,7 @@ def _describe_unseen(numbers: Test, side: Side, design: Design) -> Unseen:
     worst, stretch = _unseen_places(number.matters, part, reach)
     low, high = part.rank[stretch[[0, -1]]].tolist()
     steepest = float(np.abs(reach.line.slope[stretch]).max())
-    largest_cost = float(reach.cost.max() or number.groups.event.max())
+    largest_cost = float(reach.cost.max() or number.groups.positive_cost.max())
     weight = float(part.weight[stretch].sum())
     return Unseen(
         index,
@@ -772,7 +777,7 @@ def _select_stratum(number: Number, design: Design, stratum: int) -> Groups:
     """Return the groups of a number with the answers of one stratum only."""
     rows = number.samples
     inside = np.flatnonzero(design.stratum == stratum)
-    add = functools.partial(totals, rows.group[inside], count=len(number.groups.weight))
+    add = functools.partial(sum_parts, rows.group[inside], count=len(number.groups.weight))
     return sum_samples(number.groups.rank, rows.weight[inside], rows.cost[inside], add)
 
 
@@ -782,8 +787,8 @@ def _unseen_places(matters: Bools, groups: Groups, reach: Reach) -> tuple[int, I
     is_costly = reach.cost > 0
     is_new = np.where(
         is_costly,
-        groups.event < reach.cost * (1 - _ROUNDING),
-        groups.free <= _ROUNDING * groups.weight2,
+        groups.positive_cost < reach.cost * (1 - _ROUNDING),
+        groups.weight2_free <= _ROUNDING * groups.weight2,
     )[places]
     is_candidate = is_new if is_new.any() else True
     added = (matters * groups.weight * np.square(reach.extreme))[places] * is_candidate
@@ -801,9 +806,9 @@ def _sides_on_the_added(inferences: Sequence[Inference], level: float) -> list[S
     stills = []
     values = []
     for one in inferences:
-        assert one.seen is not None
+        assert one.observed is not None
         sides += [one.lower, one.upper]
-        stills += [one.seen, one.seen.mirrored()]
+        stills += [one.observed, one.observed.mirrored()]
         values += [one.value, -one.value]
     if not sides:
         return []

@@ -14,7 +14,7 @@ from .abstentions import answered_count
 from .costs import EXPECTED_COST
 from .decisions import Decisions, one_right_one_wrong, one_sample_per_class
 from .errors import Note
-from .groups import Groups, Line, Rows, run_starts, sum_samples, totals, weighted_rows
+from .groups import Groups, Line, Rows, make_rows, run_starts, sum_parts, sum_samples
 from .inference import (
     HALF,
     Number,
@@ -212,15 +212,15 @@ def group_answers(
 
     @functools.cache
     def rows() -> Rows:
-        rank = decisions.ranks
+        rank = decisions.sorted_rank
         is_start = np.ones(len(rank), np.bool_)
         np.not_equal(rank[1:], rank[:-1], out=is_start[1:])
         group = np.empty(len(rank), np.int64)
         group[decisions.order] = np.cumsum(is_start) - 1
-        return weighted_rows(group, decisions.candidate_cost, design.weight)
+        return make_rows(group, decisions.candidate_cost, design.weight)
 
     if ties is not None and are_counted(decisions, options):
-        groups = ties.powers_of_ones
+        groups = ties.with_binary_sums
     else:
         groups = _sum_groups(decisions, options)
     return Answers(groups, decisions, options, rows, design=design, recalibration=recalibration)
@@ -229,7 +229,7 @@ def group_answers(
 def _sum_groups(decisions: Decisions, options: Options) -> Groups:
     """Return samples summed over groups of equal uncertainty."""
     order = decisions.order
-    rank = decisions.ranks
+    rank = decisions.sorted_rank
     starts = run_starts(rank)
     weight = options.sample_weight
     w = np.broadcast_to(1.0, rank.shape) if weight is None else weight[order]
@@ -250,7 +250,7 @@ def make_number(key: Key, answers: Answers, value: float) -> Number | None:
     """Return a number as the engine sees it; None where no interval is known."""
     metric = key.entry
     if metric.skips_abstentions and answers.answered is not answers:
-        return _of_answered(make_number(key, answers.answered, value), answers)
+        return _extend_to_abstentions(make_number(key, answers.answered, value), answers)
     if not math.isfinite(value) or why_no_inference(key, answers.recalibration):
         return None
     if key.variant == "normalized":
@@ -266,20 +266,20 @@ def make_number(key: Key, answers: Answers, value: float) -> Number | None:
     )
 
 
-def _of_answered(number: Number | None, answers: Answers) -> Number | None:
+def _extend_to_abstentions(number: Number | None, answers: Answers) -> Number | None:
     """Return a number of the answers alone as one of all samples, in which abstentions have no influence."""
     if number is None:
         return None
     groups = answers.groups
-    count = len(number.seen.line.slope)
+    count = len(number.point.line.slope)
     none = np.zeros(len(groups.weight) - count)
 
     def padded(values: Floats | float) -> Floats | float:
         return values if np.ndim(values) == 0 else np.append(values, none)
 
-    def at(groups: Groups) -> Point:
+    def evaluate(groups: Groups) -> Point:
         answered = groups.first(count)
-        point = number.at(answered)
+        point = number.evaluate(answered)
         line = answered.centred(point.line).times(groups.total / answered.total)
         return Point(
             point.value, Line(np.append(line.intercept, none), np.append(line.slope, none))
@@ -288,8 +288,8 @@ def _of_answered(number: Number | None, answers: Answers) -> Number | None:
     return dataclasses.replace(
         number,
         groups=groups,
-        at=at,
-        seen=at(groups),
+        evaluate=evaluate,
+        point=evaluate(groups),
         cheapest=padded(number.cheapest),
         dearest=padded(number.dearest),
     )
@@ -300,7 +300,7 @@ def _is_inferable(metric: Metric, groups: Groups) -> bool:
     if metric.of_samples and metric.line is None:
         return False
     fewest = (1 - _ROUNDING) * np.array(metric.fewest)
-    return bool((groups.counts >= fewest).all())
+    return bool((groups.effective_counts >= fewest).all())
 
 
 def why_no_inference(key: Key, recalibration: str | None) -> str | None:
@@ -330,19 +330,19 @@ def _number_from_answers(
     key: Key,
     answers: Answers,
     value: float,
-    at: Callable[[Groups], Point],
+    evaluate: Callable[[Groups], Point],
     bias: float = 0.0,
 ) -> Number:
     """Return a number of the groups of answers."""
     groups = answers.groups
-    seen = at(groups)
+    point = evaluate(groups)
     least, most = possible_range(key, answers)
-    matters = np.not_equal(seen.line.slope, 0)
+    matters = np.not_equal(point.line.slope, 0)
     number = Number(
         value,
         groups,
-        at,
-        seen,
+        evaluate,
+        point,
         least,
         most,
         answers.cheapest,
@@ -360,7 +360,7 @@ def _without_answers(number: Number) -> Number:
     """
     groups = number.groups
     none = np.zeros(len(groups.weight))
-    influence = groups.centred(number.seen.line).intercept + number.value
+    influence = groups.centred(number.point.line).intercept + number.value
     line = Line(influence, none + 1)
     ends = [
         end - influence if math.isfinite(end) else none + math.nan
@@ -374,8 +374,8 @@ def _without_answers(number: Number) -> Number:
     return dataclasses.replace(
         number,
         groups=groups.costless,
-        at=_mean_function(line),
-        seen=Point(number.value, line),
+        evaluate=_mean_function(line),
+        point=Point(number.value, line),
         cheapest=ends[0],
         dearest=ends[1],
         rows=rows if number.rows else None,
@@ -392,27 +392,27 @@ def _point_function(
         return _recalibrated_function(key, answers)
     if metric.ratio is not None:
         above, below = map(answers.line, ratio_keys(key))
-        return _quotient_function(above, below)
+        return _ratio_function(above, below)
     compute = metric.value
     if compute is None:
         return _mean_function(answers.line(key))
 
-    def at(groups: Groups) -> Point:
+    def evaluate(groups: Groups) -> Point:
         data = answers.data(key, groups)
         return Point(float(compute(data)), value_line(metric, data))
 
-    return at
+    return evaluate
 
 
 def _mean_function(line: Line) -> Callable[[Groups], Point]:
     return lambda groups: Point(groups.mean(line), line)
 
 
-def _quotient_function(
+def _ratio_function(
     above: Line,
     below: Line,
 ) -> Callable[[Groups], Point]:
-    return lambda groups: _quotient(
+    return lambda groups: _ratio_point(
         above,
         below,
         groups.mean(above),
@@ -420,7 +420,7 @@ def _quotient_function(
     )
 
 
-def _quotient(
+def _ratio_point(
     above: Line,
     below: Line,
     numerator: float,
@@ -441,7 +441,7 @@ def _recalibrated_function(
     """Return a number after the best recalibration; the effect of a new fit on its line is of second order."""
     form = answers.form
 
-    def at(groups: Groups) -> Point:
+    def evaluate(groups: Groups) -> Point:
         ties = answers.data(key, groups).groups
         value = recalibrated_values(ties, form, answers.options)[key]
         u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
@@ -450,7 +450,7 @@ def _recalibrated_function(
             mean_line(key, right_and_wrong_samples(u, form), answers.options),
         )
 
-    return at
+    return evaluate
 
 
 def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
@@ -460,18 +460,18 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     if answers.rows is not None:
         loss = sample_costs(key, answers.form, answers.options)
         one_part = np.zeros(len(loss), np.int64)
-        groups = _sum_parts(loss, one_part, answers)
-        rows = functools.partial(weighted_rows, one_part, loss, answers.design.weight)
+        groups = _group_losses(loss, one_part, answers)
+        rows = functools.partial(make_rows, one_part, loss, answers.design.weight)
     if groups is None:
         return None
     line = _line_of_two_classes(key, answers)
     if line is not None:
         return _number_from_answers(key, answers, value, _mean_function(line))
-    at = _mean_function(_line_of_costs(groups))
+    evaluate = _mean_function(_line_of_costs(groups))
     least, most = possible_range(key, answers)
     dearest = _dearest_loss(groups, most, answers.options)
-    seen = at(groups)
-    return Number(value, groups, at, seen, least, most, dearest=dearest, rows=rows)
+    point = evaluate(groups)
+    return Number(value, groups, evaluate, point, least, most, dearest=dearest, rows=rows)
 
 
 def _line_of_two_classes(key: Key, answers: Answers) -> Line | None:
@@ -483,11 +483,11 @@ def _line_of_two_classes(key: Key, answers: Answers) -> Line | None:
     return answers.line(Key(name)).times(factor)
 
 
-def _sum_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:
+def _group_losses(cost: Floats, part: Ints, answers: Answers) -> Groups:
     """Return the sums of samples (N,) over parts."""
     none = np.zeros(part.max() + 1)
     weight = answers.options.weights(len(cost))
-    return sum_samples(none, weight, cost, functools.partial(totals, part))
+    return sum_samples(none, weight, cost, functools.partial(sum_parts, part))
 
 
 def _line_of_costs(groups: Groups) -> Line:
@@ -500,7 +500,7 @@ def _dearest_loss(groups: Groups, most: float, options: Options) -> float:
     """Return what one more answer loses by a posterior: half of what it can, which is the root of a probability."""
     if math.isinf(most):
         most = floor_cost(options)
-    return max(float(groups.event.max()), HALF * most)
+    return max(float(groups.positive_cost.max()), HALF * most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -529,15 +529,15 @@ def _normalized(key: Key, answers: Answers, value: float) -> Number:
     one_each = one_right_one_wrong(answers.form.max_uncertainty)
     naive = _Naive(key.as_variant(""), one_each, answers.options)
 
-    def at(groups: Groups) -> Point:
+    def evaluate(groups: Groups) -> Point:
         wrong = float(groups.cost.sum())
         share = np.array([groups.total - wrong, wrong])
         at_right, at_wrong = naive.slope(share)
         below = Line(at_right * ones, (at_wrong - at_right) * ones)
-        return _quotient(line, below, groups.mean(line), naive.value(share))
+        return _ratio_point(line, below, groups.mean(line), naive.value(share))
 
     groups = answers.groups
-    return Number(value, groups, at, at(groups), 0.0, rows=answers.rows)
+    return Number(value, groups, evaluate, evaluate(groups), 0.0, rows=answers.rows)
 
 
 def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number | None:
@@ -556,7 +556,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     plain = key.as_variant("")
     loss = sample_costs(plain, answers.form, options)
     classes, part = np.unique(labels, return_inverse=True)
-    groups = _sum_parts(loss, part, answers)
+    groups = _group_losses(loss, part, answers)
     naive = _Naive(plain, one_sample_per_class(size, answers.form.max_uncertainty), options)
     line = _line_of_costs(groups)
 
@@ -565,10 +565,10 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
         share[classes] = groups.weight
         return share
 
-    def at(groups: Groups) -> Point:
+    def evaluate(groups: Groups) -> Point:
         share = shares(groups)
         below = Line(naive.slope(share)[classes], np.zeros(len(classes)))
-        return _quotient(line, below, groups.mean(line), naive.value(share))
+        return _ratio_point(line, below, groups.mean(line), naive.value(share))
 
     if _has_kink(naive, shares(groups), groups):
         return None
@@ -577,11 +577,11 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     return Number(
         value,
         groups,
-        at,
-        at(groups),
+        evaluate,
+        evaluate(groups),
         0.0,
         dearest=dearest,
-        rows=functools.partial(weighted_rows, part, loss, answers.design.weight),
+        rows=functools.partial(make_rows, part, loss, answers.design.weight),
     )
 
 
@@ -623,7 +623,7 @@ def possible_range(key: Key, answers: Answers) -> Limits:
     if metric.value is not None:
         return -math.inf, math.inf
     line = mean_line(key, answers.extremes, answers.options)
-    ends = np.stack([line.intercept, line.at(largest)])
+    ends = np.stack([line.intercept, line.influence(largest)])
     return float(ends.min()), float(ends.max())
 
 
@@ -693,7 +693,7 @@ def _limits(key: Key, number: Number, limits: Limits, answers: Answers) -> Limit
         wrong = groups.cost * (limit / share)
         right = (groups.weight - groups.cost) * ((1 - limit) / (1 - share))
         at_limit = dataclasses.replace(groups, weight=right + wrong, cost=wrong)
-        values.append(number.at(at_limit).value)
+        values.append(number.evaluate(at_limit).value)
     return min(values), max(values)
 
 
@@ -708,10 +708,10 @@ def _rarer_classes(number: Number, answers: Answers) -> tuple[float, Limits]:
     groups = number.groups
     is_rarer = np.ones(len(groups.weight))
     is_rarer[groups.weight.argmax()] = 0.0
-    at = _mean_function(Line(is_rarer, 0 * is_rarer))
-    seen = at(groups)
-    share = Number(seen.value, groups, at, seen, 0.0, 1.0, rows=number.rows)
-    return seen.value, _limits_at_level(_without_answers(share), answers)
+    evaluate = _mean_function(Line(is_rarer, 0 * is_rarer))
+    point = evaluate(groups)
+    share = Number(point.value, groups, evaluate, point, 0.0, 1.0, rows=number.rows)
+    return point.value, _limits_at_level(_without_answers(share), answers)
 
 
 def _limits_at_level(number: Number, answers: Answers) -> Limits:
@@ -738,13 +738,13 @@ def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
         return NO_LIMITS
     groups = answers.groups
     is_in = selected.astype(np.float64)
-    at = _quotient_function(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
-    seen = at(groups)
+    evaluate = _ratio_function(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
+    point = evaluate(groups)
     number = Number(
-        seen.value,
+        point.value,
         groups,
-        at,
-        seen,
+        evaluate,
+        point,
         0.0,
         answers.largest,
         dearest=answers.dearest(selected),

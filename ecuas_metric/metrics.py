@@ -10,7 +10,7 @@ from .abstentions import answered_groups, answered_samples
 from .calibration import CALIBRATION_METRICS
 from .costs import COST_METRICS, entropy
 from .decisions import Decisions, select_rows
-from .groups import Groups, Line, or_1, totals
+from .groups import Groups, Line, replace_zeros, sum_parts
 from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner
 from .metric import METRICS as METRICS
 from .metric import Data, Frequencies, Key, at_parameter, register
@@ -92,7 +92,7 @@ def _sample_values(
             values[key] = metric.value(at_parameter(data, key))
         elif metric.ratio is not None:
             numerator, denominator = ratio_keys(key)
-            values[key] = quotient(values[numerator], values[denominator])
+            values[key] = divide_or_nan(values[numerator], values[denominator])
     return {key: values[key] for key in keys}
 
 
@@ -101,7 +101,7 @@ def ratio_keys(key: Key) -> list[Key]:
     return [Key(name, key.parameter) for name in key.entry.ratio or ()]
 
 
-def quotient(numerator: float, denominator: float) -> float:
+def divide_or_nan(numerator: float, denominator: float) -> float:
     """Return a ratio, nan where the denominator is 0."""
     return numerator / denominator if denominator > 0 else math.nan
 
@@ -212,7 +212,7 @@ def naive_values(decisions: Decisions, options: Options, weight: Floats) -> dict
         )
     if decisions.labels is not None:
         num_classes = int(options.num_classes or 0)
-        counts = totals(decisions.labels, weight, num_classes)
+        counts = sum_parts(decisions.labels, weight, num_classes)
         values |= _naive_class_values(counts, decisions, options)
     return values
 
@@ -277,7 +277,7 @@ def naive_slopes(
     values_of = _naive_answer_values if one_each.labels is None else _naive_class_values
     step = _STEP * np.eye(len(shares))
     moved = shares * np.stack([1 + step, 1 - step])  # up and down (2, K, K), a class in each row
-    width = 2 * _STEP * or_1(shares)
+    width = 2 * _STEP * replace_zeros(shares)
     slopes = values_of(moved, one_each, options).items()
     return {key: (up - down) / width for key, (up, down) in slopes}
 
@@ -300,7 +300,7 @@ def add_variants(
     if "normalized" in variants:
         for key, value in naive().items():
             if key in plain:
-                values[key.as_variant("normalized")] = quotient(plain[key], value)
+                values[key.as_variant("normalized")] = divide_or_nan(plain[key], value)
     if variants & {"recalibrated", "calibration_loss"}:
         for key, best in recalibrated_values(ties, form, options).items():
             if key.as_variant("") in plain:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .groups import Groups, Line, or_1, totals
+from .groups import Groups, Line, replace_zeros, sum_parts
 from .inputs import NUMBERS_PER_SAMPLE, Floats, Ints, Limits, blocks
 from .metric import Data, Metric, Unjudged, attainable_sums
 
@@ -120,7 +120,7 @@ def aurc_line(ties: Groups) -> Line:
         _fill_wide_groups(log_mean, rise, wide, w[wide], b[wide])
         # the total minus `passed` is the sum over later groups; the total is a constant
         passed = np.cumsum(c * rise) + passed[-1]
-        mean_cost = ties.cost[rows] if ties.are_samples else c / or_1(w)
+        mean_cost = ties.cost[rows] if ties.are_samples else c / replace_zeros(w)
         intercept[rows] = passed - mean_cost * (np.log(np.maximum(b, tiny)) + log_mean)
         slope[rows] = log_mean
     return Line(intercept, slope)
@@ -172,7 +172,7 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
     values, level = np.unique(confidence, return_inverse=True)
     is_unknown = np.isnan(correct)
     right, wrong, unknown = (
-        totals(level[rows], weight[rows], len(values))
+        sum_parts(level[rows], weight[rows], len(values))
         for rows in (correct == 1, correct == 0, is_unknown)
     )
     by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]

@@ -13,7 +13,7 @@ import numpy as np
 
 from .calibration import confidence_bins, ece_bounds, gap_bounds, signed_gaps
 from .errors import InputError
-from .groups import Groups, Line, or_1, tie_groups, totals
+from .groups import Groups, Line, replace_zeros, sum_parts, tie_groups
 from .inputs import Floats, Ints, Limits, inner
 from .metric import Data, Metric, Unjudged
 from .order import aurc, aurc_line, monotone_bounds, risk_range
@@ -136,7 +136,7 @@ def _share_of_first(groups: Groups, amount: float) -> Floats:
     """Return the share (G,) of each group that lies within the first `amount` of cumulative weight."""
     before = groups.weight_until - groups.weight
     part = np.clip(amount - before, 0.0, groups.weight)
-    return np.asarray(part / or_1(groups.weight))
+    return np.asarray(part / replace_zeros(groups.weight))
 
 
 def error_average_precision(groups: Groups) -> float:
@@ -159,7 +159,7 @@ def error_average_precision(groups: Groups) -> float:
     alone, among_others = _reciprocal_sums(until - weight, weight)
     wrong_before = np.cumsum(cost) - cost
     precision = (wrong_before + 1) * alone + (cost - 1) * among_others
-    risk = cost / or_1(weight)
+    risk = cost / replace_zeros(weight)
     return inner(risk, precision) / _or_nan(float(cost.sum()))
 
 
@@ -230,7 +230,7 @@ def coverage_at_risk(groups: Groups, risk: float) -> float:
     slope = groups.mean_cost - risk
     surplus = risk * before - (groups.cost_until - groups.cost)
     # After k - A answers of a group the surplus has shrunk by (k - A) times the slope.
-    length = np.where(slope > 0, surplus / or_1(slope), np.inf)
+    length = np.where(slope > 0, surplus / replace_zeros(slope), np.inf)
     last = _round_down(np.minimum(before + length, end))
     is_inside = last > np.maximum(np.round(before, _DECIMALS), 0.0)
     is_low = is_inside & (np.round(surplus - slope * (last - before), _DECIMALS) >= 0)
@@ -250,8 +250,8 @@ def mce(groups: Groups, n_bins: int = 10) -> float:
     ECE, a bin of one answer counts as any other, and empty ones do not. Always defined; one answer has its own gap.
     """
     bins = confidence_bins(-groups.rank, n_bins=n_bins)
-    gaps = np.abs(totals(bins, signed_gaps(groups)))
-    return float((gaps / or_1(totals(bins, groups.weight))).max())
+    gaps = np.abs(sum_parts(bins, signed_gaps(groups)))
+    return float((gaps / replace_zeros(sum_parts(bins, groups.weight))).max())
 
 
 def ece_equal_mass(groups: Groups, n_bins: int = 10) -> float:
@@ -265,7 +265,7 @@ def ece_equal_mass(groups: Groups, n_bins: int = 10) -> float:
     ones and M bins, it is bin :math:`\lfloor M (j - 1) / (N - 1) \rfloor`, where j is the last with that confidence
     (of 0 .. M - 1, where the last is closed). Groups are ranked by -q_e. Always defined; one answer has its own gap.
     """
-    gaps = totals(_bins_of_equal_mass(groups, n_bins), signed_gaps(groups))
+    gaps = sum_parts(_bins_of_equal_mass(groups, n_bins), signed_gaps(groups))
     return float(np.abs(gaps).sum() / groups.weight.sum())
 
 
@@ -308,8 +308,8 @@ def _reflect(groups: Groups) -> Floats:
     below = np.minimum(place.astype(np.int64), _STEPS - 1)
     gap = signed_gaps(groups) / groups.weight.sum()
     gap_above = gap * (place - below)
-    there = totals(below, gap - gap_above, _STEPS + 1)
-    there += totals(below + 1, gap_above, _STEPS + 1)
+    there = sum_parts(below, gap - gap_above, _STEPS + 1)
+    there += sum_parts(below + 1, gap_above, _STEPS + 1)
     there[[0, -1]] *= 2  # 0 and 1 are their own mirror images
     return np.append(there, there[-2:0:-1])
 
@@ -342,12 +342,12 @@ def error_average_precision_line(groups: Groups) -> Line:
     cost = groups.cost[::-1] / total
     end = np.cumsum(weight)
     before = end - weight
-    risk = cost / or_1(weight)
-    start = or_1(before)  # of the first group, all terms with it are 0
-    log_mean = np.where(before > 0, np.log1p(weight / start), 0.0) / or_1(weight)
+    risk = cost / replace_zeros(weight)
+    start = replace_zeros(before)  # of the first group, all terms with it are 0
+    log_mean = np.where(before > 0, np.log1p(weight / start), 0.0) / replace_zeros(weight)
     surplus = np.cumsum(cost) - cost - before * risk
     precision = risk + surplus * log_mean
-    squared = surplus / (start * or_1(end)) + risk * log_mean
+    squared = surplus / (start * replace_zeros(end)) + risk * log_mean
     fall = _later_sums(cost * squared)
     fall += risk * (precision - before * squared)
     slope = _later_sums(cost * log_mean)
@@ -370,7 +370,7 @@ def fpr_at_tpr_line(groups: Groups, tpr: float = 0.95) -> Line:
     correct = groups.right
     until = np.cumsum(correct)
     needed = tpr * until[-1]
-    accepted = np.clip((needed - until + correct) / or_1(correct), 0.0, 1.0)
+    accepted = np.clip((needed - until + correct) / replace_zeros(correct), 0.0, 1.0)
     accepted = np.where(correct > 0, accepted, until < needed)
     margin = _risk_around(groups, inner(groups.weight, accepted))
     odds = margin / _or_nan(1 - margin)
@@ -442,7 +442,7 @@ def _mce_bounds(unjudged: Unjudged) -> Limits:
     bounds = gap_bounds(
         unjudged, confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins)
     )
-    weight = or_1(bounds.weight)
+    weight = replace_zeros(bounds.weight)
     low = bounds.low / weight
     high = bounds.high / weight
     return float(low.max()), float(high.max())

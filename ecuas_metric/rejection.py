@@ -33,7 +33,7 @@ from .errors import InputError, Note, issue_warnings
 from .inputs import Array, Bools, Floats, confidences, numbers, posteriors
 from .metric import Key
 from .options import LEVEL, Options, check_level, check_number, checked_options
-from .results import Estimate, System, compute_results, named_systems, prepare
+from .results import Estimate, System, compute_results, named_systems, prepare_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -168,7 +168,7 @@ def _unlabelled_system(y_prob: ArrayLike, labels: ArrayLike | None, options: Opt
     array, truth = posteriors(array, np.zeros(array.shape[:1]))
     if labels is not None:
         check_classes(parse_classes(labels, "labels"), labels, array.shape[1])
-    return prepare("posteriors", array, truth, options, rank=False)
+    return prepare_system("posteriors", array, truth, options, sort=False)
 
 
 def decide_system(system: System, names: Sequence[object] | None = None) -> RowDecisions:
@@ -241,7 +241,7 @@ def decide_confidences(
     )
     with reword_errors({**COMPLETE_CONFIDENCE_WORDS, **REJECT_COST_WORDS}):
         values, unknown = confidences(confidence, np.zeros(np.shape(confidence)))
-        system = prepare("confidences", values, unknown, options, rank=False)
+        system = prepare_system("confidences", values, unknown, options, sort=False)
     issue_warnings(system.notes, stacklevel=2)
     return decide_system(system)
 

@@ -60,7 +60,7 @@ from .options import (
     select_options,
 )
 from .order import AUROC, auroc
-from .sampling import intervals, make_design
+from .sampling import bootstrap_intervals, make_design
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -207,14 +207,14 @@ class Results(Drawn):
         return pd.DataFrame.from_dict(rows, orient="index", dtype=np.float64)
 
 
-def prepare(
+def prepare_system(
     form: str,
     predictions: Array,
     references: Array,
     options: Options,
     *,
     ids: Sequence[object] | None = None,
-    rank: bool = True,
+    sort: bool = True,
 ) -> System:
     """Return the system of checked arrays.
 
@@ -228,7 +228,7 @@ def prepare(
         Checked; InputError for those that do not fit the form or the data.
     ids : sequence, shape (N,), optional
         Of the samples.
-    rank : bool
+    sort : bool
         Whether to sort the samples. Without, there are no tie groups: only means of costs can be computed.
     """
     are_positive = options.predictions_are == "positive_probabilities"
@@ -262,10 +262,10 @@ def prepare(
         are_shares=decisions.confidence is not None,
     )
     options = options.replace(abstained=None)  # decisions have them
-    if not rank:
+    if not sort:
         none = np.empty(0)
         return System(decisions, options, Groups(none, none, none), notes, ids)
-    system = ranked(decisions, options, notes=notes, ids=ids)
+    system = make_system(decisions, options, notes=notes, ids=ids)
     if form != "confidences":
         return system
     silent = int(np.count_nonzero(decisions.abstained))
@@ -297,7 +297,7 @@ def named_systems(
     return named
 
 
-def ranked(
+def make_system(
     decisions: Decisions,
     options: Options,
     *,
@@ -305,19 +305,19 @@ def ranked(
     ids: Sequence[object] | None = None,
 ) -> System:
     """Return the system of decisions, with its tie groups."""
-    rank = decisions.rank_by
+    rank = decisions.rank
     cost = decisions.candidate_cost
     weight = options.sample_weight
     # intervals need the order of the samples too
     if options.confidence_level is not None and not are_counted(decisions, options):
-        rank = decisions.ranks
+        rank = decisions.sorted_rank
         cost = cost[decisions.order]
         weight = None if weight is None else weight[decisions.order]
     ties = tie_groups(rank, cost, sample_weight=weight)
     return System(decisions, options, ties, notes, ids)
 
 
-def reordered(system: System, rows: Ints) -> System:
+def select_samples(system: System, rows: Ints) -> System:
     """Return the system of the samples `rows`, indices that may repeat or leave out samples, in this order."""
     return replace(
         system,
@@ -423,11 +423,11 @@ def _intervals(
         return inferred.limits, inferred.notes
     samples = samples_drawn(system)
     # Stable: which of tied samples are drawn must not depend on the machine.
-    samples = reordered(samples, samples.decisions.order)
+    samples = select_samples(samples, samples.decisions.order)
     design = make_design(samples.num_samples, samples.options)
     if not design.tells_errors:
         return dict.fromkeys(values, NO_LIMITS), (NO_UNITS,)
-    limits, notes = intervals(
+    limits, notes = bootstrap_intervals(
         lambda counts: resampled_values(samples, counts, list(values)),
         design,
         samples.options,
@@ -458,7 +458,7 @@ def _resample(system: System, counts: Array) -> System:
     rows = np.flatnonzero(weight)
     weighted = system.options.replace(sample_weight=weight, confidence_level=None)
     options = select_options(weighted, rows)
-    return ranked(select_rows(system.decisions, rows), options)
+    return make_system(select_rows(system.decisions, rows), options)
 
 
 def _ece_limits(system: System) -> Limits:
@@ -496,7 +496,7 @@ def samples_drawn(system: System) -> System:
         )
     copies = (weight if is_count else weight > 0).astype(np.int64)
     rows = np.repeat(np.arange(len(copies)), copies)
-    samples = reordered(replace(system, ids=None), rows)
+    samples = select_samples(replace(system, ids=None), rows)
     if not is_count:
         return samples
     return replace(samples, options=samples.options.replace(sample_weight=None))

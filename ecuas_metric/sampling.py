@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InputError, Note
-from .groups import ratio, subtract_mean, totals
+from .groups import divide, subtract_mean, sum_parts
 from .inputs import (
     NO_LIMITS,
     Array,
@@ -47,7 +47,7 @@ class Clusters:
     number: Floats | float = math.inf
     units: Floats | float = math.inf  # and of all of it
 
-    def at(self, index: int | Ints) -> Clusters:
+    def select(self, index: int | Ints) -> Clusters:
         """Return what they do to one of several numbers, or to some."""
         if self is INDEPENDENT:
             return self
@@ -82,7 +82,7 @@ class Design:
         stratum = np.zeros(size, np.int64) if self.stratum is None else self.stratum
         if self.group is None:
             return self.weight, stratum
-        weight = totals(self.group, self.weight)
+        weight = sum_parts(self.group, self.weight)
         home = np.zeros(len(weight), np.int64)
         home[self.group] = stratum
         return weight, home
@@ -95,7 +95,7 @@ class Design:
     @property
     def num_strata(self) -> int:
         """The number of strata, 1 if there are none."""
-        return len(self.totals(self.weight))
+        return len(self.sum_strata(self.weight))
 
     @property
     def freedom(self) -> float:
@@ -109,23 +109,23 @@ class Design:
         fewest = len(weight) if self.stratum is None else np.bincount(stratum).min()
         return bool(fewest > 1) and effective_size(weight) > 2 - _ROUNDING
 
-    def totals(self, values: Floats) -> Floats:
+    def sum_strata(self, values: Floats) -> Floats:
         """Return the sums (.., H) of values (.., N) over strata."""
         if self.stratum is None:
             return np.asarray(values.sum(axis=-1, keepdims=True))
-        return totals(self.stratum, values)
+        return sum_parts(self.stratum, values)
 
-    def of_samples(self, values: Floats) -> Floats:
+    def broadcast_strata(self, values: Floats) -> Floats:
         """Return values (.., H) of strata for each of their samples (.., N); without strata they stay (.., 1)."""
         return values if self.stratum is None else values[..., self.stratum]
 
     def centred(self, values: Floats) -> Floats:
         """Return values (.., N) less the mean of their stratum."""
         weighted = self.weight * values
-        whole = self.totals(self.weight)
-        mean = self.totals(weighted) / whole
-        size = self.totals(np.abs(weighted)) / whole
-        return subtract_mean(values, self.of_samples(mean), self.of_samples(size))
+        whole = self.sum_strata(self.weight)
+        mean = self.sum_strata(weighted) / whole
+        size = self.sum_strata(np.abs(weighted)) / whole
+        return subtract_mean(values, self.broadcast_strata(mean), self.broadcast_strata(size))
 
     def _spread(self, weight: Floats) -> Floats:
         """Return the variance of each unit (U,), up to a common factor, from weights (N,).
@@ -135,12 +135,12 @@ class Design:
         square = np.square(weight)
         if self.group is None:
             return square
-        return totals(self.group, weight) * np.sqrt(totals(self.group, square))
+        return sum_parts(self.group, weight) * np.sqrt(sum_parts(self.group, square))
 
-    def moved(self, influences: Floats) -> Floats:
+    def unit_influences(self, influences: Floats) -> Floats:
         """Return what each unit (M, U) moves numbers by, about the mean of its stratum; influences are (M, N)."""
         moved = self.weight * self.centred(influences)
-        return moved if self.group is None else totals(self.group, moved)
+        return moved if self.group is None else sum_parts(self.group, moved)
 
     def clusters(self, influence: Floats, matters: Bools, farthest: Floats) -> Clusters:
         """Return what groups do to numbers with this influence of each sample (M, N), if they depend on it.
@@ -150,30 +150,30 @@ class Design:
         if self.group is None:
             return INDEPENDENT
         weight, home = self.units
-        share = weight / totals(home, weight)[home]
+        share = weight / sum_parts(home, weight)[home]
         deviations = self.weight * self.centred(influence)
         # the jackknife: k / (k - 1) for k equal groups, and more where one has much of the weight
         count = np.bincount(home)[home]
-        squares = np.square(totals(self.group, deviations) / np.maximum(1 - share, _ROUNDING))
+        squares = np.square(sum_parts(self.group, deviations) / np.maximum(1 - share, _ROUNDING))
         squares *= (count - 1) / count
         relevant = self.weight * matters
-        apart = totals(self.group, np.square(relevant))
-        independent = totals(home, apart)
-        alike = totals(home, np.square(totals(self.group, relevant)))
-        size = ratio(alike, independent, 1.0)
-        unit = self.totals(np.square(self.weight)) / self.totals(self.weight)
-        mean_square = ratio(self.totals(relevant * farthest), self.totals(relevant))
+        apart = sum_parts(self.group, np.square(relevant))
+        independent = sum_parts(home, apart)
+        alike = sum_parts(home, np.square(sum_parts(self.group, relevant)))
+        size = divide(alike, independent, 1.0)
+        unit = self.sum_strata(np.square(self.weight)) / self.sum_strata(self.weight)
+        mean_square = divide(self.sum_strata(relevant * farthest), self.sum_strata(relevant))
         one_more = np.square(unit) * mean_square
-        alone = self.totals(np.square(deviations))
-        effect = design_effect(totals(home, squares), alone, one_more, size)
+        alone = self.sum_strata(np.square(deviations))
+        effect = design_effect(sum_parts(home, squares), alone, one_more, size)
         factor = np.maximum(effect, 1.0)
         # the part of each group (M, U) in what groups add to the variance, and in all of it
         spread = self._spread(relevant)
-        added = ratio(spread, totals(home, spread)[..., home])
+        added = divide(spread, sum_parts(home, spread)[..., home])
         excess = 1 - 1 / factor[..., home]
-        whole = ratio(apart, independent[..., home]) / factor[..., home] + added * excess
+        whole = divide(apart, independent[..., home]) / factor[..., home] + added * excess
         number, units = (
-            ratio(np.ones(factor.shape), totals(home, np.square(part)), 1.0)
+            divide(np.ones(factor.shape), sum_parts(home, np.square(part)), 1.0)
             for part in (added, whole)
         )
         return Clusters(factor, number, units)
@@ -185,8 +185,8 @@ class Design:
         """
         if self.is_simple:
             return 1.0
-        weight = self.totals(self.weight)
-        square = self.totals(np.square(self.weight))
+        weight = self.sum_strata(self.weight)
+        square = self.sum_strata(np.square(self.weight))
         variance = square * clusters.factor
         whole = variance.sum(axis=-1, keepdims=True)
         shift = np.vecdot(variance / weight, np.sqrt(variance / whole))
@@ -202,8 +202,8 @@ def design_effect(together: Floats, alone: Floats, one_more: Floats, size: Float
     That one is of a group of this size whose answers are all alike, and counts in the part that its variance has of
     all deviations: where hardly any answer deviates, nothing else tells whether those of a group do so together.
     """
-    one_more = one_more * ratio(one_more, one_more + alone)
-    return ratio(together + size * one_more, alone + one_more, 1.0)
+    one_more = one_more * divide(one_more, one_more + alone)
+    return divide(together + size * one_more, alone + one_more, 1.0)
 
 
 def make_design(num_samples: int, options: Options) -> Design:
@@ -235,7 +235,7 @@ def effective_size(weight: Floats) -> float:
 # ---- the bootstrap ---------------------------------------------------------------------------------------------------
 
 
-def intervals(
+def bootstrap_intervals(
     statistic: Callable[[Array], Mapping[Key, Floats]],
     design: Design,
     options: Options,
@@ -246,13 +246,13 @@ def intervals(
 
     Efron and Tibshirani, "An Introduction to the Bootstrap" (1993).
     """
-    replicates = _collect(statistic, design, options, progress)
+    replicates = _compute_replicates(statistic, design, options, progress)
     level = options.confidence_level or 0.0
-    limits = {key: interval(values, level) for key, values in replicates.items()}
+    limits = {key: percentile_interval(values, level) for key, values in replicates.items()}
     return limits, _note_left_out(replicates)
 
 
-def interval(replicates: Floats, level: float) -> Limits:
+def percentile_interval(replicates: Floats, level: float) -> Limits:
     """Return the percentile interval of finite replicates (B,)."""
     finite = replicates[np.isfinite(replicates)]
     if not len(finite):
@@ -262,7 +262,7 @@ def interval(replicates: Floats, level: float) -> Limits:
     return float(low), float(high)
 
 
-def bootstrap_weights(design: Design, options: Options) -> Iterator[Counts]:
+def bootstrap_counts(design: Design, options: Options) -> Iterator[Counts]:
     """Yield how often each sample is drawn, shape (b, N), in chunks that add up to `n_resamples` rows."""
     generator = np.random.default_rng(options.random_state)
     weight, stratum = design.units
@@ -270,11 +270,11 @@ def bootstrap_weights(design: Design, options: Options) -> Iterator[Counts]:
     for part in blocks(options.n_resamples, row_size=len(design.weight)):
         counts = np.empty((part.stop - part.start, len(weight)), np.uint16)
         for of_stratum in members:
-            counts[:, of_stratum] = _drawn(generator, len(counts), len(of_stratum))
+            counts[:, of_stratum] = _draw_counts(generator, len(counts), len(of_stratum))
         yield counts if design.group is None else counts[:, design.group]
 
 
-def _drawn(
+def _draw_counts(
     generator: np.random.Generator,
     rows: int,
     size: int,
@@ -286,7 +286,7 @@ def _drawn(
     return counts.reshape(draws.shape).astype(np.uint16)
 
 
-def _collect(
+def _compute_replicates(
     statistic: Callable[[Array], Mapping[Key, Floats]],
     design: Design,
     options: Options,
@@ -297,7 +297,7 @@ def _collect(
     parts: dict[Key, list[Floats]] = {}
     total = options.n_resamples
     with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
-        for chunk in bootstrap_weights(design, options):
+        for chunk in bootstrap_counts(design, options):
             # a resample may have no sample of some kind
             with np.errstate(divide="ignore", invalid="ignore"):
                 values_of_chunk = statistic(chunk)

@@ -17,7 +17,7 @@ from .calibration import squared_weights
 from .decisions import Decisions, confidence_from_uncertainty, one_sample_per_class, select_rows
 from .display import Drawn
 from .errors import UNLABELLED, InputError, Note, unlabelled_fields
-from .groups import Groups, join_groups, ratio, run_starts, sum_samples
+from .groups import Groups, divide, join_groups, run_starts, sum_samples
 from .inputs import Floats, Ints, Limits, hard_predictions_note, inner, note_hard_predictions
 from .intervals import Answers, Intervals, analytic_intervals, next_costs, possible_range
 from .metric import Data, Key, at_parameter, checked_keys
@@ -245,7 +245,7 @@ def _class_weights(
 def _group_samples(decisions: Decisions, options: Options, weight: Floats | None) -> Groups:
     """Return samples in groups of equal uncertainty."""
     order = decisions.order
-    rank = decisions.ranks + 0.0  # -0.0 becomes 0.0
+    rank = decisions.sorted_rank + 0.0  # -0.0 becomes 0.0
     starts = run_starts(rank)
     w = np.ones(len(order)) if weight is None else weight[order]
     c = decisions.candidate_cost[order]
@@ -571,7 +571,7 @@ def _interleave(first: Floats, second: Floats) -> Floats:
 def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
     """Return the rank (G,) of each group's mean uncertainty, from sums (G,) of w u (`total`) and of w (`weight`)."""
     groups = summary.groups
-    rank = summary.none.rank_from_uncertainty(ratio(total, weight))
+    rank = summary.none.rank_from_uncertainty(divide(total, weight))
     mean = np.clip(rank, groups.rank, groups.high)
     return np.where(groups.are_tied, groups.rank, mean)
 

@@ -38,7 +38,7 @@ from ..intervals import (
 )
 from ..metric import Key, Keys, checked_keys
 from ..options import ALPHA, LEVEL, effective_weights
-from ..results import System, all_values, answers_drawn, named_systems, ranked, reordered
+from ..results import System, all_values, answers_drawn, make_system, named_systems, select_samples
 from ..sampling import Design
 from .rows import REJECTING, Comparison, fields_of, significance_level, verdict_of_row
 from .verdict import Verdict, verdict_of
@@ -69,8 +69,8 @@ class Difference:
 
     def influence(self, design: Design) -> Floats:
         """Return what each sample (U,) moves it by, or each group of samples that depend on each other."""
-        lines = [number.samples.influence(number.seen.line) for number in self.numbers]
-        return np.asarray(design.moved(np.subtract(*lines)[None])[0])
+        lines = [number.samples.influence(number.point.line) for number in self.numbers]
+        return np.asarray(design.unit_influences(np.subtract(*lines)[None])[0])
 
 
 def _values_with(
@@ -188,9 +188,9 @@ class Family:
             return {}
         influences = []
         for number in numbers.values():
-            influences.append(number.samples.influence(number.seen.line))
+            influences.append(number.samples.influence(number.point.line))
         influence = np.stack(influences)
-        moved = self.design.moved(influence)
+        moved = self.design.unit_influences(influence)
         size = np.sqrt(np.square(moved).sum(axis=1))
         has_error = size > 0
         size = size[has_error]
@@ -537,7 +537,7 @@ def rejecting_system(system: System) -> System:
         candidate_cost=np.full(len(never), decisions.max_uncertainty),
         confidence=None if decisions.confidence is None else 1 - never,
     )
-    return ranked(nothing, system.options, ids=system.ids)
+    return make_system(nothing, system.options, ids=system.ids)
 
 
 def compare_within(
@@ -576,11 +576,11 @@ def compare_within(
 
 def _select_samples(system: System, rows: Ints) -> System:
     """Return a system of these samples alone, given by their place in the input."""
-    part = reordered(system, rows)
+    part = select_samples(system, rows)
     options = part.options.replace(strata=None)
     if options.sample_weight is not None and options.weights_are == "importance":
         options = options.replace(sample_weight=effective_weights(options.sample_weight))
-    return replace(ranked(part.decisions, options), origin=system.origin)
+    return replace(make_system(part.decisions, options), origin=system.origin)
 
 
 def basis_of_comparison(system: System) -> Basis:
@@ -622,7 +622,7 @@ def align(systems: Mapping[str, System], *, by_position: bool = False) -> dict[s
         if system.ids is not None and reference.ids is not None:
             rows = match_ids(name, system.ids, first, reference.ids)
             if (rows[1:] < rows[:-1]).any():
-                system = replace(reordered(replace(system, ids=None), rows), ids=reference.ids)
+                system = replace(select_samples(replace(system, ids=None), rows), ids=reference.ids)
         _require_same_samples(f"{first} and {name}", reference, system)
         aligned[name] = system
     return aligned

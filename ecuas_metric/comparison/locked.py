@@ -19,7 +19,7 @@ from ..files.values import from_values
 from ..inputs import Floats
 from ..metric import Key
 from ..options import LEVEL, check_number
-from ..results import System, ranked, reordered
+from ..results import System, make_system, select_samples
 from .compare import compare_aligned, match_ids
 from .planning import Plan, plan_of_systems
 from .rows import Comparison, fields_of, significance_level
@@ -237,8 +237,8 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
         rule = "cannot be checked against the lock: these differ: {reasons}"
         raise InputError(name, rule, advice=LOCK_AGAIN, reasons=reasons)
     options = system.options.replace(reject_costs=(lock.reject_cost,), confidence_level=level)
-    aligned = reordered(replace(system, options=options, ids=None), order)
-    new = ranked(aligned.decisions, aligned.options, ids=lock.ids)
+    aligned = select_samples(replace(system, options=options, ids=None), order)
+    new = make_system(aligned.decisions, aligned.options, ids=lock.ids)
     has_confidence = new.decisions.confidence is not None
     decisions = replace(
         new.decisions,
@@ -246,7 +246,7 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
         candidate_cost=lock.cost,
         confidence=1 - lock.uncertainty if has_confidence else None,
     )
-    pair = {"locked": ranked(decisions, new.options, ids=lock.ids), "new": new}
+    pair = {"locked": make_system(decisions, new.options, ids=lock.ids), "new": new}
     return _check(pair, lock)
 
 

@@ -252,10 +252,10 @@ def _plans_of_mean(key: Key, number: AuditedNumber, system: System) -> Iterator[
 def _estimate_spread(inference: Inference, samples: int, difference: float) -> Spread:
     """Return the spread of a difference of this sign from what a pilot of so many samples tells."""
     side = inference.lower if difference > 0 else inference.upper
-    assert inference.seen is not None
-    assert inference.seen.moments is not None
+    assert inference.observed is not None
+    assert inference.observed.moments is not None
     assert side.moments is not None
-    deviation = float(inference.seen.moments.standard_error) * math.sqrt(samples)
+    deviation = float(inference.observed.moments.standard_error) * math.sqrt(samples)
     return Spread(deviation, side.moments, samples)
 
 
@@ -400,7 +400,7 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     samples = right_and_wrong_samples(1 - confidence, one_right_one_wrong(1.0))
     line = mean_line(key, samples, DEFAULTS)
     right = line.intercept
-    wrong = line.at(1.0)
+    wrong = line.influence(1.0)
     mean = float(np.mean(confidence * right + (1 - confidence) * wrong))
     square = float(np.mean(confidence * right**2 + (1 - confidence) * wrong**2))
     deviation = math.sqrt(max(square - mean**2, 0.0))

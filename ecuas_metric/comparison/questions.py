@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..inputs import Floats, is_one_repeated
 from ..options import checked_options, is_set
-from ..results import System, prepare
+from ..results import System, prepare_system
 
 _OF_ALL = (
     "n",
@@ -83,7 +83,7 @@ def over_questions(questions: Mapping[str, System]) -> System:
         sample_weight=None if is_one_repeated(weight) else weight,
         groups=items,
     )
-    return prepare("costs", uncertainty, cost, options, ids=ids)
+    return prepare_system("costs", uncertainty, cost, options, ids=ids)
 
 
 def _refuse_options_of_one(system: System) -> None:

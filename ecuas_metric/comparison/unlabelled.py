@@ -141,7 +141,7 @@ def _completions(confidence: Floats, correct: Floats, options: Options) -> list[
         for label in (1.0, 0.0):
             answers = np.where(np.isnan(correct), label, correct).astype(int)
             decisions = confidence_decisions(filled, answers, num_classes=options.num_classes)
-            rank = decisions.rank_by
+            rank = decisions.rank
             cost = decisions.candidate_cost
             ties = tie_groups(rank, cost, sample_weight=options.sample_weight)
             completions.append(Data(decisions, options, grouped=ties))

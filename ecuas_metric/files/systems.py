@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..audit import prepare_answers
+from ..audit import prepare_with_judge
 from ..errors import FileError, InputError, Note, Way
 from ..inputs import grouped
 from ..options import LEVEL, checked_options
@@ -238,7 +238,7 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **submission.per_sample)
-        system = prepare_answers(
+        system = prepare_with_judge(
             submission.form,
             submission.predictions,
             submission.references,

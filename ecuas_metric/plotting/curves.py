@@ -12,7 +12,7 @@ from ..audit import refuse_audit
 from ..calibration import confidence_bins
 from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, are_above_maximum, ecuas_cost
 from ..errors import InputError
-from ..groups import totals
+from ..groups import sum_parts
 from ..inputs import NO_LIMITS, Floats, Ints, Limits, numbers
 from ..intervals import analytic_intervals, limit_groups, limits_of_selected
 from ..metric import Key, Metric
@@ -115,7 +115,7 @@ def reliability(system: System) -> Reliability:
     each = options.weights(len(bins))
 
     def sums(values: Floats) -> Floats:
-        return totals(bins, each * values, n_bins)
+        return sum_parts(bins, each * values, n_bins)
 
     weight = sums(np.ones(len(bins)))
     divisor = np.where(weight > 0, weight, np.nan)

@@ -34,7 +34,7 @@ from ..files.submissions import (
 from ..files.values import Sheet
 from ..inputs import Array, Bools, Floats, Ints, numbers, posteriors_from_positive
 from ..options import Options, is_set
-from ..results import prepare
+from ..results import prepare_system
 from ..summary import Summary, note_unlabelled, summary_of
 from .rows import state_of
 from .storage import added_up, fitting
@@ -292,7 +292,7 @@ def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     none = numbers(read_predictions(sheet.head(1), recipe), "predictions")[:0]
     if recipe.form == "positive":
         none = posteriors_from_positive(none)
-    system = prepare(_form(recipe), none, np.empty(0, np.int64), options, rank=False)
+    system = prepare_system(_form(recipe), none, np.empty(0, np.int64), options, sort=False)
     return summary_of(
         replace(system, origin=describe_origin(recipe)),
         sample_weight=np.empty(0) if recipe.of("weight") else None,

@@ -354,7 +354,7 @@ def _bin(options: Options) -> Any:
     place = nw.col("place")
     thresholds = [1 - cost for cost in options.reject_costs]
     # A product may round up to the next edge, or down from it.
-    edges = [_quotient(place, options.n_bins), _quotient(place + 1, options.n_bins), 0.5]
+    edges = [_divide_column(place, options.n_bins), _divide_column(place + 1, options.n_bins), 0.5]
     is_beyond = [q >= edge for edge in (*edges, *thresholds)]
     is_beyond += [q > threshold for threshold in thresholds]
     for one in is_beyond:
@@ -363,7 +363,7 @@ def _bin(options: Options) -> Any:
     return steps * (options.n_bins + len(is_beyond) + 1) + place
 
 
-def _quotient(column: Any, divisor: float) -> Any:
+def _divide_column(column: Any, divisor: float) -> Any:
     """Return a column divided by a number as in memory: Polars multiplies by the inverse of what is no column."""
     return column / (column * 0 + divisor)
 

@@ -10,7 +10,7 @@ from ..classes import sort_columns
 from ..errors import InputError
 from ..inputs import Array, Floats, require, require_same_length, require_same_order
 from ..options import PER_SAMPLE, Options, checked_options, is_set, require_counts
-from ..results import prepare
+from ..results import prepare_system
 from ..summary import Summary, summary_of
 
 # The options that a state depends on; all others are for reading it.
@@ -67,7 +67,7 @@ def state_of(
     check = inputs.FORM_CHECKS["confidences" if is_positive else form]
     predictions, references = check(sort_columns(predictions), references)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references, options)
-    system = prepare(form, predictions, references, options, rank=False)
+    system = prepare_system(form, predictions, references, options, sort=False)
     return summary_of(replace(system, origin=origin), sample_weight=weight)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import all_values, compute_results, prepare
+from ecuas_metric.results import all_values, compute_results, prepare_system
 from tests.ecuas_metric.held_out import HELD_OUT, small_stratum_truth
 from tests.ecuas_metric.simulated import SYSTEMS
 
@@ -59,7 +59,7 @@ def _prepared(predictions, references, options, **more):
         form = "costs"
         options = options | {"normalize": False}
     checked = checked_options(**OPTIONS | options | more)
-    return prepare(form, predictions, references, checked)
+    return prepare_system(form, predictions, references, checked)
 
 
 def estimates(name, size, runs):

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from ecuas_metric.groups import tie_groups
 from ecuas_metric.metrics import metric_values
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.results import compute_results, prepare_system
 
 # One value of every option that says something for three samples of two classes.
 EVERY_OPTION = {
@@ -68,13 +68,13 @@ def posterior_systems(draw, max_size=20):
 
 def compute(form, predictions, references, options):
     """Return all numbers of a system under their keys, as `compute` does."""
-    return compute_results(prepare(form, predictions, references, options)).flat()
+    return compute_results(prepare_system(form, predictions, references, options)).flat()
 
 
 def inferred(predictions, references, form="confidences", *, level=0.95, only=None, **options):
     """Return the estimates of a system by the text of their keys, and its notes."""
     checked = checked_options(confidence_level=level, **options)
-    system = prepare(form, np.asarray(predictions, float), np.asarray(references), checked)
+    system = prepare_system(form, np.asarray(predictions, float), np.asarray(references), checked)
     results = compute_results(system, only=only)
     return {str(key): estimate for key, estimate in results.estimates.items()}, results.notes
 
@@ -97,7 +97,7 @@ def groups_of(confidence, correct, sample_weight=None):
 
 def values(decisions, *, sample_weight=None, **options):
     """Return every metric of decisions under its key, for weights (N,) as they are."""
-    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=sample_weight)
+    ties = tie_groups(decisions.rank, decisions.candidate_cost, sample_weight=sample_weight)
     weighted = checked_options(**options).replace(sample_weight=sample_weight)
     found = metric_values(decisions, ties, weighted)
     return {str(key): value for key, value in found.items()}

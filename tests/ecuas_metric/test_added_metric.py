@@ -29,7 +29,7 @@ from ecuas_metric.metric import Data, Key
 from ecuas_metric.metrics import METRICS, value_line
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting import cli
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.results import compute_results, prepare_system
 
 SIZE = 100
 
@@ -232,7 +232,7 @@ def test_rounding_does_not_decide_what_one_more_answer_does():
         options = checked_options(
             max_uncertainty=1.0, confidence_level=0.9, sample_weight=weight * unit
         )
-        system = prepare("costs", np.linspace(0, 0.9, 9), cost, options)
+        system = prepare_system("costs", np.linspace(0, 0.9, 9), cost, options)
         limits.append(compute_results(system, only=[Key(entry.name)]).estimates[Key(entry.name)])
     remove_metric(entry)
     assert np.ptp([one.low for one in limits]) < 1e-6

@@ -14,7 +14,7 @@ from ecuas_metric import score_posteriors
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.decisions import posterior_decisions
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import prepare
+from ecuas_metric.results import prepare_system
 from tests.ecuas_metric.systems import distributions, posterior_systems
 
 ORDERS = st.sampled_from([0.0, 0.5, 1.0, 3.0, np.inf])
@@ -153,7 +153,7 @@ def test_the_cross_entropy_of_rounded_rows_is_that_of_fractions():
 
 def notes_of(posteriors, **options):
     labels = np.zeros(len(posteriors), int)
-    return prepare("posteriors", posteriors, labels, checked_options(**options)).notes
+    return prepare_system("posteriors", posteriors, labels, checked_options(**options)).notes
 
 
 def test_a_note_says_how_many_rows_were_divided_by_more_than_the_rounding_of_float32(rng):
@@ -169,7 +169,7 @@ def test_a_note_says_how_many_rows_were_divided_by_more_than_the_rounding_of_flo
 def test_log_probabilities_a_little_above_0_are_probabilities_of_1(cost):
     log_q = np.log(np.array([[1.0000001, 1e-9], [1.0, 0.0009]], np.float32))
     options = checked_options(predictions_are="log_probabilities", cost=cost)
-    decisions = prepare("posteriors", log_q, np.array([0, 0]), options).decisions
+    decisions = prepare_system("posteriors", log_q, np.array([0, 0]), options).decisions
     assert decisions.cross_entropy == pytest.approx([1e-9, np.log(1.0009)], rel=0.01)
     assert (decisions.uncertainty >= 0).all()
 

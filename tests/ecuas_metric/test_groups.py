@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric import inputs
-from ecuas_metric.groups import sorted_by, tie_groups
+from ecuas_metric.groups import sort_stably, tie_groups
 from tests.ecuas_metric.systems import UNIT
 
 SAMPLES = st.lists(st.tuples(UNIT, st.sampled_from([0.0, 1.0])), min_size=1, max_size=30)
@@ -59,7 +59,7 @@ KINDS = {
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_sort_is_a_sorting_permutation(rng, kind, sign):
     values = sign * KINDS[kind](rng)
-    order, ordered = sorted_by(values)
+    order, ordered = sort_stably(values)
     np.testing.assert_array_equal(np.sort(order), np.arange(len(values)))
     np.testing.assert_array_equal(ordered, values[order])
     assert (np.diff(ordered) >= 0).all()

@@ -22,7 +22,7 @@ from ecuas_metric.inference import (
 from ecuas_metric.intervals import make_numbers, next_costs
 from ecuas_metric.metric import Key, Point
 from ecuas_metric.options import Options, checked_options
-from ecuas_metric.results import all_values, answers_drawn, prepare, value_keys
+from ecuas_metric.results import all_values, answers_drawn, prepare_system, value_keys
 from ecuas_metric.sampling import SIMPLE, Design, make_design
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.systems import inferred, limits, reaches
@@ -369,7 +369,7 @@ def test_the_next_cost_is_that_of_the_decision_which_was_made():
         [(0, 0, 1), (0, 1, 10), (0, 2, 10), (1, 1, 1), (2, 2, 1), (2, 0, 1)]
     ).T
     options = checked_options(cost=cost, decisions=decision)
-    system = prepare("posteriors", np.full((6, 3), 1 / 3), label, options)
+    system = prepare_system("posteriors", np.full((6, 3), 1 / 3), label, options)
     each = np.arange(6)
     found = next_costs(system.decisions, system.options, each, each)
     np.testing.assert_array_equal(found, expected)
@@ -449,7 +449,7 @@ def test_a_limit_without_a_note_keeps_half_of_itself_without_the_added_answer(le
         (number,) = make_numbers(answers, all_values(system, only=[Key("ecuas", 0.0)])).values()
         inference = infer([number], SIMPLE)
         low, high = inference.limits(level)
-        still = inference.seen
+        still = inference.observed
         halves = [
             number.value - still.limit(tail) < (number.value - low) / 2,
             -still.mirrored().limit(tail) - number.value < (high - number.value) / 2,

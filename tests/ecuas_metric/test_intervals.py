@@ -10,7 +10,7 @@ from ecuas_metric.metric import Data, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import AURC, aurc
 from ecuas_metric.plotting.curves import risk_band
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.results import compute_results, prepare_system
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.registry import shown_keys
 from tests.ecuas_metric.systems import inferred
@@ -58,7 +58,7 @@ def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
     options = checked_options(confidence_level=0.95, n_resamples=5, **added)
     posteriors = rng.dirichlet(np.ones(3), 90), rng.integers(0, 3, 90)
     for form, arrays in (("confidences", (p, correct)), ("posteriors", posteriors)):
-        system = prepare(form, *arrays, options)
+        system = prepare_system(form, *arrays, options)
         for key, estimate in compute_results(system).estimates.items():
             ((name, found),) = compute_results(system, only=[key]).estimates.items()
             assert name == key
@@ -192,7 +192,7 @@ def test_groups_without_weight_hold_no_events(rng):
     options = checked_options(
         confidence_level=0.95, groups=np.arange(100) // 5, sample_weight=weight
     )
-    system = prepare("confidences", rng.random(100), (weight > 0).astype(int), options)
+    system = prepare_system("confidences", rng.random(100), (weight > 0).astype(int), options)
     assert np.isfinite(risk_band(system, np.array([0.5, 1.0])).high).all()
 
 

@@ -14,7 +14,7 @@ from ecuas_metric.decisions import Decisions, confidence_decisions, posterior_de
 from ecuas_metric.metric import METRICS, VARIANTS, Key
 from ecuas_metric.metrics import column_order, defined_keys, sample_costs
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.results import compute_results, prepare_system
 from tests.conftest import read_only
 from tests.ecuas_metric.registry import PINNED, every_key, is_by_differences, row_of
 from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems
@@ -124,7 +124,9 @@ FORMS = [
 def test_the_registry_is_what_the_forms_give_together():
     keys = set()
     for form, predictions, references, options in FORMS:
-        system = prepare(form, predictions, references, checked_options(**SETTINGS, **options))
+        system = prepare_system(
+            form, predictions, references, checked_options(**SETTINGS, **options)
+        )
         keys |= compute_results(system).estimates.keys()
     assert {key.metric for key in keys} == {
         name for name, one in METRICS.items() if one.when not in ("ratio", "named")
@@ -227,7 +229,7 @@ def test_nothing_to_divide_by_is_nan_also_where_fractional_weights_do_not_add_up
     for weight in (*unit * (rng.random((10, 10)) + 0.01), None):
         options = checked_options(normalize=True, sample_weight=weight)
         results = compute_results(
-            prepare("confidences", np.full(10, 0.5), np.full(10, correct), options)
+            prepare_system("confidences", np.full(10, 0.5), np.full(10, correct), options)
         )
         values = results.flat()
         assert np.isnan(values["normalized_confidence_cross_entropy"])
@@ -241,7 +243,9 @@ def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         options = checked_options(**SETTINGS, normalize=True)
-        system = prepare("posteriors", rng.dirichlet(np.ones(4), 40), np.arange(40) % 4, options)
+        system = prepare_system(
+            "posteriors", rng.dirichlet(np.ones(4), 40), np.arange(40) % 4, options
+        )
         assert compute_results(system).notes == ()
 
 
@@ -257,7 +261,9 @@ def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
     }
     by_bins = []
     for n_bins in (3, 10):
-        system = prepare("confidences", q, correct, checked_options(n_bins=n_bins, **options))
+        system = prepare_system(
+            "confidences", q, correct, checked_options(n_bins=n_bins, **options)
+        )
         by_bins.append(compute_results(system, only=every_key(system, 0.4)).estimates)
     few, many = by_bins
     changed = {key for key in few if few[key].value != many[key].value}
@@ -275,7 +281,7 @@ def test_no_value_is_outside_the_range_of_its_metric_and_its_ends_occur():
     for size in (1, 2, 4):
         for q in itertools.combinations_with_replacement((0.0, 1.0), size):
             for correct in itertools.product((0, 1), repeat=size):
-                system = prepare("confidences", np.array(q), np.array(correct), options)
+                system = prepare_system("confidences", np.array(q), np.array(correct), options)
                 estimates = compute_results(system, only=every_key(system, 0.5)).estimates
                 for key, estimate in estimates.items():
                     found.setdefault(key, []).append(estimate.value)

@@ -11,7 +11,7 @@ from ecuas_metric import compare_systems, confidence_system
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from ecuas_metric.options import Options, checked_options
-from ecuas_metric.results import all_values, compute_results, prepare, value_keys
+from ecuas_metric.results import all_values, compute_results, prepare_system, value_keys
 from ecuas_metric.summary import results_of, summary_of
 from tests.ecuas_metric.systems import compute, confidence_systems
 
@@ -41,7 +41,7 @@ def test_a_system_does_not_change_with_the_arrays_that_it_was_made_of(rng):
 
 def test_probabilities_of_class_1_may_not_be_missing():
     with pytest.raises(ValueError, match="^predictions must not be NaN"):
-        prepare("confidences", np.array([0.5, np.nan]), np.array([0, 1]), POSITIVE)
+        prepare_system("confidences", np.array([0.5, np.nan]), np.array([0, 1]), POSITIVE)
 
 
 def test_rounded_posteriors_have_the_numbers_of_their_shares():
@@ -52,7 +52,7 @@ def test_rounded_posteriors_have_the_numbers_of_their_shares():
     expected = compute("posteriors", exact, labels, checked_options())
     assert compute("posteriors", rounded, labels, options) == expected
     with pytest.raises(ValueError, match="must have rows that sum to 1"):
-        prepare("posteriors", np.array([[0.5, 0.4]]), np.array([0]), options)
+        prepare_system("posteriors", np.array([[0.5, 0.4]]), np.array([0]), options)
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,14 @@ def test_rounded_posteriors_have_the_numbers_of_their_shares():
     ],
 )
 def test_predicted_classes_and_clipped_values_are_computed_with_and_noted(confidence, used, notes):
-    system = prepare("confidences", np.array(confidence, float), np.array([0, 1, 0]), Options())
+    system = prepare_system(
+        "confidences", np.array(confidence, float), np.array([0, 1, 0]), Options()
+    )
     assert system.decisions.confidence.tolist() == used
     assert [note.id for note in system.notes] == notes
-    posteriors = prepare("posteriors", np.array([[1 + 1e-7, -1e-9]]), np.array([0]), Options())
+    posteriors = prepare_system(
+        "posteriors", np.array([[1 + 1e-7, -1e-9]]), np.array([0]), Options()
+    )
     assert posteriors.decisions.uncertainty.tolist() == [0]
 
 
@@ -112,7 +116,7 @@ def test_keys_are_known_without_their_numbers(form, predictions, fixed):
         options = checked_options(
             n=(0, 2), n_resamples=9, reject_costs=reject_costs, **asked, **fixed
         )
-        system = prepare(form, predictions, references, options)
+        system = prepare_system(form, predictions, references, options)
         keys = value_keys(system.decisions, system.options)
         assert keys == list(compute_results(system).estimates)
         assert keys[: len(all_values(system))] == list(all_values(system))
@@ -123,7 +127,7 @@ def test_mistakes_that_count_what_epsilon_sets_are_noted_where_they_are_much(wei
     confidence = np.array([1.0, 0.9, 0.6, 0.2, 1.0])
     correct = [0, 1, 0, 0, 1]
     weights = np.array([weight, 1, 1, 1, 1])
-    system = prepare(
+    system = prepare_system(
         "confidences", confidence, correct, checked_options(n=(0, 1), sample_weight=weights)
     )
     results = compute_results(system)

@@ -7,8 +7,14 @@ from scipy import stats
 from ecuas_metric import inputs
 from ecuas_metric.metric import Key
 from ecuas_metric.options import Options, checked_options
-from ecuas_metric.results import all_values, compute_results, prepare, ranked, resampled_values
-from ecuas_metric.sampling import bootstrap_weights, intervals, make_design
+from ecuas_metric.results import (
+    all_values,
+    compute_results,
+    make_system,
+    prepare_system,
+    resampled_values,
+)
+from ecuas_metric.sampling import bootstrap_counts, bootstrap_intervals, make_design
 from tests.ecuas_metric.scale.parts import FORMS
 
 
@@ -22,12 +28,12 @@ def percentile(system, **options):
     options = checked_options(
         **{"confidence_level": 0.95, "interval_method": "percentile"} | options
     )
-    return compute_results(prepare("confidences", *system, options))
+    return compute_results(prepare_system("confidences", *system, options))
 
 
 def all_weights(num_samples, count, **design):
     options = Options(n_resamples=count, **design)
-    return np.concatenate(list(bootstrap_weights(make_design(num_samples, options), options)))
+    return np.concatenate(list(bootstrap_counts(make_design(num_samples, options), options)))
 
 
 @pytest.mark.parametrize("size", [10, 100])
@@ -60,12 +66,14 @@ def test_strata_keep_their_sizes():
 @pytest.mark.parametrize("form", FORMS)
 def test_a_resample_has_the_values_of_its_counts_as_weights(form, rng):
     system = FORMS[form](rng, 300).system(confidence_level=0.95)
-    (counts,) = bootstrap_weights(make_design(300, Options()), Options(n_resamples=3))
+    (counts,) = bootstrap_counts(make_design(300, Options()), Options(n_resamples=3))
     together = resampled_values(system, counts)
     own = system.options.sample_weight
     for row, drawn in enumerate(counts.astype(np.float64)):
         weight = drawn if own is None else drawn * own
-        alone = all_values(ranked(system.decisions, system.options.replace(sample_weight=weight)))
+        alone = all_values(
+            make_system(system.decisions, system.options.replace(sample_weight=weight))
+        )
         of_row = {key: values[row] for key, values in together.items()}
         assert of_row == pytest.approx(alone, rel=1e-12, abs=1e-15)
 
@@ -90,7 +98,7 @@ def test_the_interval_of_a_skewed_statistic_is_scipys(level, rng):
     """To the last digits: the same generator, asked in the same way, draws the same resamples."""
     data = rng.exponential(size=60)
     options = Options(n_resamples=2000, random_state=5, confidence_level=level)
-    ours, _ = intervals(variance_of(data), make_design(60, options), options)
+    ours, _ = bootstrap_intervals(variance_of(data), make_design(60, options), options)
     theirs = stats.bootstrap(
         (data,), np.var, n_resamples=2000, rng=5, method="percentile", confidence_level=level
     ).confidence_interval

@@ -20,8 +20,8 @@ from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.files.values import from_values, to_ids
 from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, Options, checked_options
-from ecuas_metric.results import all_values, prepare, resampled_values, value_keys
-from ecuas_metric.sampling import bootstrap_weights, make_design
+from ecuas_metric.results import all_values, prepare_system, resampled_values, value_keys
+from ecuas_metric.sampling import bootstrap_counts, make_design
 from tests.ecuas_metric.files.submitted import submission
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
@@ -50,7 +50,7 @@ def systems_of(outputs, *, ids=None, **options):
     checked = checked_options(**OPTIONS | options)
     ids = ids or {}
     return {
-        name: prepare("confidences", *arrays, checked, ids=ids.get(name))
+        name: prepare_system("confidences", *arrays, checked, ids=ids.get(name))
         for name, arrays in outputs.items()
     }
 
@@ -175,7 +175,7 @@ def test_one_wrong_answer_each_is_no_evidence_on_auroc():
 @pytest.mark.long
 def test_an_interval_is_about_the_bootstraps(outputs):
     options = Options(n_resamples=300)
-    counts = np.vstack(list(bootstrap_weights(make_design(400, options), options)))
+    counts = np.vstack(list(bootstrap_counts(make_design(400, options), options)))
     values = {
         name: resampled_values(system, counts) for name, system in systems_of(outputs, n=1).items()
     }
@@ -238,7 +238,7 @@ def small(*, ids="abc", arrays=ARRAYS, **options):
 
 
 def of_classes(labels):
-    return prepare(
+    return prepare_system(
         "posteriors",
         np.array([[0.6, 0.4], [0.3, 0.7]]),
         np.array(labels),

@@ -13,7 +13,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import make_unlabelled
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import all_values, ranked
+from ecuas_metric.results import all_values, make_system
 from tests.conftest import seeds
 from tests.ecuas_metric.registry import every_key
 
@@ -50,7 +50,7 @@ def brute_force(confidence, correct, options):
     )
     found = [
         all_values(system, only=keys_with_bounds(system))
-        for system in (ranked(one, options) for one in decisions)
+        for system in (make_system(one, options) for one in decisions)
     ]
     table = np.array([list(each.values()) for each in found])
     # of those that are defined
@@ -139,7 +139,9 @@ def test_what_is_missing_can_be_anything_within_the_bounds_and_both_ends_occur(s
             decisions = confidence_decisions(
                 np.where(missing, fill, confidence), labels, num_classes=None
             )
-            for key, value in all_values(ranked(decisions, options), only=list(bounds)).items():
+            for key, value in all_values(
+                make_system(decisions, options), only=list(bounds)
+            ).items():
                 values[key].append(value)
     for key, limits in bounds.items():
         assert [min(values[key]), max(values[key])] == pytest.approx(

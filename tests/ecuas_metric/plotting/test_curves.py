@@ -17,12 +17,12 @@ from ecuas_metric.plotting.curves import (
     reliability,
     risk_coverage,
 )
-from ecuas_metric.results import ranked
+from ecuas_metric.results import make_system
 from tests.ecuas_metric.systems import confidence_systems, values
 
 
 def of_confidences(confidence, correct, **options):
-    return ranked(confidence_decisions(confidence, correct), checked_options(**options))
+    return make_system(confidence_decisions(confidence, correct), checked_options(**options))
 
 
 @given(confidence_systems())
@@ -43,7 +43,7 @@ def test_without_ties_aurc_is_the_area_under_the_curve(rng):
 @given(confidence_systems())
 def test_each_point_of_the_reject_cost_curve_is_the_mean_fixed_cost(system):
     decisions = confidence_decisions(*system)
-    curve = reject_cost_curve(ranked(decisions, checked_options()), num_points=21)
+    curve = reject_cost_curve(make_system(decisions, checked_options()), num_points=21)
     for gamma, cost in zip(curve.reject_cost, curve.expected_cost, strict=True):
         costs = fixed_reject_cost(
             candidate_cost=decisions.candidate_cost,
@@ -58,7 +58,7 @@ def test_each_point_of_the_reject_cost_curve_is_the_mean_fixed_cost(system):
 
 def test_samples_above_the_largest_uncertainty_are_never_accepted():
     decisions = Decisions(np.array([0.2, 3.0]), np.array([0.0, 9.0]), max_uncertainty=1.0)
-    curve = reject_cost_curve(ranked(decisions, checked_options()))
+    curve = reject_cost_curve(make_system(decisions, checked_options()))
     assert curve.coverage.max() == 0.5
     assert curve.expected_cost[-1] == 0.5
 
@@ -67,7 +67,7 @@ def test_samples_above_the_largest_uncertainty_are_never_accepted():
 def test_the_area_under_the_reject_cost_curve_is_ecuas(n, rng):
     """The paper's construction, on a fine grid: ECUAS_n is the curve's integral with weight w_n."""
     decisions = posterior_decisions(rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200))
-    curve = reject_cost_curve(ranked(decisions, checked_options()), num_points=20_001)
+    curve = reject_cost_curve(make_system(decisions, checked_options()), num_points=20_001)
     weight = (n + 1) / decisions.max_uncertainty ** (n + 1) * curve.reject_cost ** (n - 1)
     area = np.trapezoid(weight * curve.expected_cost, curve.reject_cost)
     assert area == pytest.approx(values(decisions, n=n)[f"ecuas_{n}"], rel=1e-3)
@@ -91,7 +91,7 @@ def test_whole_weights_are_repetition(rng):
 def test_ece_is_the_gap_of_the_reliability_bins(system):
     confidence, correct = system
     decisions = confidence_decisions(confidence, correct)
-    bins = reliability(ranked(decisions, checked_options(n_bins=7)))
+    bins = reliability(make_system(decisions, checked_options(n_bins=7)))
     gap = np.nansum(bins.counts * np.abs(bins.confidence - bins.accuracy)) / bins.counts.sum()
     assert gap == pytest.approx(ece_score(correct, confidence, n_bins=7))
     assert ((bins.low <= bins.confidence + 1e-12) | (bins.counts == 0)).all()
@@ -104,7 +104,7 @@ def test_reliability_needs_confidences():
         InputError,
         match=r"^a reliability diagram needs confidences: a system under the 0-1 cost\.$",
     ):
-        reliability(ranked(decisions, checked_options()))
+        reliability(make_system(decisions, checked_options()))
 
 
 @pytest.mark.parametrize("n, num_classes", [(0, 2), (1, None), (128, 10)])
@@ -123,7 +123,7 @@ def test_cost_against_confidence(n, num_classes):
 
 def test_each_point_of_the_order_curve_is_ecuas_and_none_is_higher_than_the_one_before(rng):
     decisions = confidence_decisions(rng.uniform(0.1, 0.99, 90), rng.integers(0, 2, 90))
-    curve = order_curve(ranked(decisions, checked_options()))
+    curve = order_curve(make_system(decisions, checked_options()))
     expected = values(decisions, n=tuple(curve.n))
     assert curve.n[0] == 0
     assert curve.ecuas == pytest.approx([expected[f"ecuas_{n:g}"] for n in curve.n])

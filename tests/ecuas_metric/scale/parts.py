@@ -8,7 +8,7 @@ import numpy as np
 from ecuas_metric.groups import SUMS
 from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import prepare
+from ecuas_metric.results import prepare_system
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import results_of
 from tests.ecuas_metric.registry import is_by_differences
@@ -39,7 +39,9 @@ class Rows(NamedTuple):
             else self.form
         )
         options = checked_options(**self.given, sample_weight=self.weight, **more)
-        return prepare(self.form, *FORM_CHECKS[form](self.predictions, self.references), options)
+        return prepare_system(
+            self.form, *FORM_CHECKS[form](self.predictions, self.references), options
+        )
 
 
 def packed(state):

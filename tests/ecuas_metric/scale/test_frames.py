@@ -16,7 +16,7 @@ from ecuas_metric.errors import UNLABELLED
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.results import compute_results, prepare_system
 from ecuas_metric.scale import frames
 from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.summary import merge
@@ -127,7 +127,9 @@ def test_numbers_and_notes_are_those_of_memory(seed, engine, kind):
     columns, given, form, predictions, references = data_sets(seed)[kind]
     options = {name: value for name, value in given.items() if name not in READING}
     options["sample_weight"] = columns.get("w")
-    system = prepare(form, *FORM_CHECKS[form](predictions, references), checked_options(**options))
+    system = prepare_system(
+        form, *FORM_CHECKS[form](predictions, references), checked_options(**options)
+    )
     expected = compute_results(system)
     results = score_frame(engine(pa.table(columns)), **given)
     for key, estimate in expected.estimates.items():
@@ -169,7 +171,7 @@ def test_systems_and_parts_have_results_of_their_own(engine):
     results = score_frame(engine(rows), by="whose?")
     assert results.keys() == {"m a", "m b", "n a", "n b"}
     rows = (task == "a") & (np.array(model) == "n")
-    expected = compute_results(prepare(form, q[rows], y[rows], checked_options())).estimates
+    expected = compute_results(prepare_system(form, q[rows], y[rows], checked_options())).estimates
     for key, estimate in expected.items():
         assert results["n a"].estimates[key].value == pytest.approx(estimate.value, rel=1e-12)
 
@@ -182,7 +184,7 @@ def test_bins_of_many_rows_bound_the_numbers_of_memory(engine, given, monkeypatc
     monkeypatch.setattr(frames, "ROOT", 8)
     columns, _, form, q, y = data_sets(1)["all different"]
     results = score_frame(engine(pa.table(columns)), decompose=True, **given)
-    expected = compute_results(prepare(form, q, y, checked_options(decompose=True, **given)))
+    expected = compute_results(prepare_system(form, q, y, checked_options(decompose=True, **given)))
     assert results.estimates.keys() == expected.estimates.keys()
     bounded = []
     for key, estimate in expected.estimates.items():
@@ -207,7 +209,7 @@ def test_bins_of_engines_are_those_of_states(engine, monkeypatch):
     rows = engine(pa.table({"confidence": q, "correct": y}))
     (state,) = frames.states_of_frame(rows, checked_options()).values()
     monkeypatch.setattr(summary, "MOST_GROUPS", 0)
-    of_memory = summary.summary_of(prepare(form, q, y, checked_options()))
+    of_memory = summary.summary_of(prepare_system(form, q, y, checked_options()))
     np.testing.assert_allclose(state.groups.rank, of_memory.groups.rank, rtol=1e-12)
 
 
