@@ -77,7 +77,7 @@ class Decisions:
 
     @property
     def sorted_rank(self) -> Floats:
-        """The sort key (N,) in the order of `order`."""
+        """The sorted `rank` (N,)."""
         return self._sorted[1]
 
     @cached_property
@@ -85,11 +85,11 @@ class Decisions:
         return sort_stably(self.rank)
 
     def rank_from_uncertainty(self, uncertainty: Floats) -> Floats:
-        """Return the sort key `rank` for uncertainties."""
+        """Return the `rank` of uncertainties."""
         return uncertainty - 1 if self.has_only_confidences else uncertainty
 
     def uncertainty_from_rank(self, rank: Floats) -> Floats:
-        """Return the uncertainties for values of the sort key `rank`."""
+        """Return the uncertainties of samples of these `rank`."""
         return 1 + rank if self.has_only_confidences else rank
 
 
@@ -124,7 +124,7 @@ def confidence_decisions(
     *,
     num_classes: float | None = None,
 ) -> Decisions:
-    """Return decisions with u = 1 - q_e, c = 1 - correct and u_M = 1 - 1/K, for confidences q_e (N,)."""
+    """Return the decisions of confidences q_e (N,): u = 1 - q_e, c = 1 - correct and u_M = 1 - 1/K."""
     # at once: large pages of memory are cheaper
     uncertainty, incorrect = np.empty((2, len(correct)))
     np.subtract(1.0, confidence, out=uncertainty)
@@ -183,7 +183,7 @@ def posterior_decisions(
 
 
 def confidence_from_uncertainty(uncertainty: Floats) -> Floats:
-    """Return the confidences (N,) 1 - u, each the highest that agrees with the 14 digits of u.
+    """Return the confidences (N,) 1 - u, each the highest that has the 14 digits of u.
 
     So all that is 0.7 on paper lies in the bin that begins at 0.7, and ties share a bin.
     """

@@ -1,4 +1,4 @@
-"""Samples by uncertainty: the one sort, sums over groups of equal uncertainty, and how these add up."""
+"""Tie groups: samples sorted by uncertainty once, and the sums over those of equal uncertainty."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def _empty() -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Samples summed over groups of equal uncertainty (G,), from the least to the most uncertain.
+    """Sums over tie groups, samples of equal uncertainty: arrays (G,), from the least to the most uncertain group.
 
-    Values need the first three arrays, intervals also the sums of `POWERS`, and states all of them: a group of a state
-    may be a bin of neighbours. What was not asked for is empty.
+    Values of metrics need the first three arrays, intervals also the sums of `POWERS`, and summaries all of them. A
+    group of a summary may be a bin: several neighbouring tie groups. Arrays that are not needed are empty.
     """
 
     weight: Floats
     cost: Floats
-    rank: Floats  # increasing `Decisions.rank`; of a bin the lowest
+    rank: Floats  # increasing, `Decisions.rank`; of a bin the lowest
     # exact weight of the correct ones, where `weight - cost` would round
     correct: Floats | None = None
     weight2: Floats = field(default_factory=_empty)
@@ -64,24 +64,24 @@ class Groups:
 
     @cached_property
     def weight_until(self) -> Floats:
-        """The cumulative weight, including each group."""
+        """The cumulative weight (G,), including each group."""
         if self.are_samples:
             return np.arange(1.0, len(self.weight) + 1)
         return np.cumsum(self.weight)
 
     @cached_property
     def cost_until(self) -> Floats:
-        """The cumulative cost, including each group."""
+        """The cumulative cost (G,), including each group."""
         return np.cumsum(self.cost)
 
     @cached_property
     def weight_middle(self) -> Floats:
-        """The total weight up to the middle of each group."""
+        """The cumulative weight (G,), with half of each group."""
         return self.weight_until - self.weight / 2
 
     @cached_property
     def cost_middle(self) -> Floats:
-        """The total cost up to the middle of each group."""
+        """The cumulative cost (G,), with half of each group."""
         return self.cost_until - self.cost / 2
 
     @property
@@ -91,17 +91,17 @@ class Groups:
 
     @property
     def right(self) -> Floats:
-        """The weight of the correct samples of each group, for the 0-1 cost."""
+        """The weight (G,) of the correct samples of each group, for the 0-1 cost."""
         return self.weight - self.cost if self.correct is None else self.correct
 
     @property
     def mean_cost(self) -> Floats:
-        """The mean candidate cost of each group, 0 where it has no weight."""
+        """The mean candidate cost (G,) of each group, 0 where it has no weight."""
         return self.cost if self.are_samples else self.cost / replace_zeros(self.weight)
 
     @cached_property
     def areas(self) -> Areas:
-        """The areas of which AUROC, AURC and AUGRC are made, from one pass over the groups."""
+        """The areas from which AUROC, AURC and AUGRC follow, by one pass over the groups."""
         return _sample_areas(self) if self.are_samples else _group_areas(self)
 
     # ---- the spread of the samples
@@ -113,27 +113,27 @@ class Groups:
 
     @cached_property
     def unit(self) -> float:
-        """The weight of one sample of as many equal ones as these are worth (Kish): sum of w^2 / W."""
+        """The sum of w^2 / W: total weight over `unit` is the effective number of samples (Kish)."""
         return float(self.weight2.sum()) / self.total
 
     @cached_property
     def positive_cost(self) -> Floats:
-        """What a sample costs (G,) of those that cost anything: the mean square over the mean of their costs."""
+        """The one cost (G,) that stands for all positive ones of a group: sum of w^2 c^2 / sum of w^2 c."""
         return divide(self.weight2_cost2, self.weight2_cost)
 
     @cached_property
     def weight2_costly(self) -> Floats:
-        """The sum of w^2 (G,) of the samples that cost `event` each, as all that cost anything are taken to."""
+        """The sum of w^2 (G,) over samples of positive cost, each of which is taken to cost `positive_cost`."""
         return divide(self.weight2_cost, self.positive_cost)
 
     @cached_property
     def weight2_free(self) -> Floats:
-        """The sum of w^2 (G,) of the samples that cost nothing."""
+        """The sum of w^2 (G,) over samples that cost nothing."""
         return np.maximum(self.weight2 - self.weight2_costly, 0.0)
 
     @cached_property
     def effective_counts(self) -> Floats:
-        """The numbers of equal wrong, and of equal right, samples that tell as much as those of the 0-1 cost."""
+        """The effective numbers (2,) of wrong and of right samples (Kish), for the 0-1 cost."""
         wrong = np.array([self.cost.sum(), self.weight2_cost.sum()])
         right = np.array([self.total, self.weight2.sum()]) - wrong
         weight, square = np.array([wrong, right]).T
@@ -141,7 +141,7 @@ class Groups:
 
     @cached_property
     def kinds(self) -> Rows:
-        """Two kinds of samples for each group, first all that cost nothing, then all that cost `event`."""
+        """Up to 2 G kinds of samples: in each group those that cost nothing, then those that cost `positive_cost`."""
         index = np.arange(len(self.cost))
         costly = divide(self.cost, self.positive_cost)
         square = np.append(self.weight2_free, self.weight2_costly)
@@ -161,39 +161,39 @@ class Groups:
 
     @property
     def with_binary_sums(self) -> Groups:
-        """The groups with the sums of `POWERS`, of samples of weight 1 that cost 0 or 1."""
+        """These groups with the sums of `POWERS` filled in, for samples of weight 1 that cost 0 or 1."""
         sums = {name: self.cost if "cost" in name else self.weight for name in POWERS}
         next_cost = np.ones(len(self.weight))
         return replace(self, correct=None, next_cost=next_cost, **sums)
 
     @cached_property
     def costless(self) -> Groups:
-        """The groups with samples that cost nothing."""
+        """These groups as if all samples cost nothing."""
         none = np.zeros(len(self.weight))
         return replace(self, cost=none, weight2_cost=none, weight2_cost2=none)
 
     def mean(self, line: Line) -> float:
-        """Return the mean of a line over all samples."""
+        """Return the mean influence of all samples on the number that a line is of."""
         sums = self.weight * line.intercept + self.cost * line.slope
         return float(sums.sum()) / self.total
 
     def centred(self, line: Line) -> Line:
-        """Return a line less its mean over all samples."""
+        """Return a line less its mean over all samples, so that `mean` of it is 0."""
         return line.less_mean(self.weight, self.cost)
 
     # ---- other groups
 
     @property
     def are_tied(self) -> Bools:
-        """Which groups (G,) are samples of one rank, and no bins of neighbours."""
+        """Whether each group (G,) is a tie group, of one rank, and no bin."""
         return np.asarray(self.rank == self.high)
 
     def enlarged(self, mass: Floats, cost: FloatOrFloats) -> Groups:
-        """Return the groups with a weight (G,) of samples of these costs (G,) added, for values and lines."""
+        """Return the groups, for values and lines only, with samples of weight `mass` (G,) and this cost added."""
         return Groups(self.weight + mass, self.cost + mass * cost, self.rank)
 
     def scaled(self, unit: float) -> Groups:
-        """Return the groups with weights in another unit, at the same ranks."""
+        """Return the groups with all weights multiplied by `unit`."""
         powers = {name: unit**power * getattr(self, name) for name, power in POWERS.items()}
         return replace(
             self,
@@ -203,7 +203,7 @@ class Groups:
         )
 
     def first(self, count: int) -> Groups:
-        """Return the first of them; themselves, with what is known of them, if these are all."""
+        """Return the first `count` groups; itself, with its cached sums, if these are all."""
         if count == len(self.rank):
             return self
         arrays = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -211,7 +211,7 @@ class Groups:
         return replace(self, **parts)
 
     def merged(self, starts: Ints) -> Groups:
-        """Return neighbours added up, from each start (K,) to the next, at their mean rank."""
+        """Return K groups, the sums over the groups from each start (K,) to the next, at their mean rank."""
         arrays = {name: getattr(self, name) for name in SUMS}
         distinct = {id(one): one for one in arrays.values() if len(one)}
         added = {place: np.add.reduceat(one, starts) for place, one in distinct.items()}
@@ -221,7 +221,7 @@ class Groups:
         return replace(self, rank=rank, next_cost=next_cost, correct=None, **sums)
 
     def binned(self, starts: Ints) -> Groups:
-        """Return neighbours added up, from each start (K,) to the next, with the lowest and the highest rank."""
+        """Return K bins, as `merged` groups, with their lowest and highest rank."""
         if len(starts) == len(self.rank):
             return self
         high = np.maximum.reduceat(self.high, starts)
@@ -230,21 +230,21 @@ class Groups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """The influence of a sample of cost c on a number, up to a constant: intercept + slope c, (G,) each."""
+    """The influence function of a number, up to a constant: intercept + slope c, (G,) each, for a sample of cost c."""
 
     intercept: Floats
     slope: Floats
 
     def influence(self, cost: FloatOrFloats) -> Floats:
-        """Return the influence (G,) of samples of these costs (G,), or of one cost."""
+        """Return the influence (G,) of one sample in each group, of these costs (G,) or of one cost."""
         return np.asarray(self.intercept + self.slope * cost)
 
     def times(self, factor: FloatOrFloats) -> Line:
-        """Return the influence on so many times the number."""
+        """Return the line of the number times a factor."""
         return Line(factor * self.intercept, factor * self.slope)
 
     def less_mean(self, weight: Floats, cost: Floats) -> Line:
-        """Return it less its mean over samples with these sums (.., G); it may be of several numbers (M, G)."""
+        """Return the line less its mean over samples with these sums of w and w c (G,), or (M, G) of M numbers."""
         constant = weight * self.intercept
         varying = cost * self.slope
         total = weight.sum(axis=-1, keepdims=True)
@@ -255,7 +255,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Answers (N,): their groups, costs and weights w; or kinds of answers, with their sums of w, w^2, w^3 and w^4."""
+    """Samples (N,) with their groups, costs, and weights w to w^4; or kinds of samples, with the sums of these."""
 
     group: Ints
     cost: Floats
@@ -265,13 +265,13 @@ class Rows:
     fourth: Floats
 
     def influence(self, line: Line) -> Floats:
-        """Return the influence (N,) of each answer on a number."""
+        """Return the influence (N,) of each sample on the number that a line is of."""
         slope = line.slope[self.group]
         return np.asarray(line.intercept[self.group] + slope * self.cost)
 
 
 def make_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
-    """Return answers one by one."""
+    """Return samples (N,) with the powers of their weights."""
     square = np.square(weight)
     return Rows(group, cost, weight, square, weight * square, np.square(square))
 
@@ -285,7 +285,7 @@ def tie_groups(
     *,
     sample_weight: Floats | None = None,
 ) -> Groups:
-    """Sort samples (N,) by `rank`, low to high, and sum their weights and costs over groups of ties."""
+    """Return samples (N,) sorted by `rank`, low to high, with weights and costs summed over ties."""
     ranked = rank
     cost = candidate_cost
     if not all_neighbours(np.less_equal, rank):
@@ -321,9 +321,9 @@ def sum_samples(
     add: Callable[[Floats], Floats],
     copies: Floats | float = 1.0,
 ) -> Groups:
-    """Return groups of these ranks (G,) with the sums of `POWERS` that `add` makes of samples (N,).
+    """Return groups with the sums of `POWERS`, where `add` sums an array (N,) of samples over groups (G,).
 
-    A weight is that of all `copies` of a sample.
+    `rank` is (G,), `weight` and `cost` are (N,); a weight is that of all `copies` of a sample.
     """
     w = weight
     c = cost
@@ -333,7 +333,7 @@ def sum_samples(
 
 
 def join_groups(parts: Sequence[Groups]) -> Groups:
-    """Return the groups of several states, those of overlapping ranks as one."""
+    """Return the groups of several summaries, sorted; those whose ranges of ranks overlap become one bin."""
     low = np.concatenate([part.rank for part in parts])
     order = np.argsort(low, kind="stable")
     low = low[order]
@@ -347,31 +347,28 @@ def join_groups(parts: Sequence[Groups]) -> Groups:
 
 
 def divide(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
-    """Return a quotient, and something else where the divisor is not positive."""
+    """Return quotients of arrays of one shape, `otherwise` where the divisor is not positive."""
     quotient = np.full(below.shape, otherwise)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient
 
 
 def heavy_weight(square: Floats, fourth: Floats) -> Floats:
-    """Return the weight of the answers on which a variance rests, from sums of w^2 and w^4; 0 if there are none.
-
-    It is the root of the mean of w^2, each answer counted by w^2, as a variance counts it.
-    """
+    """Return the weight of a typical answer in a variance, root(sum of w^4 / sum of w^2); 0 if there are none."""
     return np.sqrt(divide(fourth, square))
 
 
 def subtract_mean(values: Floats, mean: Floats, size: Floats) -> Floats:
-    """Return values less the mean of terms of this mean size; 0 where that is no more than their rounding.
+    """Return values less their mean, exactly 0 where the difference is rounding: below 1e-12 of the mean size of terms.
 
-    Whether a number depends on an answer, and whether answers of a group err together, is asked of what remains.
+    Others test the result for 0: whether a number depends on an answer, and whether answers of a group err together.
     """
     rest = values - mean
     return np.where(np.abs(rest) > _ROUNDING * size, rest, 0.0)
 
 
 def sum_parts(part: Ints, values: Floats, count: int = 0) -> Floats:
-    """Return the sums (.., H) of values (.., N) over parts, of which there are at least `count`."""
+    """Return the sums (.., H) of values (.., N) over parts, by the number (N,) of each part, H at least `count`."""
     if values.ndim == 1:
         return np.asarray(np.bincount(part, values, count), np.float64)
     return np.stack([sum_parts(part, row, count) for row in values])
@@ -382,7 +379,7 @@ def sum_parts(part: Ints, values: Floats, count: int = 0) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Areas:
-    """Sums over groups from the least to the most uncertain; E_k is the cost of the first k of weight."""
+    """Sums from the least to the most uncertain sample; E_k is the cost of the first samples, of total weight k."""
 
     weight: float  # total
     cost: float  # total
@@ -457,14 +454,14 @@ def _group_areas(groups: Groups) -> Areas:
 
 
 def _cumulative_sum(values: Floats, before: float) -> Floats:
-    """Return the cumulative sums of values that follow others of this sum, as if all were added in a row."""
+    """Return `before` plus the cumulative sums of values, rounded as if the values before were summed with them."""
     sums = values.copy()
     sums[0] += before
     return np.cumsum(sums, out=sums)
 
 
 def _leading_cost(weight: Floats, cost: Floats, amount: float) -> float:
-    """Return the cost of the first `amount` of weight of groups; few groups hold it."""
+    """Return the cost of the first groups, of total weight `amount`, of the last one its share."""
     size = 64
     while size < len(weight) and weight[:size].sum() < amount:
         size *= 4
@@ -476,7 +473,7 @@ def _leading_cost(weight: Floats, cost: Floats, amount: float) -> float:
 
 
 def replace_zeros(values: Floats) -> Floats:
-    """Return values, and 1 in place of 0: what 0 is divided by."""
+    """Return values >= 0 with 1 in place of 0, as divisors."""
     return values if values.min() > 0 else np.where(values > 0, values, 1.0)
 
 
@@ -503,14 +500,14 @@ def harmonic_numbers(count: Floats) -> Floats:
 
 
 def run_starts(*keys: Array) -> Ints:
-    """Return the index at which each run of neighbours that are equal in all keys (N,) starts."""
+    """Return the index at which each run of samples starts whose keys (N,) are all equal."""
     differ = [key[1:] != key[:-1] for key in keys]
     is_start = np.append(True, np.logical_or.reduce(differ))
     return np.flatnonzero(is_start[: len(keys[0])])
 
 
 def all_neighbours(relation: np.ufunc, values: Floats) -> bool:
-    """Return whether each value has a relation to the next one, as `np.less_equal` in a sorted array."""
+    """Return whether a relation holds between each value and the next, `np.less_equal` where they are sorted."""
     return all(
         relation(values[rows], values[rows.start + 1 : rows.stop + 1]).all()
         for rows in blocks(len(values) - 1, row_size=NUMBERS_PER_SAMPLE)
@@ -520,9 +517,8 @@ def all_neighbours(relation: np.ufunc, values: Floats) -> bool:
 def sort_stably(values: Floats) -> tuple[Ints, Floats]:
     """Return the stable sorting permutation of values (N,), and the sorted values.
 
-    The bits of floats of one sign are ordered as the floats. The last ones make place for the position of each value:
-    one plain sort of them takes half the time of an argsort. What differs in the last ones only is then
-    almost in order.
+    As an argsort in half the time: the bits of floats of one sign are ordered as the floats. Where the last bits are
+    replaced by the position of the value, a plain sort orders all values but those that differ in these bits only.
     """
     order = _approximate_order(values)
     ordered = values.take(order)
@@ -533,7 +529,7 @@ def sort_stably(values: Floats) -> tuple[Ints, Floats]:
 
 
 def _approximate_order(values: Floats) -> Ints:
-    """Return the order of values (N,) by as many of their bits as leave place for the position of each."""
+    """Return an order (N,) that sorts values of one sign by all but their last bits; of two signs, no order."""
     size = len(values)
     lowest = values.min(initial=0.0)
     if lowest < 0 < values.max(initial=0.0):
@@ -553,9 +549,9 @@ def _sort_with_cost(
     values: Floats,
     cost: Floats,
 ) -> tuple[Floats, Floats] | None:
-    """Return values (N,) of one sign, sorted, and their costs of 0 or 1; None of others.
+    """Return sorted values (N,) and their costs (N,); None unless values have one sign and costs are 0 or 1.
 
-    The sign bit has place for the cost: one plain sort, no permutation.
+    One plain sort, without a permutation: the cost takes the place of the sign bit.
     """
     is_negative = bool(values.min() < 0)
     if is_negative and values.max() > 0:
@@ -585,7 +581,7 @@ def _sort_with_cost(
 
 
 def _as_bits(cost: Floats) -> Array | None:
-    """Return costs (N,) of 0 and 1 as integers; None of others."""
+    """Return costs (N,) as integers, None unless all are 0 or 1."""
     if cost.min() < 0 or cost.max() > 1:
         return None
     bits = cost.astype(np.uint64)
