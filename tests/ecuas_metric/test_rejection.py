@@ -12,13 +12,14 @@ from ecuas_metric import (
     score_confidences,
     score_posteriors,
 )
+from tests.conftest import seeds
 
 
 def cost_of(rows, reject_cost, candidate_cost):
     return np.where(rows.accepted, candidate_cost, reject_cost).mean()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(8, 40))
 def test_the_mean_cost_of_what_is_decided_is_the_expected_cost(seed):
     """Also equal to own arithmetic, for matrices of any shape, and reject costs that equal an uncertainty."""
     rng = np.random.default_rng(seed)

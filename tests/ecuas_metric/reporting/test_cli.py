@@ -65,10 +65,11 @@ def folder(written, tmp_path, monkeypatch):
 
 
 def examples():
-    for command in COMMANDS.values():
-        for example in re.findall("^  ecuas ([a-z]+ .*)$", command.epilog, re.MULTILINE):
-            is_drawn = re.search("--figures|report", example)
-            yield pytest.param(example, marks=[pytest.mark.e2e] if is_drawn else [])
+    # some are of several commands
+    helps = "".join({command.epilog: None for command in COMMANDS.values()})
+    for example in re.findall("^  ecuas ([a-z]+ .*)$", helps, re.MULTILINE):
+        is_drawn = re.search("--figures|report", example)
+        yield pytest.param(example, marks=[pytest.mark.e2e] if is_drawn else [])
 
 
 @pytest.mark.parametrize("command", [*examples()])

@@ -118,11 +118,7 @@ def test_folds_keep_the_rows_of_an_id_together_as_groups_of_ids_do(method, overc
 
 
 AT_A_COST = {"coverage_0.1", "selective_risk_0.1"}
-DECIDED = {
-    "affine": AT_A_COST,
-    "temperature": AT_A_COST,
-    "isotonic": AT_A_COST | {"expected_cost_0.1"},
-}
+DECIDED = {"affine": AT_A_COST, "isotonic": AT_A_COST | {"expected_cost_0.1"}}
 
 
 @pytest.mark.parametrize(
@@ -252,9 +248,8 @@ def test_what_needs_every_label_says_so(flags, overconfident, capsys):
     assert f"{flag} needs a label for every answer, and some have none." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["score", "compare"])
-@pytest.mark.parametrize("rule", ["wrong", "drop"])
-def test_what_became_of_unlabelled_answers_is_in_every_signature(rule, command, overconfident):
+@pytest.mark.parametrize(("command", "rule"), [("score", "wrong"), ("compare", "drop")])
+def test_what_became_of_unlabelled_answers_is_in_every_signature(command, rule, overconfident):
     q, correct = overconfident
     file = written(confidence=q, correct=np.where(np.arange(len(q)) % 9 > 0, correct, np.nan))
     line = saved(command, file, "--calibrate", "affine", "--unlabelled", rule)["signature"]
