@@ -53,7 +53,7 @@ class Command(NamedTuple):
     not_run: str = ""
 
 
-def of_pages() -> list[Command]:
+def of_pages():
     """Return the blocks of shell of all pages."""
     found = []
     for page in sorted({path for pattern in PAGES for path in ROOT.glob(pattern)}):
@@ -71,7 +71,7 @@ def of_pages() -> list[Command]:
     return found
 
 
-def of_makefile() -> list[Command]:
+def of_makefile():
     """Return the targets that `make help` lists, but for those that a block of a page or .ci/run makes."""
     made = {*STEPS}
     for command in of_pages():
@@ -84,7 +84,7 @@ def of_makefile() -> list[Command]:
     ]
 
 
-def write_files(folder: Path) -> None:
+def write_files(folder):
     """Write what the commands speak of: CSV files, logs of two models, and scores of a system of the paper."""
     rng = np.random.default_rng(0)
     q = rng.random(400)
@@ -106,7 +106,7 @@ def write_files(folder: Path) -> None:
     )
 
 
-def run(command: Command) -> str:
+def run(command):
     """Run one command; return what it printed if it failed, else nothing."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="commands-") as scratch:
@@ -135,7 +135,7 @@ def run(command: Command) -> str:
     return f"--- {command.where}\n{done.stdout}" if done.returncode else ""
 
 
-def environment(home: Path, env: Path, root: Path) -> dict[str, str]:
+def environment(home, env, root):
     """Return the variables of a newcomer's shell, with the caches of this machine; pytest only collects tests."""
     kept = {
         name: os.environ[name]
@@ -153,7 +153,7 @@ def environment(home: Path, env: Path, root: Path) -> dict[str, str]:
     return kept | {"PYTEST_ADDOPTS": "--collect-only -q", "HF_HUB_OFFLINE": "1"}
 
 
-def main() -> int:
+def main():
     """Run the commands whose place holds the argument; 1 if one failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.commands", description=__doc__)
     parser.add_argument(

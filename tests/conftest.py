@@ -123,7 +123,7 @@ def files(tmp_path, rng):
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
+def shared():
     """The paper's score files and printed tables, which are not part of the project."""
     if "ECUAS_SHARED" not in os.environ:
         pytest.skip("ECUAS_SHARED does not name the folder of the paper's files")
@@ -131,12 +131,12 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def root() -> Path:
+def root():
     return ROOT
 
 
 @pytest.fixture
-def offline(tmp_path: Path) -> dict[str, str]:
+def offline(tmp_path):
     """Environment of a process of its own, with empty caches and out of reach of the network."""
     return os.environ | {"HF_HOME": str(tmp_path / "hf"), "PYTHONPATH": str(ROOT)}
 

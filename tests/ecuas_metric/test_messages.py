@@ -4,8 +4,6 @@ import ast
 import functools
 import re
 import string
-from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +13,6 @@ from ecuas_metric.reporting.words import COMMAND_WORDS
 from space.words import PAGE_WORDS
 from tests.conftest import ROOT, parsed
 
-Nodes = Collection[ast.AST]
 TABLES = ("messages.py", "words.py")
 KNOWN = messages.SENTENCES | COMMAND_WORDS | PAGE_WORDS
 MAKERS = {  # what makes errors and notes -> the names of its first arguments
@@ -33,13 +30,13 @@ ADDED = {"columns", "pairs"}  # to the fields of a `FileError`, from its columns
 
 
 @functools.cache
-def modules() -> dict[Path, list[ast.AST]]:
+def modules():
     """Return the nodes of each module."""
     paths = (path for name in ("ecuas_metric", "space") for path in (ROOT / name).rglob("*.py"))
     return {path: [*ast.walk(parsed(path))] for path in paths if path.name not in TABLES}
 
 
-def calls_in(nodes: Nodes) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:
+def calls_in(nodes):
     """Yield the calls that make errors and notes, with their arguments by name."""
     for node in nodes:
         if isinstance(node, ast.Call):
@@ -49,18 +46,18 @@ def calls_in(nodes: Nodes) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:
                 yield node, dict(zip(MAKERS[maker], node.args, strict=False)) | named
 
 
-def texts_in(expression: ast.expr | None) -> list[ast.expr]:
+def texts_in(expression):
     """Return the constants and f-strings that an expression may be."""
     if isinstance(expression, ast.IfExp):
         return texts_in(expression.body) + texts_in(expression.orelse)
     return [expression] if isinstance(expression, (ast.Constant, ast.JoinedStr)) else []
 
 
-def ids_of(arguments: Mapping[str, ast.expr]) -> list[ast.expr]:
+def ids_of(arguments):
     return [text for name in IDS for text in texts_in(arguments.get(name))]
 
 
-def unknown_in(nodes: Nodes, known: Collection[str]) -> list[str]:
+def unknown_in(nodes, known):
     """Return what stands for the id of a rule, an advice or a note, or is assigned to one, and has no sentence."""
     texts = [text for _, arguments in calls_in(nodes) for text in ids_of(arguments)]
     for node in nodes:
@@ -72,7 +69,7 @@ def unknown_in(nodes: Nodes, known: Collection[str]) -> list[str]:
     ]
 
 
-def is_known(text: str | None, known: Collection[str]) -> bool:
+def is_known(text, known):
     """Return whether a text is the id of a sentence, or a sentence itself."""
     return text is not None and (text in {"", *known} or not text.isidentifier())
 
@@ -87,11 +84,11 @@ AS_FLAGS = {  # a field as the command writes it -> as Python does
 }
 
 
-def placeholders(sentence: str) -> set[str]:
+def placeholders(sentence):
     return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
 
 
-def missing_in(nodes: Nodes, known: Mapping[str, str]) -> list[str]:
+def missing_in(nodes, known):
     """Return the placeholders of sentences that calls do not give, where these spell out what they give."""
     missing = []
     for call, arguments in calls_in(nodes):
@@ -109,7 +106,7 @@ def missing_in(nodes: Nodes, known: Mapping[str, str]) -> list[str]:
 
 
 @functools.cache
-def constants() -> set[object]:
+def constants():
     return {
         node.value
         for nodes in modules().values()

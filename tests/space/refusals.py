@@ -1,7 +1,6 @@
 """What the page says where it refuses an input."""
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -11,7 +10,7 @@ from space.markup import in_words
 
 
 @contextmanager
-def refused(message: str) -> Iterator[None]:
+def refused(message):
     """Require an InputError that the page words as a pattern says."""
     with pytest.raises(InputError) as caught:
         yield

@@ -1,11 +1,8 @@
 """The rules of the curation: each reason for which a question was discarded, as a check over questions with text."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import chain, combinations
-
-import pandas as pd
 
 from triviaqa_subset.matching import BRACKET, normalize_answer, plain, sha256
 
@@ -40,18 +37,17 @@ OFFENSIVE = (
     "f59e28f8bb6499dd f9d0d9b18ae9033a "
 )
 LIKE = 0.7  # share of letters in common from which two spellings are one name
-Rule = Callable[[str, list[str]], Iterable[str]]
 
 
-def asked(question: str, aliases: list[str]) -> Iterator[str]:
+def asked(question, aliases):
     """Yield the aliases whose words the question has in this order: repeating it would be an exact match."""
     words = f" {plain(question)} "
     return (alias for alias in aliases if plain(alias) and f" {plain(alias)} " in words)
 
 
-def stranger(question: str, aliases: list[str]) -> list[str]:
+def stranger(question, aliases):
     """Return the aliases that have neither a word nor a spelling in common with most of the others."""
-    groups: list[list[str]] = []
+    groups = []
     for alias in aliases:
         near = [group for group in groups if any(_alike(alias, other) for other in group)]
         groups = [group for group in groups if group not in near]
@@ -60,7 +56,7 @@ def stranger(question: str, aliases: list[str]) -> list[str]:
     return sorted(chain(*groups[1:]))
 
 
-def _alike(alias: str, other: str) -> bool:
+def _alike(alias, other):
     texts = [plain(alias), plain(other)]
     words, other_words = ({word for word in text.split() if len(word) > 2} for text in texts)
     if words & other_words:
@@ -70,21 +66,21 @@ def _alike(alias: str, other: str) -> bool:
     return matcher.real_quick_ratio() >= LIKE and matcher.ratio() >= LIKE
 
 
-def further(question: str, aliases: list[str]) -> list[str]:
+def further(question, aliases):
     """Return the aliases that are another one and further words: "economy of X", "X climate", and "city of X" too."""
     forms = {alias: plain(normalize_answer(alias)) for alias in aliases}
     known = set(forms.values()) - {""}
     return [alias for alias, form in forms.items() if _parts(form) & known]
 
 
-def _parts(form: str) -> set[str]:
+def _parts(form):
     """Return all runs of words of a form but the whole."""
     words = form.split()
     places = range(len(words) + 1)
     return {" ".join(words[start:end]) for start, end in combinations(places, 2)} - {form}
 
 
-def member(question: str, aliases: list[str]) -> Iterator[str]:
+def member(question, aliases):
     """Yield the aliases with another alias in their bracket, "A (X)", that are not an alias without it."""
     forms = {plain(alias) for alias in aliases if "(" not in alias}
     for alias in aliases:
@@ -93,25 +89,25 @@ def member(question: str, aliases: list[str]) -> Iterator[str]:
             yield alias
 
 
-def offensive(question: str, aliases: list[str]) -> Iterator[str]:
+def offensive(question, aliases):
     """Yield the texts that hold a word of `OFFENSIVE`."""
     for text in (question, *aliases):
         if any(sha256(word)[:16] in OFFENSIVE for word in plain(text).split()):
             yield text
 
 
-def dissent(systems: pd.DataFrame, llms: int = 4) -> list[str]:
+def dissent(systems, llms=4):
     """Return the questions to which at least so many language models give the same answer, which counts as wrong."""
     wrong = systems[~systems["exact_match"] & ~systems["correct"]]
     shared = wrong.groupby(["question_id", "answer_sha256"])["llm"].nunique()
     return sorted({question_id for question_id, _ in shared[shared >= llms].index})
 
 
-def _matching(pattern: re.Pattern[str]) -> Rule:
+def _matching(pattern):
     return lambda question, aliases: pattern.findall(question.strip('" '))
 
 
-CHECKS: dict[str, Rule] = {
+CHECKS = {
     "asked": asked,
     "stranger": stranger,
     "further": further,

@@ -11,7 +11,7 @@ from triviaqa_subset.matching import RULES, normalize_answer
 from triviaqa_subset.pool import drop_aliases, read_source
 
 # X: a gold alias; Y: one of another question. The sets by another hand were made without a look at the rules.
-SETS: dict[str, list[str]] = json.loads(Path(__file__).with_suffix(".json").read_text())
+SETS = json.loads(Path(__file__).with_suffix(".json").read_text())
 MADE = {
     "UPPER": str.upper,
     "FULLWIDTH": lambda text: "".join(
@@ -24,9 +24,7 @@ DECIDED = ("exact", "official", "contained", "refusal")
 Texts = dict[str, list[object]]
 
 
-def read_texts(
-    file: Path, dropped: dict[str, list[str]] | None = None
-) -> tuple[Texts, pd.DataFrame]:
+def read_texts(file, dropped=None):
     """Return the pool's questions as `grade` takes them, without dropped aliases, and the judged answers in clear."""
     rows = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
     texts = {row["question_id"]: row for row in read_source(str(file))}
@@ -42,7 +40,7 @@ def read_texts(
     )
 
 
-def systematic(dataset: Texts, questions: int = 300) -> dict[str, pd.DataFrame]:
+def systematic(dataset, questions=300):
     """Return the right and the not right answers to the first questions that have an alias of letters."""
     golds = {}
     for own, gold in zip(dataset["question_id"], dataset["answer"], strict=True):
@@ -63,13 +61,13 @@ def systematic(dataset: Texts, questions: int = 300) -> dict[str, pd.DataFrame]:
     }
 
 
-def _dressed(form: str, x: str, y: str) -> str:
+def _dressed(form, x, y):
     if form in MADE:
         return MADE[form](x)
     return re.sub(r"\b[XY]\b", lambda letter: {"X": x, "Y": y}[letter[0]], form)
 
 
-def rates(dataset: Texts, judged: pd.DataFrame) -> pd.DataFrame:
+def rates(dataset, judged):
     """Return what each rule makes of the systematic set and of the judged answers, without the label bank."""
     correct = judged["correct"].astype(bool)
     sets = systematic(dataset) | {

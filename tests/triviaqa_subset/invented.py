@@ -1,7 +1,6 @@
 """Invented texts of the pool's questions, and our curation with the hashes of these."""
 
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ def as_row(question_id, question=None, aliases=None):
     return {"question_id": question_id, "question": question, "answer": answer}
 
 
-def write_curation(folder: Path) -> list[dict[str, object]]:
+def write_curation(folder):
     """Write our curation with hashes of invented texts; ten questions stay without one. Return the rows."""
     shutil.copytree(CURATION, folder)
     questions = pd.read_csv(folder / "questions.csv", dtype=str, keep_default_na=False)

@@ -3,21 +3,17 @@
 import gzip
 import json
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ecuas_metric import prepare_submissions, read_submissions, score_posteriors
 from ecuas_metric.errors import FileError
 from ecuas_metric.results import all_values
 
 SEEDS = range(2)
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -27,15 +23,15 @@ class Asked:
     name: str
     kind: str
     options: list[str]
-    thousandths: NDArray[np.int64]
-    truth: NDArray[np.int64]
+    thousandths: np.ndarray
+    truth: np.ndarray
 
     @property
-    def probabilities(self) -> NDArray[np.float64]:
+    def probabilities(self):
         return self.thousandths / 1000
 
 
-def draw_question(name: str, kind: str, size: int, items: int, seed: int) -> Asked:
+def draw_question(name, kind, size, items, seed):
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(size, 0.5), items)
     thousandths = np.floor(1000 * shares).astype(np.int64)
@@ -45,7 +41,7 @@ def draw_question(name: str, kind: str, size: int, items: int, seed: int) -> Ask
     return Asked(name, kind, options, thousandths, truth)
 
 
-def draw_questions(seed: int, items: int = 12) -> list[Asked]:
+def draw_questions(seed, items=12):
     draw = random.Random(seed)
     kinds = ["yes", "choice", "choice", "score"]
     return [
@@ -63,7 +59,7 @@ def draw_questions(seed: int, items: int = 12) -> list[Asked]:
 # ---- plain arithmetic ------------------------------------------------------------------------------------------------
 
 
-def ecuas_by_hand(question: Asked, power: int = 1) -> float:
+def ecuas_by_hand(question, power=1):
     """Return ECUAS_1 of a question by its formula, of levels with a power of their distance as cost."""
     size = len(question.options)
     levels = np.arange(size)
@@ -87,18 +83,18 @@ def ecuas_by_hand(question: Asked, power: int = 1) -> float:
 # ---- stores ----------------------------------------------------------------------------------------------------------
 
 
-def label_of(question: Asked, item: int) -> object:
+def label_of(question, item):
     place = int(question.truth[item])
     if question.kind == "yes":
         return bool(place)
     return place if question.kind == "score" else question.options[place]
 
 
-def concentration(p: NDArray[np.float64]) -> float:
+def concentration(p):
     return round(float((len(p) * p.max() - 1) / (len(p) - 1)), 4)
 
 
-def openai_answer(question: Asked, item: int) -> Json:
+def openai_answer(question, item):
     p = question.probabilities[item]
     if question.kind == "yes":
         return {"type": "predicate", "name": question.name, "probability": p[1]}
@@ -118,11 +114,11 @@ def openai_answer(question: Asked, item: int) -> Json:
     return {"type": question.kind, "name": question.name, **made, **beside}
 
 
-def jev_answer(question: Asked, item: int) -> Json:
+def jev_answer(question, item):
     p = question.probabilities[item]
     if question.kind == "yes":
         return {"type": "noul", "noul": p[1]}
-    beside: Json = {"confidence": concentration(p)}
+    beside = {"confidence": concentration(p)}
     if question.kind == "choice":
         mapping = dict(zip(question.options, p.tolist(), strict=True))
         beside["choice"] = question.options[int(p.argmax())]
@@ -133,23 +129,23 @@ def jev_answer(question: Asked, item: int) -> Json:
     return {"type": question.kind, "probabilities": mapping, **beside}
 
 
-def labels_of(questions: list[Asked], item: int) -> Json:
+def labels_of(questions, item):
     return {question.name: label_of(question, item) for question in questions}
 
 
-def openai_responses(questions: list[Asked], item: int) -> list[Json]:
+def openai_responses(questions, item):
     answers = [openai_answer(question, item) for question in questions]
     response = {"model": "m", "answers": answers}
     return [{"id": item, "labels": labels_of(questions, item), "response": response}]
 
 
-def jev_responses(questions: list[Asked], item: int) -> list[Json]:
+def jev_responses(questions, item):
     answers = {question.name: jev_answer(question, item) for question in questions}
     response = {"model": "m", "answers": answers}
     return [{"id": item, "labels": labels_of(questions, item), "response": response}]
 
 
-def langchain_messages(questions: list[Asked], item: int) -> list[Json]:
+def langchain_messages(questions, item):
     answers = {question.name: jev_answer(question, item) for question in questions}
     for fields in answers.values():
         if fields["type"] == "noul":
@@ -157,7 +153,7 @@ def langchain_messages(questions: list[Asked], item: int) -> list[Json]:
     return [{"id": item, "model": "m", "labels": labels_of(questions, item), "answers": answers}]
 
 
-def jev_eval_lines(questions: list[Asked], item: int) -> list[Json]:
+def jev_eval_lines(questions, item):
     lines = []
     for question in questions:
         place = int(question.truth[item])
@@ -170,7 +166,7 @@ def jev_eval_lines(questions: list[Asked], item: int) -> list[Json]:
     return lines
 
 
-def s1_records(questions: list[Asked], item: int) -> list[Json]:
+def s1_records(questions, item):
     records = []
     for question in questions:
         fields = jev_answer(question, item)
@@ -183,7 +179,7 @@ def s1_records(questions: list[Asked], item: int) -> list[Json]:
     return records
 
 
-def flat_rows(questions: list[Asked], item: int) -> list[Json]:
+def flat_rows(questions, item):
     return [
         {
             "id": item,
@@ -196,7 +192,7 @@ def flat_rows(questions: list[Asked], item: int) -> list[Json]:
     ]
 
 
-STORES: dict[str, Callable[[list[Asked], int], list[Json]]] = {
+STORES = {
     "openai": openai_responses,
     "jev": jev_responses,
     "langchain": langchain_messages,
@@ -206,20 +202,26 @@ STORES: dict[str, Callable[[list[Asked], int], list[Json]]] = {
 }
 
 
-def write_lines(path: Path, rows: list[Json]) -> Path:
+def write_lines(path, rows):
     text = "\n".join(map(json.dumps, rows))
     content = text.encode()
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
     return path
 
 
-def write_store(folder: Path, store: str, questions: list[Asked], suffix: str = ".jsonl") -> Path:
+@pytest.fixture
+def write(tmp_path):
+    """Return what writes rows to a file of their lines."""
+    return partial(write_lines, tmp_path / "a.jsonl")
+
+
+def write_store(folder, store, questions, suffix=".jsonl"):
     items = len(questions[0].truth)
     rows = [row for item in range(items) for row in STORES[store](questions, item)]
     return write_lines(folder / f"answers{suffix}", rows)
 
 
-def ecuas_values(path: Path) -> dict[str, float]:
+def ecuas_values(path):
     """Return ECUAS_1 by question."""
     submissions = read_submissions(path)
     systems = prepare_submissions(submissions, n=1)
@@ -235,7 +237,7 @@ def ecuas_values(path: Path) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_all_stores_give_the_numbers_of_the_formula(tmp_path: Path, store: str) -> None:
+def test_all_stores_give_the_numbers_of_the_formula(tmp_path, store):
     for seed in SEEDS:
         questions = draw_questions(seed)
         values = ecuas_values(write_store(tmp_path, store, questions))
@@ -244,7 +246,7 @@ def test_all_stores_give_the_numbers_of_the_formula(tmp_path: Path, store: str) 
 
 
 @pytest.mark.parametrize("suffix", [".json", ".jsonl.gz"])
-def test_a_list_and_packed_lines_are_read_as_lines_are(tmp_path: Path, suffix: str) -> None:
+def test_a_list_and_packed_lines_are_read_as_lines_are(tmp_path, suffix):
     questions = draw_questions(1)
     lines = write_store(tmp_path, "openai", questions)
     other = tmp_path / f"other{suffix}"
@@ -256,19 +258,19 @@ def test_a_list_and_packed_lines_are_read_as_lines_are(tmp_path: Path, suffix: s
     assert ecuas_values(other) == ecuas_values(lines)
 
 
-def test_the_order_of_options_changes_no_number(tmp_path: Path) -> None:
+def test_the_order_of_options_changes_no_number(write):
     question = draw_question("q", "choice", 5, 30, seed=3)
     rows = [row for item in range(30) for row in flat_rows([question], item)]
-    values = ecuas_values(write_lines(tmp_path / "a.jsonl", rows))
+    values = ecuas_values(write(rows))
     shuffled = random.Random(4)
     for row in rows:
         pairs = list(row["probabilities"].items())
         shuffled.shuffle(pairs)
         row["probabilities"] = dict(pairs)
-    assert ecuas_values(write_lines(tmp_path / "b.jsonl", rows)) == pytest.approx(values)
+    assert ecuas_values(write(rows)) == pytest.approx(values)
 
 
-def test_a_question_alone_has_the_number_that_it_has_beside_others(tmp_path: Path) -> None:
+def test_a_question_alone_has_the_number_that_it_has_beside_others(tmp_path):
     questions = draw_questions(7)
     together = ecuas_values(write_store(tmp_path, "flat", questions))
     for question in questions:
@@ -276,9 +278,7 @@ def test_a_question_alone_has_the_number_that_it_has_beside_others(tmp_path: Pat
         assert alone == together[question.name]
 
 
-def test_calibrated_answers_have_no_calibration_error_whatever_is_called_confidence(
-    tmp_path: Path,
-) -> None:
+def test_calibrated_answers_have_no_calibration_error_whatever_is_called_confidence(write):
     rows = [
         {
             "id": item,
@@ -290,53 +290,47 @@ def test_calibrated_answers_have_no_calibration_error_whatever_is_called_confide
         }
         for item in range(4)
     ]
-    (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    (submission,) = read_submissions(write(rows))
     (system,) = prepare_submissions([submission]).values()
     values = {str(key): value for key, value in all_values(system).items()}
     assert values["ece"] == pytest.approx(0, abs=1e-12)
     assert any("not the probability of being right" in str(note) for note in submission.notes)
 
 
-def test_the_largest_probability_called_confidence_needs_no_note(tmp_path: Path) -> None:
+def test_the_largest_probability_called_confidence_needs_no_note(write):
     rows = flat_rows([draw_question("q", "choice", 3, 1, seed=1)], 0)
     rows[0]["confidence"] = max(rows[0]["probabilities"].values())
-    (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    (submission,) = read_submissions(write(rows))
     assert not any("not the probability" in str(note) for note in submission.notes)
 
 
 @pytest.mark.parametrize(("made", "truth"), [("a", "a"), ("b", "a")])
-def test_of_equally_likely_choices_the_one_that_was_made_counts(
-    tmp_path: Path, made: str, truth: str
-) -> None:
+def test_of_equally_likely_choices_the_one_that_was_made_counts(write, made, truth):
     row = {"type": "choice", "choice": made, "probabilities": {"a": 0.5, "b": 0.5}, "label": truth}
-    path = write_lines(tmp_path / "a.jsonl", [{"id": 1, **row}, {"id": 2, **row}])
+    path = write([{"id": 1, **row}, {"id": 2, **row}])
     (system,) = prepare_submissions(read_submissions(path)).values()
     assert system.decisions.candidate_cost.tolist() == [float(made != truth)] * 2
 
 
-def test_a_verdict_on_a_yes_or_no_is_about_the_side_that_was_taken(tmp_path: Path) -> None:
+def test_a_verdict_on_a_yes_or_no_is_about_the_side_that_was_taken(write):
     rows = [
         {"id": 1, "type": "predicate", "probability": 0.02, "correct": 1},
         {"id": 2, "type": "predicate", "probability": 0.9, "correct": 0},
     ]
-    (system,) = prepare_submissions(
-        read_submissions(write_lines(tmp_path / "a.jsonl", rows))
-    ).values()
+    (system,) = prepare_submissions(read_submissions(write(rows))).values()
     assert system.decisions.uncertainty == pytest.approx([0.02, 0.1])
     assert system.decisions.max_uncertainty == 0.5
 
 
 @pytest.mark.parametrize("truth", [True, "true", "True", "yes", 1, "1.0"])
-def test_a_true_yes_or_no_is_known_in_any_of_its_forms(tmp_path: Path, truth: object) -> None:
+def test_a_true_yes_or_no_is_known_in_any_of_its_forms(write, truth):
     rows = [{"id": 1, "type": "noul", "noul": 0.7, "label": truth}]
     rows.append({"id": 2, "type": "noul", "noul": 0.7, "label": False})
-    (system,) = prepare_submissions(
-        read_submissions(write_lines(tmp_path / "a.jsonl", rows))
-    ).values()
+    (system,) = prepare_submissions(read_submissions(write(rows))).values()
     assert system.decisions.candidate_cost.tolist() == [0, 1]
 
 
-def test_scores_are_posteriors_with_the_distance_of_levels_as_cost(tmp_path: Path) -> None:
+def test_scores_are_posteriors_with_the_distance_of_levels_as_cost(tmp_path):
     question = draw_question("q", "score", 4, 20, seed=2)
     path = write_store(tmp_path, "openai", [question])
     (system,) = prepare_submissions(read_submissions(path), n=1).values()
@@ -368,61 +362,59 @@ def test_scores_are_posteriors_with_the_distance_of_levels_as_cost(tmp_path: Pat
         ({"type": None, "probabilities": None}, "neither an answer"),
     ],
 )
-def test_what_contradicts_itself_is_refused_with_its_row(
-    tmp_path: Path, changes: Json, what: str
-) -> None:
+def test_what_contradicts_itself_is_refused_with_its_row(write, changes, what):
     row = {"type": "choice", "choice": "a", "probabilities": {"a": 0.7, "b": 0.3}, "label": "a"}
     rows = [{"id": 1, "question": "q", **row}, {"id": 2, "question": "q", **row, **changes}]
     if "label" in changes and isinstance(changes["label"], dict):
         rows[0]["label"] = changes["label"]
-    path = write_lines(tmp_path / "a.jsonl", rows)
+    path = write(rows)
     with pytest.raises(FileError, match=what):
         prepare_submissions(read_submissions(path))
 
 
-def test_a_whole_number_is_a_level_as_tables_write_it_beside_empty_cells(tmp_path: Path) -> None:
+def test_a_whole_number_is_a_level_as_tables_write_it_beside_empty_cells(write):
     answer = {"type": "score", "score": 1.0, "probabilities": {"0": 0.2, "1": 0.6, "2": 0.2}}
     for label in (1, "1", "1.0"):
-        path = write_lines(tmp_path / "a.jsonl", [{"id": 1, "label": label, **answer}])
+        path = write([{"id": 1, "label": label, **answer}])
         assert read_submissions(path)[0].references.tolist() == [1]
     with pytest.raises(FileError, match="none of the options") as refusal:
-        read_submissions(write_lines(tmp_path / "a.jsonl", [{"id": 1, "label": "1.5", **answer}]))
+        read_submissions(write([{"id": 1, "label": "1.5", **answer}]))
     assert "correct: 0" not in str(refusal.value)  # which a score refuses
 
 
-def test_a_level_that_may_be_a_number_or_a_name_is_refused(tmp_path: Path) -> None:
+def test_a_level_that_may_be_a_number_or_a_name_is_refused(write):
     legend = {"0": "1", "1": "2", "2": "3"}
     answer = {"type": "score", "score": 1.0, "probabilities": {"0": 0.2, "1": 0.6, "2": 0.2}}
     rows = [{"id": 1, "label": 1, "legend": legend, **answer}]
     with pytest.raises(FileError, match="level"):
-        read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+        read_submissions(write(rows))
 
 
-def test_verdicts_on_scores_are_refused_since_they_have_degrees(tmp_path: Path) -> None:
+def test_verdicts_on_scores_are_refused_since_they_have_degrees(write):
     answer = {"score": 0.95, "confidence": 0.9, "probabilities": {"0": 0.05, "1": 0.95}}
     rows = [{"id": 1, "correct": 1, **answer}, {"id": 2, "correct": 0, **answer}]
     with pytest.raises(FileError, match="true level"):
-        read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+        read_submissions(write(rows))
 
 
-def test_probabilities_beside_a_label_alone_are_a_table_as_before(tmp_path: Path) -> None:
+def test_probabilities_beside_a_label_alone_are_a_table_as_before(write):
     rows = [
         {"id": k, "label": "ab"[k % 2], "probabilities": {"a": 0.75, "b": 0.25}} for k in range(4)
     ]
-    (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    (submission,) = read_submissions(write(rows))
     assert submission.recipe.format != "run"
 
 
 @pytest.mark.parametrize("kind", ["choice", "yes", "score"])
-def test_a_refusal_costs_what_rejecting_costs(tmp_path: Path, kind: str) -> None:
+def test_a_refusal_costs_what_rejecting_costs(write, kind):
     question = draw_question("q", kind, 2 if kind == "yes" else 4, 20, seed=5)
     rows = [row for item in range(20) for row in flat_rows([question], item)]
-    whole = ecuas_values(write_lines(tmp_path / "a.jsonl", rows[:15]))["q"]
+    whole = ecuas_values(write(rows[:15]))["q"]
     for row in rows[15:]:
         kept = {name: row[name] for name in ("id", "model", "question", "label")}
         row.clear()
         row.update(kept, type="refusal")
-    path = write_lines(tmp_path / "b.jsonl", rows)
+    path = write(rows)
     assert ecuas_values(path)["q"] == pytest.approx((15 * whole + 5) / 20)
     notes = [
         *read_submissions(path)[0].notes,
@@ -431,22 +423,22 @@ def test_a_refusal_costs_what_rejecting_costs(tmp_path: Path, kind: str) -> None
     assert any("5 of 20" in str(note) or "5 samples" in str(note) for note in notes)
 
 
-def test_a_call_that_failed_is_a_refusal(tmp_path: Path) -> None:
+def test_a_call_that_failed_is_a_refusal(write):
     question = draw_question("q", "choice", 3, 4, seed=6)
     rows = [row for item in range(4) for row in s1_records([question], item)]
     for name in ("choice", "confidence", "probabilities"):
         del rows[1][name]
     rows[1] |= {"model_served": None, "error_code": "timeout"}
-    (submission,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    (submission,) = read_submissions(write(rows))
     assert submission.per_sample["abstained"] == [False, True, False, False]
 
 
 @pytest.mark.parametrize("failure", [{"response": None}, {"error": "timeout"}])
-def test_a_response_that_failed_refuses_all_questions(tmp_path: Path, failure: Json) -> None:
+def test_a_response_that_failed_refuses_all_questions(write, tmp_path, failure):
     questions = draw_questions(2)
     rows = [row for item in range(12) for row in openai_responses(questions, item)]
     rows[4] = {"id": 4, "labels": rows[4]["labels"], **failure}
-    path = write_lines(tmp_path / "a.jsonl", rows)
+    path = write(rows)
     refused = {"type": "refusal"}
     answers = [{"name": question.name, **refused} for question in questions]
     rows[4] = {"id": 4, "labels": rows[4]["labels"], "response": {"model": "m", "answers": answers}}
@@ -457,39 +449,35 @@ def test_a_response_that_failed_refuses_all_questions(tmp_path: Path, failure: J
         read_submissions(path)
 
 
-def test_a_call_that_failed_and_was_repeated_is_the_answer_of_the_repetition(
-    tmp_path: Path,
-) -> None:
+def test_a_call_that_failed_and_was_repeated_is_the_answer_of_the_repetition(write):
     questions = draw_questions(2)
     rows = [row for item in range(12) for row in openai_responses(questions, item)]
-    expected = ecuas_values(write_lines(tmp_path / "a.jsonl", rows))
+    expected = ecuas_values(write(rows))
     failed = {"id": 4, "labels": rows[4]["labels"], "error": "timeout"}
-    assert ecuas_values(write_lines(tmp_path / "b.jsonl", [failed, *rows])) == expected
+    assert ecuas_values(write([failed, *rows])) == expected
 
 
-def test_a_confidence_of_another_name_is_refused_and_not_left_unread(tmp_path: Path) -> None:
+def test_a_confidence_of_another_name_is_refused_and_not_left_unread(tmp_path):
     path = write_store(tmp_path, "openai", draw_questions(2))
     with pytest.raises(FileError, match="says itself what has the role 'confidence'"):
         read_submissions(path, columns={"confidence": "certainty"})
 
 
-def test_a_field_of_labels_is_read_for_each_kind_of_question(tmp_path: Path) -> None:
+def test_a_field_of_labels_is_read_for_each_kind_of_question(write):
     questions = draw_questions(2)
     rows = [row for item in range(12) for row in openai_responses(questions, item)]
-    expected = ecuas_values(write_lines(tmp_path / "a.jsonl", rows))
+    expected = ecuas_values(write(rows))
     other = [{**row, "labels": None, "truth": {"by": row["labels"]}} for row in rows]
-    submissions = read_submissions(
-        write_lines(tmp_path / "b.jsonl", other), columns={"label": "truth.by"}
-    )
+    submissions = read_submissions(write(other), columns={"label": "truth.by"})
     systems = prepare_submissions(submissions, n=1)
     for one in submissions:
         values = {str(key): value for key, value in all_values(systems[one.name]).items()}
         assert values["ecuas_1"] == expected[one.part]
 
 
-def test_the_probability_of_yes_beside_verdicts_is_asked_about(tmp_path: Path) -> None:
+def test_the_probability_of_yes_beside_verdicts_is_asked_about(write):
     rows = [{"id": k, "probability": p, "correct": 1} for k, p in enumerate((0.98, 0.02, 0.03))]
-    path = write_lines(tmp_path / "a.jsonl", [*rows, {"id": 9, "probability": 0.6, "correct": 0}])
+    path = write([*rows, {"id": 9, "probability": 0.6, "correct": 0}])
     with pytest.raises(FileError, match="no confidence"):
         read_submissions(path)
     (submission,) = read_submissions(path, columns={"confidence": "probability"})
@@ -497,43 +485,41 @@ def test_the_probability_of_yes_beside_verdicts_is_asked_about(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("key", ["response", "decision", "text", "body"])
-def test_a_response_is_found_under_any_name_and_as_text(tmp_path: Path, key: str) -> None:
+def test_a_response_is_found_under_any_name_and_as_text(write, key):
     questions = draw_questions(2)
     rows = [row for item in range(12) for row in openai_responses(questions, item)]
-    expected = ecuas_values(write_lines(tmp_path / "a.jsonl", rows))
+    expected = ecuas_values(write(rows))
     for row in rows:
         response = row.pop("response")
         row[key] = json.dumps(response) if key == "text" else response
         if key == "body":
             row["response"] = {"status_code": 200, "body": row.pop("body")}
-    assert ecuas_values(write_lines(tmp_path / "b.jsonl", rows)) == expected
+    assert ecuas_values(write(rows)) == expected
 
 
-def test_two_answers_to_questions_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_answers_to_questions_of_one_name_are_refused(write):
     (row,) = openai_responses(draw_questions(2), 0)
     row["response"]["answers"] *= 2
     with pytest.raises(FileError, match="questions of one name"):
-        read_submissions(write_lines(tmp_path / "a.jsonl", [row, row]))
+        read_submissions(write([row, row]))
 
 
-def test_an_item_without_an_id_is_paired_with_none(tmp_path: Path) -> None:
+def test_an_item_without_an_id_is_paired_with_none(write):
     rows = flat_rows([draw_question("q", "choice", 3, 1, seed=1)], 0) * 3
-    (submission,) = read_submissions(
-        write_lines(tmp_path / "a.jsonl", [{**row, "id": None} for row in rows])
-    )
+    (submission,) = read_submissions(write([{**row, "id": None} for row in rows]))
     assert submission.ids is None
 
 
-def test_a_refused_score_keeps_its_label_by_which_systems_are_paired(tmp_path: Path) -> None:
+def test_a_refused_score_keeps_its_label_by_which_systems_are_paired(write):
     question = draw_question("q", "score", 5, 12, seed=8)
     rows = [row for item in range(12) for row in openai_responses([question], item)]
-    (whole,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
+    (whole,) = read_submissions(write(rows))
     rows[3]["response"]["answers"] = [{"type": "refusal", "name": "q"}]
-    (refused,) = read_submissions(write_lines(tmp_path / "b.jsonl", rows))
+    (refused,) = read_submissions(write(rows))
     assert refused.references.tolist() == whole.references.tolist()
 
 
-def test_pooled_scores_keep_what_a_level_costs(tmp_path: Path) -> None:
+def test_pooled_scores_keep_what_a_level_costs(tmp_path):
     questions = [draw_question(name, "score", 4, 30, seed) for seed, name in enumerate("ab")]
     path = write_store(tmp_path, "openai", questions)
     pooled = read_submissions(path, columns={"part": "model"})
@@ -543,7 +529,7 @@ def test_pooled_scores_keep_what_a_level_costs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_hundred_files_of_all_stores_give_the_numbers_of_the_formula(tmp_path: Path) -> None:
+def test_two_hundred_files_of_all_stores_give_the_numbers_of_the_formula(tmp_path):
     for seed in range(200):
         questions = draw_questions(1000 + seed)
         for store in STORES:

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -11,12 +10,10 @@ from ecuas_metric import prepare_submissions, read_submissions
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.runs import RunOptions
 from ecuas_metric.files.runs.true_labels import read_labels
-from ecuas_metric.files.submissions import Submission
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import all_values
 from tests.ecuas_metric.files.test_decision_models import (
     STORES,
-    Asked,
     draw_questions,
     ecuas_values,
     labels_of,
@@ -28,7 +25,7 @@ ITEMS = 12
 OWN = ("labels", "label", "gold")  # where stores have what is true
 
 
-def without_labels(folder: Path, store: str, questions: list[Asked]) -> Path:
+def without_labels(folder, store, questions):
     rows = [
         json.loads(line) for line in write_store(folder, store, questions).read_text().splitlines()
     ]
@@ -36,7 +33,7 @@ def without_labels(folder: Path, store: str, questions: list[Asked]) -> Path:
     return write_lines(folder / "bare.jsonl", bare)
 
 
-def write_labels(folder: Path, kind: str, questions: list[Asked]) -> Path:
+def write_labels(folder, kind, questions):
     labels = [labels_of(questions, item) for item in range(ITEMS)]
     wide = pd.DataFrame([{"id": item, **of_item} for item, of_item in enumerate(labels)])
     path = folder / f"labels{kind}"
@@ -55,11 +52,11 @@ def write_labels(folder: Path, kind: str, questions: list[Asked]) -> Path:
     return path
 
 
-def read_with(path: Path, labels: Path | None) -> list[Submission]:
+def read_with(path, labels):
     return read_submissions(path, run=RunOptions(truth=labels and read_labels(labels)))
 
 
-def values_with(path: Path, labels: Path) -> dict[str, float]:
+def values_with(path, labels):
     submissions = read_with(path, labels)
     systems = prepare_submissions(submissions, n=1)
     values = {}
@@ -76,16 +73,14 @@ def values_with(path: Path, labels: Path) -> dict[str, float]:
         *(("openai", kind) for kind in (".parquet", ".jsonl", "_long.csv")),
     ],
 )
-def test_labels_by_id_give_the_numbers_of_labels_beside(
-    tmp_path: Path, store: str, kind: str
-) -> None:
+def test_labels_by_id_give_the_numbers_of_labels_beside(tmp_path, store, kind):
     questions = draw_questions(3, ITEMS)
     beside = ecuas_values(write_store(tmp_path, store, questions))
     labels = write_labels(tmp_path, kind, questions)
     assert values_with(without_labels(tmp_path, store, questions), labels) == beside
 
 
-def test_columns_of_other_names_are_said_and_the_order_of_rows_is_free(tmp_path: Path) -> None:
+def test_columns_of_other_names_are_said_and_the_order_of_rows_is_free(tmp_path):
     questions = draw_questions(3, ITEMS)
     path = without_labels(tmp_path, "openai", questions)
     name = questions[1].name
@@ -101,7 +96,7 @@ def test_columns_of_other_names_are_said_and_the_order_of_rows_is_free(tmp_path:
     assert one.references.tolist() == same.references.tolist()
 
 
-def answered(item: object, **fields: Any) -> dict[str, Any]:
+def answered(item, **fields):
     answer = {"type": "predicate", "probability": 0.9}
     response = {"model": "m", "answers": [{"name": name, **answer} for name in ("a", "b")]}
     return {"id": item, "response": response, **fields}
@@ -123,24 +118,20 @@ def answered(item: object, **fields: Any) -> dict[str, Any]:
         ([answered(1, correct=1)], None, "one correct for several questions, a, b"),
     ],
 )
-def test_labels_of_nobody_or_of_several_are_refused(
-    tmp_path: Path, rows: list[dict[str, Any]], labels: list[dict[str, Any]] | None, what: str
-) -> None:
+def test_labels_of_nobody_or_of_several_are_refused(tmp_path, rows, labels, what):
     path = write_lines(tmp_path / "a.jsonl", rows)
     with pytest.raises((FileError, InputError), match=what):
         read_with(path, labels and write_lines(tmp_path / "labels.jsonl", labels))
 
 
-def test_questions_without_labels_are_named_as_not_used(tmp_path: Path) -> None:
+def test_questions_without_labels_are_named_as_not_used(tmp_path):
     rows = [answered(item, labels={"a": True}) for item in range(3)]
     rows[0]["response"]["answers"].append({"type": "box", "name": "where"})
     (one,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
     assert one.recipe.unused == (("b", "no labels"), ("where", "of type box"))
 
 
-def test_labels_of_the_run_beside_those_of_another_file_are_named_as_not_used(
-    tmp_path: Path,
-) -> None:
+def test_labels_of_the_run_beside_those_of_another_file_are_named_as_not_used(tmp_path):
     path = write_lines(tmp_path / "a.jsonl", [answered(1, labels={"a": True, "b": True})])
     labels = write_lines(tmp_path / "labels.jsonl", [{"id": 1, "a": True, "b": False}])
     first, second = read_with(path, labels)
@@ -148,9 +139,7 @@ def test_labels_of_the_run_beside_those_of_another_file_are_named_as_not_used(
     assert first.recipe.unused == (("labels of the run", "those of the other file count"),)
 
 
-def test_each_file_has_the_names_of_columns_that_are_said_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_file_has_the_names_of_columns_that_are_said_of_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     questions = draw_questions(3, ITEMS)
     path = without_labels(tmp_path, "openai", questions)
@@ -165,7 +154,7 @@ def test_each_file_has_the_names_of_columns_that_are_said_of_it(
         assert [row["N"] for row in rows] == [ITEMS] * len(questions)
 
 
-def test_the_flag_takes_labels_and_is_refused_of_other_files(tmp_path: Path, capsys: Any) -> None:
+def test_the_flag_takes_labels_and_is_refused_of_other_files(tmp_path, capsys):
     questions = draw_questions(3, ITEMS)
     path = without_labels(tmp_path, "openai", questions)
     labels = write_labels(tmp_path, ".csv", questions)

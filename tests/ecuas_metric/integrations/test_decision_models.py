@@ -2,10 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -79,7 +76,7 @@ with open(sys.argv[2], "w") as file:
 """
 
 
-def _openai_body(item: int) -> dict[str, Any]:
+def _openai_body(item):
     usage = {
         "input_tokens": 1,
         "output_tokens": 0,
@@ -91,13 +88,13 @@ def _openai_body(item: int) -> dict[str, Any]:
     return {"model": "m", "answers": answers, "usage": usage}
 
 
-def _jev_body(item: int) -> dict[str, Any]:
+def _jev_body(item):
     answers = {question.name: jev_answer(question, item) for question in QUESTIONS}
     return {"model": "m", "answers": answers, "usage": {"input_tokens": 1, "output_tokens": 0}}
 
 
 class _Service(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
+    def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         is_openai = self.path.endswith("decisions")
         item = int(asked["input" if is_openai else "state"])
@@ -108,12 +105,12 @@ class _Service(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address():
     with ThreadingHTTPServer(("127.0.0.1", 0), _Service) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
@@ -123,9 +120,7 @@ def address() -> Iterator[str]:
 @pytest.mark.e2e
 @pytest.mark.integrations
 @pytest.mark.parametrize("client", CLIENTS)
-def test_what_clients_return_has_the_numbers_of_the_formula(
-    tmp_path: Path, address: str, client: str
-) -> None:
+def test_what_clients_return_has_the_numbers_of_the_formula(tmp_path, address, client):
     asked = tmp_path / "asked.json"
     options = {question.name: question.options for question in QUESTIONS}
     labels = [labels_of(QUESTIONS, item) for item in range(ITEMS)]
