@@ -23,7 +23,6 @@ from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.simulated import (
     calibrated,
     independent_seeds,
-    overconfident,
     reweighted,
     two_point,
 )
@@ -79,18 +78,6 @@ def test_the_variance_of_a_small_bin_is_that_of_a_mean(rng):
     assert bins.mean == pytest.approx(list(map(np.mean, gaps)))
 
 
-def test_its_mean_does_not_depend_on_the_size_of_the_sample():
-    """That of small samples is that of a large one, where the plug-in's square is three times as large."""
-    truth = squared_gap(_of(overconfident, 400_000))
-    small = [squared_gap(_of(overconfident, 30, run)) for run in range(1000)]
-    assert np.mean(small) == pytest.approx(truth, abs=3 * np.std(small) / math.sqrt(1000))
-
-
-def _of(system, size, seed=0):
-    q, correct, _ = system(np.random.default_rng(seed), size)
-    return data_of(q, 1 - correct, n_bins=4)
-
-
 def test_without_pairs_there_is_nothing_to_say():
     with pytest.warns(UserWarning, match="debiased ECE is nan"):
         assert math.isnan(ece_score([1, 0], [0.2, 0.9], debiased=True))
@@ -130,17 +117,6 @@ def test_groups_of_one_answer_leave_the_debiased_gap_as_it_is(rng):
     alone = debiased(correct, q, sample_weight=weight)
     grouped = debiased(correct, q, sample_weight=weight, groups=rng.permutation(300))
     assert grouped == pytest.approx(alone, rel=1e-9)
-
-
-def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():
-    """The statistic is the distance from the expected number: the p-value counts all that are as far away."""
-    correct = np.repeat([1, 0], [33, 7])
-    counts = np.arange(41)
-    as_far = np.abs(counts - 36) >= abs(33 - 36)
-    expected = stats.binom.pmf(counts, 40, 0.9)[as_far].sum()
-    error = math.sqrt(expected * (1 - expected) / 20_000)
-    p_value = calibration_p_value(correct, np.full(40, 0.9), n_resamples=20_000)
-    assert p_value == pytest.approx(expected, abs=4 * error)
 
 
 @pytest.mark.parametrize("num_groups", [None, 20, 60])

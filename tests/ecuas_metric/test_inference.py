@@ -21,9 +21,9 @@ from ecuas_metric.inference import (
 )
 from ecuas_metric.intervals import make_numbers, next_costs
 from ecuas_metric.metric import Key, Point
-from ecuas_metric.options import Options, checked_options
+from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, answers_drawn, prepare_system, value_keys
-from ecuas_metric.sampling import SIMPLE, Design, make_design
+from ecuas_metric.sampling import SIMPLE, Design
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.systems import inferred, limits, reaches
 
@@ -273,24 +273,6 @@ def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
     np.testing.assert_allclose(both, 0.8 * alone, rtol=0.05)
 
 
-def test_groups_of_one_are_none_and_those_alike_count_once(rng):
-    influence = rng.normal(size=60)
-    single = make_design(60, Options(groups=np.arange(60))).clusters(
-        influence, np.ones(60), np.zeros(60)
-    )
-    assert single.factor == pytest.approx([1], abs=0.05)
-    copies = make_design(300, Options(groups=np.repeat(np.arange(60), 5)))
-    together = copies.clusters(np.repeat(influence, 5), np.ones(300), np.zeros(300))
-    assert together.factor == pytest.approx([5 * 60 / 59], rel=0.1)
-    assert [copies.added(together)] == pytest.approx(together.factor)
-    assert Design(np.ones(300), np.repeat(np.arange(60), 5)).num_units == pytest.approx(60)
-
-
-def test_groups_do_nothing_to_a_number_that_nothing_varies():
-    design = make_design(60, Options(groups=np.arange(60) // 3))
-    assert design.clusters(np.zeros(60), np.ones(60), np.zeros(60)).factor == 1
-
-
 @pytest.mark.parametrize("count", [600, 60, 12, 6])
 def test_groups_that_are_all_right_tell_as_much_as_so_many_answers(count):
     """As Clopper and Pearson's limit has it, of the groups: they may be wrong as a whole."""
@@ -429,13 +411,6 @@ def test_the_place_is_in_the_stratum_that_moves_a_number_most():
     correct[0] = False
     moved = inferred(q, correct, **options)[0]["error_rate"].value - found["error_rate"].value
     assert note.fields["largest"] == pytest.approx(moved)
-
-
-def test_one_answer_is_one():
-    q = np.append(0.95, np.full(60, 0.5))
-    options = {"reject_costs": 0.1, "only": [Key("selective_risk", 0.1)]}
-    _, notes = inferred(q, np.arange(61) % 2 == 0, **options)
-    assert any(note.fact.startswith("No mistake was seen among 1 answer with") for note in notes)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])

@@ -294,14 +294,6 @@ def test_no_value_is_outside_the_range_of_its_metric_and_its_ends_occur():
             assert [low, high] == pytest.approx([max(least, low), most]), key
 
 
-@given(confidence_systems())
-def test_ecuas_1_of_confidences_is_the_error_rate_plus_their_brier_score(system):
-    """As the metric card says: without K confidence q costs 1 + q² where it is wrong, and else (1 - q)²."""
-    results = Input("confidences", *system, {}).score()
-    total = results["error_rate"] + results["confidence_brier_score"]
-    assert results["ecuas_1"] == pytest.approx(total, abs=1e-6)
-
-
 @given(confidence_systems(min_size=2), st.floats(-2, 3))
 def test_a_cost_is_affine_in_the_candidate_cost(system, between):
     confidence, _ = system

@@ -44,17 +44,6 @@ def test_probabilities_of_class_1_may_not_be_missing():
         prepare_system("confidences", np.array([0.5, np.nan]), np.array([0, 1]), POSITIVE)
 
 
-def test_rounded_posteriors_have_the_numbers_of_their_shares():
-    rounded = np.array([[0.33, 0.33, 0.33], [0.5, 0.3, 0.19]])
-    exact = rounded / rounded.sum(axis=1, keepdims=True)
-    labels = np.array([0, 1])
-    options = checked_options(renormalize=True)
-    expected = compute("posteriors", exact, labels, checked_options())
-    assert compute("posteriors", rounded, labels, options) == expected
-    with pytest.raises(ValueError, match="must have rows that sum to 1"):
-        prepare_system("posteriors", np.array([[0.5, 0.4]]), np.array([0]), options)
-
-
 @pytest.mark.parametrize(
     "confidence, used, notes",
     [

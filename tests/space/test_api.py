@@ -144,12 +144,6 @@ def test_errors_are_in_the_words_of_the_page_and_nothing_else_is_shown(
     }  # that of a result before leads to this no more
 
 
-def test_systems_of_other_samples_have_no_winner(shown):
-    result, *_ = shown(f"{ROW}0.4,0\n0.3,1\n", f"{ROW}0.25,0\n")
-    said = "cannot be paired: these differ: numbers of samples."
-    assert said in result
-
-
 def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
     app, files, shown, monkeypatch
 ):

@@ -232,7 +232,6 @@ def test_the_command_draws_figures_of_states(logs, ran):
         "score {0}/0.parquet --out-of-core --by task": "has no column 'task'",
         "score {0}/0.parquet --out-of-core --scale 0": "--scale must be a number in (0, inf)",
         "merge {0}/0.parquet": "is a Parquet file, but not one of states",
-        "merge {0}/a.state --state {0}/a.state": "this file is read",
         "merge {0}/a.state --state {0}/0.parquet": "is there already",
         "score {0}/1.parquet --out-of-core --state {0}/a.state": "a.state: is there already",
         "merge {0}/a.state --interval 2": "the level of intervals must be a number in (0, 1)",

@@ -80,17 +80,6 @@ def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(
         assert ("†" in grid.header[column]) == (key in not_ranked)
 
 
-def test_errors_speak_of_files(rng):
-    one = submission("one", rng)
-    same = r"^systems must have different names; got 'one' repeatedly\.$"
-    with pytest.raises(InputError, match=same):
-        prepare_submissions([one, one])
-    one.predictions[4] = np.nan
-    nan = r"^one\.csv: column 'confidence' must not be NaN; got nan in row 6 \(1 of 60"
-    with pytest.raises(InputError, match=nan):
-        prepare_submissions([one])
-
-
 def opened(name, rng, rule):
     """Return a submission whose first six answers nobody judged."""
     rows = np.arange(60) < 6
