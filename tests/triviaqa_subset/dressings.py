@@ -21,7 +21,6 @@ MADE = {
     "STRUCK": lambda text: "".join(char + "\u0336" for char in text),
 }
 DECIDED = ("exact", "official", "contained", "refusal")
-Texts = dict[str, list[object]]
 
 
 def read_texts(file, dropped=None):

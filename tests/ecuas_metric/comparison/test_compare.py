@@ -438,3 +438,19 @@ def test_ids_that_are_written_otherwise_are_said_to_be(other):
     with pytest.raises(InputError) as raised:
         match_ids("b", others, "a", ids)
     assert "write them alike" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("others", "advice"),
+    [
+        ([1, 2, 3], "pair_by_row"),
+        ([1, 2, 3, 4], "keep_common"),
+        ([1, 2, 7], "keep_common"),
+        (["x", "y", "z"], "name_other_ids"),
+    ],
+)
+def test_rows_are_to_be_paired_where_ids_of_both_only_count_as_many(others, advice):
+    for first, second in (([0, 1, 2], others), (others, [0, 1, 2])):
+        with pytest.raises(InputError) as raised:
+            match_ids("b", second, "a", first)
+        assert raised.value.advice == advice

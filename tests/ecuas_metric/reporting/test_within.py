@@ -19,13 +19,6 @@ def compared(*arguments):
     return rows, within
 
 
-def test_differences_within_parts_overwrite_no_input(rng, ran):
-    for name in ("a", "b_within"):
-        answers(rng, 40, subject=["law", "art"] * 20).to_csv(f"{name}.csv", index=False)
-    refused = ran("compare a.csv b_within.csv --within subject --output b.csv", 2).err
-    assert refused.startswith("ecuas: b_within.csv: this file is read, and would be overwritten.")
-
-
 @pytest.mark.long
 def test_each_value_is_compared_alone_and_all_as_strata(rng, capsys):
     subject = np.array(["law", "art", "law", "2"])[np.arange(240) % 4]
