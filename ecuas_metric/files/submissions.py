@@ -85,6 +85,7 @@ _FILE_ADVICE = {  # ids of advice on arrays -> those for files
     "name_scale": "set_scale",
     "exponentiate": "set_scale_log",
 }
+_Resolved = tuple[Sheet, Reading, Recipe]  # rows, how the user and the file say they are read
 _JOINT = " | "  # between the parts of an id
 UNLABELLED_ADVICE = {  # a treatment of unlabelled answers -> the advice on what it does to the numbers
     "bounds": "unlabelled_bounded",
@@ -232,12 +233,20 @@ def make_submissions(
     check_scale(reading.scale, reading.correct_from)
     sheet = replace(sheet, source=str(path))
     if reading.systems:
-        return _side_by_side(sheet, reading)
+        resolved = _side_by_side(sheet, reading)
+    else:
+        resolved = _parts_of_table(_add_nested(sheet, reading), reading)
     submissions: list[Submission] = []
-    for part, rows, one in _split_by_classes(_add_nested(sheet, reading), reading):
-        recipe = replace(resolve_recipe(rows, one, rows=len(rows.rows)), tasks=part)
-        submissions += _yield_submissions(fill_abstentions(rows, recipe), recipe, one)
+    for rows, one, recipe in resolved:
+        filled = fill_abstentions(rows, recipe)
+        submissions += _yield_submissions(filled, _checked_recipe(filled, recipe, one), one)
     return submissions
+
+
+def _parts_of_table(sheet: Sheet, reading: Reading) -> Iterator[_Resolved]:
+    """Yield the rows of each part with how they are read; of all parts together if they have the same classes."""
+    for part, rows, one in _split_by_classes(sheet, reading):
+        yield rows, one, replace(resolve(rows, one, rows=len(rows.rows)), tasks=part)
 
 
 def _split_by_classes(sheet: Sheet, reading: Reading) -> list[tuple[str, Sheet, Reading]]:
@@ -295,8 +304,8 @@ def _refuse_zeros(sheet: Sheet, recipe: Recipe, options: Sequence[str]) -> None:
             raise sheet.error(name, rule, advice=_ADVICE_OF_OPTIONS, got=got, ways=[way])
 
 
-def _side_by_side(sheet: Sheet, reading: Reading) -> list[Submission]:
-    """Return the systems that stand side by side in the columns of one table.
+def _side_by_side(sheet: Sheet, reading: Reading) -> Iterator[_Resolved]:
+    """Yield the rows of each system that stands beside others in the columns of one table, with how it is read.
 
     No recipe lists a column as unused that another system uses.
     """
@@ -304,14 +313,11 @@ def _side_by_side(sheet: Sheet, reading: Reading) -> list[Submission]:
     for system, columns in reading.systems.items():
         one = reading.with_columns({**reading.columns, **columns})
         rows = _add_nested(sheet, one)
-        read.append((system, rows, one, resolve(rows, one, rows=len(rows.rows))))
+        recipe = resolve(rows, one, rows=len(rows.rows))
+        read.append((rows, one, replace(recipe, system=system)))
     used = {name for *_, recipe in read for names in recipe.columns.values() for name in names}
-    submissions: list[Submission] = []
-    for system, rows, one, recipe in read:
-        rows = fill_abstentions(rows, recipe)
-        checked_recipe = _checked_recipe(rows, recipe.without(used), one)
-        submissions += _yield_submissions(rows, replace(checked_recipe, system=system), one)
-    return submissions
+    for rows, one, recipe in read:
+        yield rows, one, recipe.without(used)
 
 
 def resolve_recipe(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:

@@ -108,8 +108,7 @@ def read_submissions(
         return make_submissions(sheet_of_frame(path), FRAME, reading=reading)
     if not isinstance(path, str | Path):
         raise InputError("path", "not_one_file", value=path, advice="read_each")
-    of_run = read_run(path, reading, run)
-    return read_tables(path, reading) if of_run is None else of_run
+    return read_file(path, reading, run)
 
 
 def is_frame(value: object) -> bool:
@@ -144,8 +143,13 @@ def _table_of_frame(frame: Any) -> pa.Table:
     return table
 
 
-def read_tables(path: str | Path, reading: Reading) -> list[Submission]:
-    """Return the systems of a file that is no run; FileError with the ways that its first rows can be read in."""
+def read_file(
+    path: str | Path, reading: Reading, run: RunOptions | None = None
+) -> list[Submission]:
+    """Return the systems of a run, or of a table; FileError with the ways that its first rows can be read in."""
+    of_run = read_run(path, reading, run)
+    if of_run is not None:
+        return of_run
     sheet = read_sheet(path, **reading.of_file())
     try:
         return make_submissions(sheet, path, reading=reading)

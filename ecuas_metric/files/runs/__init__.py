@@ -39,6 +39,7 @@ class RunOptions:
     length: str = "none"  # or another of `LENGTHS`: what log-likelihoods are divided by before they are compared
     fields: Mapping[str, str] = field(default_factory=dict)  # dotted names, by some of `RUN_FIELDS`
     partial: bool = False  # whether to read runs that did not end
+    pools_tasks: bool = False  # whether the tasks of each model are one
     are_new: bool = False  # whether answers of decision models have no truth, which stands in
     truth: Mapping[str, object] | None = (
         None  # of `true_labels.read_labels`, where it is not in the run

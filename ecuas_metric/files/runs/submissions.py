@@ -59,7 +59,7 @@ def _systems_of_run(
 ) -> list[Submission]:
     """Return the system of each part, or of the parts of each model if its tasks are pooled."""
     has_strata = "stratum" in reading.columns
-    is_pooled = has_strata or reading.columns.get("part") == "model"
+    is_pooled = options.pools_tasks or has_strata or reading.columns.get("part") == "model"
     parts = pool_tasks(parts, as_strata=has_strata) if is_pooled else tell_apart(parts)
     systems = [
         submission_of(part, name, reading, options)

@@ -5,6 +5,7 @@ import glob
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -26,10 +27,9 @@ from ...files.recipe import (
     parse_scale,
 )
 from ...files.runs import RunOptions
-from ...files.runs.submissions import read_run
 from ...files.runs.true_labels import read_labels
 from ...files.submissions import Submission
-from ...files.systems import prepare_submissions, read_tables
+from ...files.systems import prepare_submissions, read_file
 from ...inputs import Floats, grouped
 from ...options import LEVEL_COSTS
 from ...recalibration import FOLDS, METHODS
@@ -108,11 +108,12 @@ def read_files(
         classes=classes,
         are_verdicts=are_verdicts or rows.audit is not None,
     )
-    run = _make_run_options(rows, [*files, *others])
+    run = _make_run_options(rows, [*files, *others], pool_tasks)
     submissions = []
     stems = []  # of the files without a name
     for file, reading in zip(files, readings, strict=True):
-        systems = _read_submissions(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
+        read = partial(read_new_rows, reading=reading) if are_new else partial(_read, reading, run)
+        systems = read(file.path)
         submissions += _rename_systems(systems, file.name)
         stems += ["" if file.name else stem(one.file) for one in systems]
     refuse_idle_flags([rows, metric], list_recipes(submissions), pool_tasks=pool_tasks)
@@ -122,11 +123,18 @@ def read_files(
     return _pair_rows(_add_audit_labels(submissions, rows.audit), rows)
 
 
-def _make_run_options(rows: RowFlags, files: Sequence[File]) -> RunOptions:
+def _make_run_options(rows: RowFlags, files: Sequence[File], pool_tasks: bool) -> RunOptions:
     """Return how runs are read; `files` are all that the command reads."""
     tasks = None if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
     truth = _read_truth_file(rows, files)
-    return RunOptions(tasks, rows.filter, rows.choice_length, partial=rows.partial, truth=truth)
+    return RunOptions(
+        tasks,
+        rows.filter,
+        rows.choice_length,
+        partial=rows.partial,
+        pools_tasks=pool_tasks,
+        truth=truth,
+    )
 
 
 def _add_audit_labels(submissions: list[Submission], audit: str | None) -> list[Submission]:
@@ -277,17 +285,9 @@ def _match_columns(
     return [columns[0].setdefault(of, {})]
 
 
-def _read_submissions(
-    path: str, reading: Reading, run: RunOptions, *, pool_tasks: bool, are_new: bool
-) -> list[Submission]:
-    if are_new:
-        return read_new_rows(path, reading=reading)
-    parts = {"part": "model"} if pool_tasks else {}
-    of_run = read_run(path, replace(reading, columns={**reading.columns, **parts}), run)
-    if of_run is not None:
-        return of_run
+def _read(reading: Reading, run: RunOptions, path: str) -> list[Submission]:
     try:
-        return read_tables(path, reading)
+        return read_file(path, reading, run)
     except FileError as error:
         if error.rule == "no_such_file" and glob.has_magic(path):
             error.advice = "leave_pattern_to_shell"
