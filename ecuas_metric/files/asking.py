@@ -102,14 +102,13 @@ def list_columns(table: pa.Table, most: int = COLUMNS_SHOWN) -> list[str]:
 
 def _examples(table: pa.Table, name: str) -> str:
     """Return the first distinct values of a column; of two, each with its number."""
-    cells = plain(table[name].slice(0, HEAD))
-    is_of_words = not is_numeric(cells.type)
-    values, codes = encode(parse_cells(cells))
+    cells = parse_cells(plain(table[name].slice(0, HEAD)))
+    values, codes = encode(cells)
     texts = [
         f"{value:.6g}" if isinstance(value, float) else _shortened(as_text(value))
         for value in values
     ]
-    if len(texts) == 2 and is_of_words:
+    if len(texts) == 2 and not is_numeric(cells.type):
         counts = np.bincount(codes[codes >= 0]).tolist()
         return ", ".join(f"{text} {count}" for text, count in zip(texts, counts, strict=True))
     return ", ".join(list(dict.fromkeys(filter(None, texts)))[:_EXAMPLES])

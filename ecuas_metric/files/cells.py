@@ -52,6 +52,7 @@ _POINT = re.compile(rf"[-+]?(\d+\.?\d*|\.\d+)({_EXPONENT})?")
 _COMMA = re.compile(rf"[-+]?(\d+(,\d+)?|,\d+)({_EXPONENT})?")
 # a comma that cannot separate thousands: after 0, 1 or nothing, before an exponent, or not before three digits
 _NO_THOUSANDS = re.compile(rf"[01]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
+_THOUSANDS = r"^\s*-?[1-9]\d{0,2}(\.\d{3})+\s*$"
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
 _WORDS_SHOWN = 5
 # words for no answer, which are no slips
@@ -284,8 +285,8 @@ def _find_common_style(
 
 
 def _refuse_points(sheet: Sheet, column: str) -> None:
-    """Raise FileError if numbers have points in a file with decimal commas: 1.234 may mean 1234."""
-    are_pointed = to_floats(pc.match_substring(sheet.column(column), ".")) == 1
+    """Raise FileError if points may separate thousands in a file with decimal commas: 1.234, but not 0.234."""
+    are_pointed = to_floats(pc.match_substring_regex(sheet.column(column), _THOUSANDS)) == 1
     if are_pointed.any():
         rule = "points_between_thousands"
         raise sheet.error(column, rule, are_pointed, advice="leave_points_out")

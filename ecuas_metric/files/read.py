@@ -24,7 +24,6 @@ import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, missing_package
 from ..inputs import Array, Bools, Ints
-from .recipe import holds_numbers
 from .values import (
     TEXT,
     UNNAMED,
@@ -464,18 +463,13 @@ def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
     parsing = arrow.ParseOptions(
         delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
     )
-    texts = dict.fromkeys(names, TEXT)
-    numbers = dict.fromkeys(filter(holds_numbers, names), pa.float64())
-    # first with columns of numbers, then all as text, if a cell is no number
-    for types in (texts | numbers, texts):
-        converting = arrow.ConvertOptions(
-            column_types=types, null_values=[""], strings_can_be_null=True
-        )
-        try:
-            return arrow.read_csv(pa.BufferReader(content), reading, parsing, converting)
-        except pa.ArrowInvalid:
-            continue
-    return None
+    converting = arrow.ConvertOptions(
+        column_types=dict.fromkeys(names, TEXT), null_values=[""], strings_can_be_null=True
+    )
+    try:
+        return arrow.read_csv(pa.BufferReader(content), reading, parsing, converting)
+    except pa.ArrowInvalid:
+        return None
 
 
 def _irregular_csv(content: pa.Buffer, header: Header) -> pa.Table:

@@ -490,13 +490,6 @@ def parse_scale(text: str) -> float | str:
     return f"{low:g}:{high:g}" if ":" in text else high
 
 
-def holds_numbers(name: str) -> bool:
-    """Return whether a column has a name of confidences, probabilities or correctness."""
-    name = name.strip().lower()
-    names = (*NAMES["confidence"], *NAMES["correct"], *NAMES["positive"])
-    return name in names or NUMBERED.fullmatch(name) is not None
-
-
 def complemented_column(name: str) -> str:
     """Return NAME of "1-NAME", and nothing of other names."""
     match = re.fullmatch(r"1\s*-\s*(.+)", name.strip())

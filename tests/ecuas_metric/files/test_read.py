@@ -295,6 +295,14 @@ def test_what_stands_beside_the_list_of_rows_is_named(read):
     assert dict(one.recipe.unused) == beside
 
 
+def test_points_beside_decimal_commas_are_decimal_unless_they_may_separate_thousands(read):
+    text = "answer;p;correct;weight\n3,5;0.85;1;{}\n4,25;0.4;0;1.5\n"
+    columns = {"confidence": "p", "weight": "weight"}
+    assert read(text.format("2.25"), columns=columns).predictions.tolist() == [0.85, 0.4]
+    with pytest.raises(FileError, match=r"decimal points are commas; got '1\.234' in row 2"):
+        read(text.format("1.234"), columns=columns)
+
+
 def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(read):
     text = "confidence,correct,note\n0.9,1,ok\n0.8,0,slow, but fine\n0.7,1,ok"
     with pytest.raises(FileError, match="row 3 has more cells than the header"):
