@@ -35,8 +35,10 @@ from .values import (
     from_numpy,
     from_texts,
     from_values,
+    is_numeric,
     join_texts,
     plain,
+    to_floats,
 )
 
 STANDARD_INPUT = "-"
@@ -601,19 +603,10 @@ def _parse_json_table(content: pa.Buffer, path: str) -> Sheet:
 
 def _regular_json(content: pa.Buffer) -> pa.Table | None:
     """Return the table of lines that are each an object, as Arrow reads it; None of other documents."""
-    from pyarrow import json as arrow
-
     if content[:1].to_pybytes() != b"{":
         return None
-    reading = arrow.ReadOptions(block_size=_BLOCK // 4)  # which Arrow reads fastest
     try:
-        table = arrow.read_json(pa.BufferReader(content), reading)
-        dates = [part.name for part in table.schema if pa.types.is_timestamp(part.type)]
-        if dates:
-            texts = pa.schema([(name, pa.string()) for name in dates])
-            parsing = arrow.ParseOptions(explicit_schema=texts)
-            names = table.column_names
-            table = arrow.read_json(pa.BufferReader(content), reading, parsing).select(names)
+        table = _read_objects(content)
     except pa.ArrowInvalid:
         return None
     text = content.to_pybytes()
@@ -621,25 +614,36 @@ def _regular_json(content: pa.Buffer) -> pa.Table | None:
     if not 1 < len(table) == num_breaks + 1:
         return None
     columns = [_like_values(column.combine_chunks()) for column in table.columns]
-    if any(column is None for column in columns):
-        return None
-    return pa.table(columns, table.column_names)
+    are_alike = all(column is not None for column in columns)
+    return pa.table(columns, table.column_names) if are_alike else None
+
+
+def _read_objects(content: pa.Buffer) -> pa.Table:
+    """Return the table of lines of JSON, dates as texts."""
+    from pyarrow import json as arrow
+
+    reading = arrow.ReadOptions(block_size=_BLOCK // 4)  # which Arrow reads fastest
+    table = arrow.read_json(pa.BufferReader(content), reading)
+    dates = [part.name for part in table.schema if pa.types.is_timestamp(part.type)]
+    if not dates:
+        return table
+    parsing = arrow.ParseOptions(explicit_schema=pa.schema(dict.fromkeys(dates, pa.string())))
+    again = arrow.read_json(pa.BufferReader(content), reading, parsing)
+    return again.select(table.column_names)
 
 
 def _like_values(column: pa.Array) -> pa.Array | None:
     """Return a column of JSON lines as `from_values` makes it of Python's values; None where these may differ."""
     kind = column.type
-    if pa.types.is_null(kind) or pa.types.is_string(kind):
+    if kind in (pa.null(), pa.string()):
         return pc.utf8_trim_whitespace(column.cast(TEXT))
-    if pa.types.is_floating(kind):
-        # whole numbers of more than 64 bits are texts
-        largest = pc.max(pc.abs(column)).as_py()
-        return None if largest is not None and largest >= 2.0**63 else column
     if pa.types.is_list(kind):
         values = _like_values(column.flatten())
-        are_numbers = values is not None and pa.types.is_primitive(values.type)
+        are_numbers = values is not None and is_numeric(values.type)
         return column.cast(pa.large_list(kind.value_type)) if are_numbers else None
-    return column if pa.types.is_boolean(kind) or pa.types.is_integer(kind) else None
+    # whole numbers of more than 64 bits are texts
+    is_exact = is_numeric(kind) and not (np.abs(to_floats(column)) >= 2.0**63).any()
+    return column if is_exact else None
 
 
 def _read_numpy(content: pa.Buffer) -> Sheet:

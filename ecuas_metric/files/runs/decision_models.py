@@ -7,10 +7,11 @@ confidence tells how concentrated the probabilities are; it is not the probabili
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
         raise FileError(runs[0].file, "run_has_other_roles", role="confidence")
     _require_labels_by_question(runs, options)
     read: list[RunPart] = []
-    unused: dict[str, str] = {}
+    unused = _replaced_labels(chain.from_iterable(answers_of.values()), options)
     for run in runs:
         of_run = answers_of[run.file, run.model, run.task]
         why = _why_unused(of_run, options)
@@ -61,11 +62,15 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
             read += _parts_of_question(run, of_run, options)
     if not read:
         raise _no_labels(runs[0].file, list(chain.from_iterable(answers_of.values())), options)
-    records = [answer.record for of_run in answers_of.values() for answer in of_run]
-    if options.truth is not None and any(first_field(one, LABELS) is not None for one in records):
-        unused["labels of the run"] = "those of the other file count"
     note = _note_on_questions(read)
     return [replace(one, unused=tuple(unused.items()), notes=(note, *one.notes)) for one in read]
+
+
+def _replaced_labels(answers: Iterable[Answer], options: RunOptions) -> dict[str, str]:
+    """Return what is said of labels in the records that those of another file replace."""
+    are_there = (first_field(one.record, LABELS) is not None for one in answers)
+    is_said = options.truth is not None and any(are_there)
+    return {"labels of the run": "those of the other file count"} if is_said else {}
 
 
 def _note_on_questions(read: Sequence[RunPart]) -> Note:
@@ -157,31 +162,44 @@ def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
     A refusal is an abstention, or the least certain opinion on a score.
     """
     given = [answer for answer in answers if answer.kind != REFUSAL]
-    is_score = given[0].kind == "score"
-    if options.are_new:
-        truth = {"label": "0", "correct": None} if is_score else {"label": None, "correct": 1}
-        answers = [replace(answer, levels=(), **truth) for answer in answers]
-    columns_of = _opinions if is_score else _verdicts
+    read = _read_scores if given[0].kind == "score" else _read_choices
+    columns, fields = read(run.file, answers, options.are_new)
     part = parts.part_of(
         run,
         np.array([answer.row for answer in answers]),
-        {**_identities(run, answers, options), **columns_of(run.file, answers)},
-        [],
-        num_classes=len(given[0].probabilities),
+        {**_identities(run, answers, options), **columns},
         answers=[str(answer.made) for answer in given if answer.made is not None],
+        num_classes=len(given[0].probabilities),
+        predictions_are="probabilities",
+        **fields,
     )
-    notes = (*part.notes, *_note_on_stated(given))
-    part = replace(part, notes=notes, predictions_are="probabilities")
-    if not is_score:
-        return replace(part, fields_read=("label", "correct"), truth=_true_numbers(answers))
-    notes = (*part.notes, *_notes_on_refusals(len(answers) - len(given), len(answers)))
-    return replace(part, notes=notes, fields_read=("label",), cost="absolute")
+    notes = [*_note_on_stated(given), *_note_on_refusals(part, answers)]
+    return replace(part, notes=(*part.notes, *notes))
 
 
-def _notes_on_refusals(refused: int, total: int) -> list[Note]:
+def _read_scores(
+    file: Path, answers: Sequence[Answer], are_new: bool
+) -> tuple[dict[str, Column], dict[str, Any]]:
+    if are_new:
+        answers = [replace(one, label="0", correct=None, levels=()) for one in answers]
+    return _opinions(file, answers), {"fields_read": ("label",), "cost": "absolute"}
+
+
+def _read_choices(
+    file: Path, answers: Sequence[Answer], are_new: bool
+) -> tuple[dict[str, Column], dict[str, Any]]:
+    if are_new:
+        answers = [replace(one, label=None, correct=1) for one in answers]
+    fields = {"fields_read": ("label", "correct"), "truth": _true_numbers(answers)}
+    return _verdicts(file, answers), fields
+
+
+def _note_on_refusals(part: RunPart, answers: Sequence[Answer]) -> list[Note]:
     """Return a note on refusals of scores; those of other kinds are abstentions, which have one of their own."""
+    refused = [answer.kind for answer in answers].count(REFUSAL)
     rule = "{count:,} of {total:,} refused or failed, which is to reject."
-    return [Note(rule, {"count": refused, "total": total})] if refused else []
+    are_scores = part.cost is not None
+    return [Note(rule, {"count": refused, "total": len(answers)})] if refused and are_scores else []
 
 
 def _identities(run: Run, answers: Sequence[Answer], options: RunOptions) -> dict[str, Column]:

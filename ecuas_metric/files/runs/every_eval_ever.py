@@ -43,21 +43,25 @@ def _part(run: Run, records: Sequence[_Record], options: RunOptions) -> RunPart:
         [_result(sample) for _, sample in ran], options.filter, run.file, "evaluation_result_id"
     )
     kept = [(row, sample) for row, sample in ran if _result(sample) == result]
-    rows = np.array([row for row, _ in kept])
-    samples = [sample for _, sample in kept]
-    names = [str(sample.get("sample_id")) for sample in samples]
-    columns = {
-        **parts.repeated(names, list(map(_epoch, samples)), "epoch "),
-        **_design(run, kept, options),
-        "correct": [parts.in_file(run.file, row, _grade, one, options) for row, one in kept],
-        **_confidences(run, samples, options),
-    }
-    fields = {"task": run.task, "result": result, "count": len(samples)}
+    fields = {"task": run.task, "result": result, "count": len(kept)}
     facts = [Note("samples of Every Eval Ever, {task}, {result}, {count:,} records", fields)]
     if len(ran) < len(records):
         failed = {"count": len(records) - len(ran), "total": len(records)}
         facts.append(Note("{count:,} of {total:,} failed, which are left out", failed))
-    return parts.part_of(run, rows, columns, facts)
+    rows = np.array([row for row, _ in kept])
+    return parts.part_of(run, rows, _columns(run, kept, options), facts)
+
+
+def _columns(run: Run, records: Sequence[_Record], options: RunOptions) -> dict[str, Column]:
+    """Return the columns of the records of one result."""
+    samples = [sample for _, sample in records]
+    names = [str(sample.get("sample_id")) for sample in samples]
+    return {
+        **parts.repeated(names, list(map(_epoch, samples)), "epoch "),
+        **_design(run, records, options),
+        "correct": [parts.in_file(run.file, row, _grade, one, options) for row, one in records],
+        **_confidences(run, samples, options),
+    }
 
 
 def _design(run: Run, records: Sequence[_Record], options: RunOptions) -> dict[str, Column]:

@@ -70,7 +70,7 @@ class RunPart(Run):
     rows: Ints
     columns: Mapping[str, Column]
     notes: tuple[Note, ...]
-    num_classes: int | None
+    num_classes: int | None = None
     predictions_are: str = "log_probabilities"
     cost: str | None = None
     fields_read: tuple[str, ...] = ()
@@ -99,12 +99,15 @@ def part_of(
     run: Run,
     rows: Ints,
     columns: Mapping[str, Column],
-    facts: Sequence[Note],
+    facts: Sequence[Note] = (),
     *,
-    num_classes: int | None = None,
     answers: Collection[object] = (),
+    **fields: Any,
 ) -> RunPart:
-    """Return a part with notes on what it was recognised as, on weights, and on answers that are all alike."""
+    """Return a part with notes on what it was recognised as, on weights, and on answers that are all alike.
+
+    `fields` are further ones of `RunPart`.
+    """
     if "weight" in columns:
         total = np.sum(columns["weight"])
         facts = [*facts, Note("run_weighted", {"count": len(rows), "sum": total})]
@@ -121,7 +124,7 @@ def part_of(
         rows=rows,
         columns=columns,
         notes=tuple(notes),
-        num_classes=num_classes,
+        **fields,
     )
 
 
@@ -185,14 +188,15 @@ def _pool(parts: Sequence[RunPart]) -> RunPart:
     )
     folder = Path(os.path.commonpath([part.file for part in parts]))
     unused = tuple(chain.from_iterable(part.unused for part in parts))
-    pool = part_of(
+    return part_of(
         Run(folder, first.model, "", unused=unused),
         np.arange(1, count + 1),
         columns,
         [fact],
         num_classes=first.num_classes,
+        predictions_are=first.predictions_are,
+        cost=first.cost,
     )
-    return replace(pool, predictions_are=first.predictions_are, cost=first.cost)
 
 
 def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:

@@ -5,7 +5,6 @@ import glob
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -112,8 +111,7 @@ def read_files(
     submissions = []
     stems = []  # of the files without a name
     for file, reading in zip(files, readings, strict=True):
-        read = partial(read_new_rows, reading=reading) if are_new else partial(_read, reading, run)
-        systems = read(file.path)
+        systems = _read(file.path, reading, run, are_new=are_new)
         submissions += _rename_systems(systems, file.name)
         stems += ["" if file.name else stem(one.file) for one in systems]
     refuse_idle_flags([rows, metric], list_recipes(submissions), pool_tasks=pool_tasks)
@@ -285,7 +283,9 @@ def _match_columns(
     return [columns[0].setdefault(of, {})]
 
 
-def _read(reading: Reading, run: RunOptions, path: str) -> list[Submission]:
+def _read(path: str, reading: Reading, run: RunOptions, *, are_new: bool) -> list[Submission]:
+    if are_new:
+        return read_new_rows(path, reading=reading)
     try:
         return read_file(path, reading, run)
     except FileError as error:
