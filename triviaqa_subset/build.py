@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,7 +14,6 @@ from datasets import Dataset
 from datasets.exceptions import DatasetsError
 from huggingface_hub import DatasetCard
 
-from .card import write_card
 from .configurations import SCORES_LICENSE, make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
@@ -23,6 +23,9 @@ from .selection import AUTHORS, choose, weights
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
+SPLIT = "validation"  # the split of TriviaQA from which every question comes
+DEFAULT = "curated"
+TEXT_LICENSE = "unknown"  # what TriviaQA's own card on the Hub says of the texts
 NOT_REDRAWN = (
     "the source has the pool's questions only: joined by question_id, the redraw was not checked"
 )
@@ -98,6 +101,26 @@ def write(
             (out / "data").rename(stage / "old")
         data.rename(out / "data")
         (stage / "README.md").replace(out / "README.md")
+
+
+def write_card(
+    template: Path,
+    card: Path,
+    tables: Mapping[str, Dataset],
+    remark: str = "",
+) -> None:
+    """Write the card with the `configs` of these tables, and a remark on how this copy differs."""
+    page = DatasetCard.load(template)
+    page.data.configs = []
+    for name in tables:
+        default = {"default": True} if name == DEFAULT else {}
+        files = [{"split": SPLIT, "path": f"data/{name}.parquet"}]
+        page.data.configs.append({"config_name": name, **default, "data_files": files})
+    if any("question" in table.column_names for table in tables.values()):
+        page.data.license = TEXT_LICENSE
+    if remark:
+        page.text = f"\n> This copy: {remark}.\n" + page.text
+    page.save(card)
 
 
 def _remarks(pool: Pool) -> list[str]:

@@ -12,7 +12,6 @@ from .checking import require
 from .folders import FOLDER
 from .matching import (
     BRACKET,
-    FOOTNOTE,
     Forms,
     answer_sha256,
     check_rule,
@@ -22,14 +21,13 @@ from .matching import (
     equals_officially,
     exact_match,
     gold_forms,
+    has_open_bracket,
     hashed_forms,
-    hedges,
-    is_refusal,
     normalize_answer,
     omits_sign,
     sha256,
-    undress,
 )
+from .readings import is_refusal, readings, without_markup
 
 __all__ = [
     "Grades",
@@ -130,13 +128,13 @@ def grade(
 ) -> Grades:
     """Grade answers; what nothing decides is unknown, and counted.
 
-    The first of these that applies decides. 1 to 3 are tried on the answer as it is, then without what says nothing:
-    markup, quotes, footnotes, and a frame such as "The answer is".
+    The first of these that applies decides. 1 to 3 are tried on the answer as it is, then on what is left of it
+    without markup and the words at its ends that name nothing, see `readings`.
 
     1. `exact`: the answer equals a gold alias and does not hedge, see `exact_match`. Correct.
     2. `bank`: the label bank knows it. `correct` counts for a hedging answer only if this very answer was judged.
     3. `official`: it equals a gold alias in TriviaQA's own normal form, accents aside. Correct.
-    4. `refusal`: it is empty, or says no more than that it has no answer, in any dress. Incorrect.
+    4. `refusal`: it is empty, or says no more than that it has no answer. Incorrect.
     5. `contained`: only with ``rule="containment"``, it contains the words of a gold alias. Correct.
     6. `judge`: what the judge says, if there is one and it can tell.
 
@@ -243,7 +241,7 @@ def _look_up(
     bank: Bank,
     rule: str,
 ) -> Grade:
-    texts = _readings(answer, gold)
+    texts = readings(answer)
     for text in texts:
         if equals(text, gold):
             return True, "exact"
@@ -252,18 +250,11 @@ def _look_up(
             return label, "bank"
         if equals_officially(text, gold):
             return True, "official"
-    if any(map(is_refusal, texts)):
+    if is_refusal(answer):
         return False, "refusal"
-    if rule == "containment" and any(contains(text, gold) for text in texts):
+    if rule == "containment" and contains(without_markup(answer), gold):
         return True, "contained"
     return None, "unlabelled"
-
-
-def _readings(answer: str, gold: Forms) -> list[str]:
-    """Return an answer as it is and undressed, unless what looks like a footnote is a gold answer: "Eight [9]"."""
-    if any(contains(footnote, gold) for footnote in FOOTNOTE.findall(answer)):
-        return [answer]
-    return list(dict.fromkeys((answer, undress(answer))))
 
 
 def _label(
@@ -280,22 +271,20 @@ def _label(
     # dates and years were judged with their hyphens
     if omits_sign(answer.replace("-", ""), normalize_answer(answer)):
         return whole
-    matters = hedges(answer, gold)
-    if not label:
-        may_be_right = matters and contains(answer, gold)
-        matters = may_be_right or _has_right_bracket(question_id, answer, gold, bank)
+    if label:
+        matters = has_open_bracket(answer, gold)
+    else:
+        matters = _has_right_bracket(question_id, answer, gold, bank)
     return label if whole is None and not matters else whole
 
 
 def _has_right_bracket(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool:
-    for bracket in BRACKET.findall(answer):
-        words = bracket.split()
-        while words:  # "actually Paris", "Paris"
-            text = " ".join(words)
-            if contains(text, gold) or bank.get((question_id, answer_sha256(text))):
-                return True
-            del words[0]
-    return False
+    """Return whether a bracket of a wrong answer holds a right one: "Lyon (actually Paris)"."""
+    return any(
+        contains(inside, gold) or bank.get((question_id, answer_sha256(text)))
+        for inside in BRACKET.findall(answer)
+        for text in readings(inside)
+    )
 
 
 def _judge(

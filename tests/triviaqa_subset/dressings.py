@@ -1,5 +1,6 @@
-"""The systematic set: answers that are right in other words, and answers that deny, doubt or list a right one."""
+"""Answers by which the rules are measured: wordings that they were mended on, and answers held apart from them."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -73,17 +74,66 @@ def rates(dataset, judged):
         "judged correct": judged[correct],
         "judged incorrect": judged[~correct],
     }
+    return _table(
+        [
+            (rule, name, *_counts(answers, dataset, rule))
+            for rule in RULES
+            for name, answers in sets.items()
+            if rule == "equality" or "another hand" not in name
+        ]
+    )
+
+
+def held_apart_rates(file: Path, pool: set[str]) -> pd.DataFrame:
+    """Return what each rule makes of the answers in EVOUNA's `TQ.json`, which people judged (Wang et al. 2023).
+
+    Of its questions those count that its authors call proper and that are not in our pool, by their hash. FiD answers
+    in a few words, the language models in sentences.
+    """
+    rows = [
+        row
+        for row in json.loads(file.read_text("utf-8"))
+        if not row["improper"] and hashlib.sha256(row["question"].encode()).hexdigest() not in pool
+    ]
+    ids = list(map(str, range(len(rows))))
+    golds = [_gold(row["golden_answer"]) for row in rows]
+    dataset = {"question_id": ids, "question": [row["question"] for row in rows], "answer": golds}
+    answers = pd.DataFrame(
+        [
+            (own, row[f"answer_{system}"] or "", bool(row[f"judge_{system}"]), system == "fid")
+            for system in ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+            for own, row in zip(ids, rows, strict=True)
+        ],
+        columns=["question_id", "answer", "correct", "short"],
+    )
+    sets = {
+        f"held apart, {'right' if correct else 'wrong'}, {'short' if short else 'in sentences'}": part
+        for (correct, short), part in sorted(
+            answers.groupby(["correct", "short"]), key=lambda group: group[0], reverse=True
+        )
+    }
+    return _table(
+        [
+            (rule, name, *_counts(part, dataset, rule))
+            for rule in RULES
+            for name, part in sets.items()
+        ]
+    )
+
+
+def _gold(text: str) -> dict[str, object]:
+    # aliases are set off by a slash, which may belong to one
+    return {"value": None, "aliases": [text, *text.split("/")], "normalized_aliases": []}
+
+
+def _counts(answers: pd.DataFrame, dataset: Texts, rule: str) -> list[int]:
+    """Return the number of answers, of the grades True, False and None, and of the ways to decide, without a bank."""
     no_bank = {"question_id": [], "answer_sha256": [], "correct": []}
-    rows = []
-    for rule in RULES:
-        for name, answers in sets.items():
-            if rule == "containment" and "another hand" in name:
-                continue
-            grades = grade(answers, dataset, bank=no_bank, rule=rule)
-            accepted, rejected, unknown = (
-                grades.correct.count(label) for label in (True, False, None)
-            )
-            ways = [grades.counts[way] for way in DECIDED]
-            rows.append((rule, name, len(answers), accepted, rejected, unknown, *ways))
+    grades = grade(answers, dataset, bank=no_bank, rule=rule)
+    labels = [grades.correct.count(label) for label in (True, False, None)]
+    return [len(answers), *labels, *(grades.counts[way] for way in DECIDED)]
+
+
+def _table(rows: list[tuple[object, ...]]) -> pd.DataFrame:
     header = ["rule", "answers", "number", "accepted", "rejected", "unknown", *DECIDED]
     return pd.DataFrame(rows, columns=header)

@@ -365,6 +365,27 @@ def test_the_tables_of_rules_decisions_and_errata_are_those_of_the_logs(curation
         ]
 
 
+def test_the_card_has_the_rates_of_answers_held_apart_and_of_those_that_the_rules_were_mended_on():
+    rows = pd.read_csv(CURATION / "rates.csv")
+
+    def accepted(rule, group):
+        own = rows[(rows["rule"] == rule) & rows["answers"].str.contains(group)]
+        return f"{100 * own['accepted'].sum() / own['number'].sum():.1f} %"
+
+    shares = [
+        accepted("equality", "held apart, right, short"),
+        accepted("equality", "held apart, right, in sentences"),
+        accepted("equality", "held apart, wrong"),
+        accepted("containment", "held apart, right"),
+        accepted("containment", "held apart, wrong"),
+        accepted("equality", "^right, "),
+    ]
+    passage = card.text.partition("**How often the rules are right**")[2].partition("\n")[0]
+    assert re.findall(r"[\d.]+ %", passage) == shares
+    apart = rows[rows["answers"].str.startswith("held apart") & (rows["rule"] == "equality")]
+    assert f"{apart['number'].sum():,} of five systems" in passage
+
+
 SAID = {  # a configuration -> how pages say how many questions it has
     "curated": r"the curated (\d+)|the (\d+) of the subset|`curated` \(default\), (\d+) rows|over the (\d+) questions",
     "kept": r"(?:the|=|all) (\d+) kept questions|`kept`, (\d+) rows|(\d+) are kept; \d+ are discarded"

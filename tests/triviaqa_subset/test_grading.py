@@ -1,16 +1,19 @@
 """Grading: by exact match, label bank and judge, and what stays unknown."""
 
 import hashlib
+import os
 import random
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from datasets import Dataset
 
-from tests.triviaqa_subset.dressings import rates, read_texts, systematic
+from tests.triviaqa_subset.dressings import held_apart_rates, rates, read_texts, systematic
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.grading import DECIDED_BY, Grades, answer_sha256, grade, judge_key
-from triviaqa_subset.matching import KINDS, gold_forms, is_refusal, normalize_answer, sha256
+from triviaqa_subset.matching import KINDS, gold_forms, normalize_answer, sha256
+from triviaqa_subset.readings import is_refusal
 
 DATASET = {
     "question_id": ["q1", "q2", "q3"],
@@ -94,7 +97,7 @@ JUDGED_WHOLE = {
         ("The City of Light!", {}, (True, "official")), ("(Paris)", {}, (True, "official")),
         ("Paris!", {"bank": bank_of("Paris!", False)}, (False, "bank")),
         # Containment only where asked for, and never against the bank
-        ("In the City of Light!", {}, UNLABELLED), ("In the City of Light!", CONTAINED, (True, "contained")),
+        ("Near the City of Light!", {}, UNLABELLED), ("Near the City of Light!", CONTAINED, (True, "contained")),
         ("It is Paris.", CONTAINED | {"question_id": "q2"}, UNLABELLED),
         ("Not Paris", CONTAINED | {"bank": bank_of("Not Paris", False)}, (False, "bank")),
         # Frames and markup are taken off for every rule
@@ -109,14 +112,14 @@ JUDGED_WHOLE = {
         ("Charlotte Bronte (Jane Austen)", {"question_id": "q2"}, UNLABELLED),
         ("Charlotte Bronte (actually Jane Austen)", {"question_id": "q2"}, UNLABELLED),
         ("Lyon (actually Lutetia)", {"bank": TWO}, UNLABELLED), ("Lyon (in France)", {"bank": TWO}, (False, "bank")),
-        # nor is a footnote one that names a right answer, and a number with a sign is not the one without
-        ("Lyon [4]", {"bank": TWO}, (False, "bank")), ("Five [4]", {"question_id": "q3", "bank": FIVE}, UNLABELLED),
+        # nor is one with a number behind it, and a number with a sign is not the one without
+        ("Five [4]", {"question_id": "q3", "bank": FIVE}, UNLABELLED),
         ("5", {"question_id": "q3", "bank": FIVE}, (False, "bank")),
         ("5'", {"question_id": "q3", "bank": FIVE}, UNLABELLED),
         ("Lutetia (or Lyon)", JUDGED_WHOLE, (True, "bank")), ("Lutetia (or Nice)", JUDGED_WHOLE, UNLABELLED),
         # Silence is wrong, and no judge is asked
         *((text, {"judge": lambda *_: True}, (False, "refusal")) for text in ("", "  ", "I don\u2019t know.", "N/A")),
-        *((text, {}, (False, "refusal")) for text in ("<think>Paris?</think>", "**Unknown** (95%)", '{"answer": ""}')),
+        *((text, {}, (False, "refusal")) for text in ("<think>Paris?</think>", "**Unknown** (95%)")),
         ("<think>Paris?", {}, UNLABELLED),
         ("Unknown", {"bank": bank_of("Unknown", True)}, (True, "bank")),
     ],
@@ -273,9 +276,17 @@ def test_every_judged_answer_has_its_label(judged):
         assert grades.correct == answers["correct"].tolist()
 
 
-def test_the_rates_of_the_rules_are_those_of_the_card_and_as_good_as_they_must_be(judged):
+@pytest.fixture(scope="module")
+def measured():
+    """The rates on the card: of what the rules were mended on, and of what was held apart from them."""
+    rows = pd.read_csv(FOLDER / "curation" / "rates.csv")
+    is_apart = rows["answers"].str.startswith("held apart")
+    return rows[~is_apart], rows[is_apart].reset_index(drop=True)
+
+
+def test_the_rates_of_what_the_rules_were_mended_on_are_those_of_the_card(judged, measured):
     found = rates(*judged)
-    pd.testing.assert_frame_equal(found, pd.read_csv(FOLDER / "curation" / "rates.csv"))
+    pd.testing.assert_frame_equal(found, measured[0])
     rows = found[found["rule"] == "equality"].set_index("answers")
     sums = rows.groupby(rows.index.str.split(",").str[0])[["number", "accepted", "rejected"]].sum()
     right, wrong = sums.loc["right"], sums.loc["denied"]
@@ -284,6 +295,14 @@ def test_the_rates_of_the_rules_are_those_of_the_card_and_as_good_as_they_must_b
     assert (right["accepted"] >= 0.93 * right["number"], right["rejected"]) == (True, 0)
     assert wrong["accepted"] <= 0.005 * wrong["number"]
     assert (correct["accepted"] >= 40, correct["rejected"], incorrect["accepted"]) == (True, 0, 0)
+
+
+def test_the_rates_of_answers_held_apart_are_those_of_the_card(measured, labels):
+    if "ECUAS_EVOUNA" not in os.environ:
+        pytest.skip("ECUAS_EVOUNA does not name the file TQ.json of EVOUNA")
+    pool = set(labels.questions["question_sha256"])
+    found = held_apart_rates(Path(os.environ["ECUAS_EVOUNA"]), pool)
+    pd.testing.assert_frame_equal(found, measured[1])
 
 
 def test_every_gold_alias_is_a_match_and_neither_it_nor_a_correct_answer_a_refusal(judged):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..matching import REASONING
+from ..readings import REASONING
 from .confidences import ROUNDING
 
 if TYPE_CHECKING:
