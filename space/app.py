@@ -75,6 +75,10 @@ direct = partial(gr.on, api_visibility="private", queue=False)
 CONFIGURATION = r"<script>window\.gradio_config.*?</script>"
 # its style, in its place, but so that nothing waits for it to be painted
 STYLE = ('rel="stylesheet"', """rel="stylesheet" media="print" onload="this.media='all'\"""")
+# where a page that is not on the Hub is, only the browser knows
+AT_THIS_ADDRESS = (
+    f"(text) => text.replaceAll('{markup.LOCAL_PAGE}', location.origin + location.pathname)"
+)
 # of the functions for programs, the first of which has none
 DEFAULTS = {
     tool.__name__: [one.default for one in signature(tool).parameters.values()]
@@ -373,8 +377,8 @@ with Page(
         with gr.Tab("TriviaQA"):
             leaderboard_tab()
         with gr.Tab("Code"):
-            usage = (HERE / "usage.md").read_text(encoding="utf-8")
-            gr.Markdown(markup.usage(usage))
+            usage = gr.Markdown(markup.usage((HERE / "usage.md").read_text(encoding="utf-8")))
+            direct(demo.load, None, usage, usage, js=AT_THIS_ADDRESS)
     gr.Markdown(markup.links())
 for path in demo.upload_file_set:  # of the example
     storage.keep(Path(path))

@@ -5,6 +5,7 @@ HTML is `Markup`; all other text is escaped where it is put into HTML.
 
 import json
 import logging
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -69,10 +70,9 @@ def links(namespace: str = NAMESPACE) -> Markup:
     return html("links", paper=PAPER, hub=HUB, namespace=namespace)
 
 
-def usage(text: str, namespace: str = NAMESPACE) -> str:
-    """Return how to use all this elsewhere, with the place of this page; without a namespace, that of a clone's."""
-    is_published = namespace[0] != "<"
-    return text.replace("PAGE", f"{namespace}/ecuas-demo" if is_published else LOCAL_PAGE)
+def usage(text: str) -> str:
+    """Return how to use all this elsewhere, with the name of this page on the Hub, or else its usual address."""
+    return text.replace("PAGE", os.environ.get("SPACE_ID", LOCAL_PAGE))
 
 
 def previews(title: str, description: str, namespace: str = NAMESPACE) -> Markup:

@@ -479,6 +479,13 @@ def test_a_copied_link_holds_what_the_page_puts_into_its_address_alone(tab, page
     assert copied.endswith(f"[Computed here]({address})")
 
 
+def test_the_code_of_the_api_has_the_address_of_this_page(tab, page):
+    tab.goto(f"{page}?tab=code")
+    tab.wait_for_function(
+        "(code) => document.body.innerText.includes(code)", arg=f'Client("{page}")'
+    )
+
+
 def posteriors(name):
     """Return a table with a class of a name."""
     header = ["label", f"prob_{name}", "prob_other"]
