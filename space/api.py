@@ -82,8 +82,10 @@ def path_of(file: object, name: str, folder: Path) -> str:
         path = folder / f"{name}{suffix}"
         path.write_text(text, encoding="utf-8")
         return str(path)
-    if UPLOAD in text or text.startswith("/"):
+    if UPLOAD in text:
         return uploaded(unquote(text.rpartition(UPLOAD)[2]), name)
+    if text.startswith("/"):  # a path, of which "%" is a letter
+        return uploaded(text, name)
     raise InputError(name, "not_a_file", value=shorten(file), advice="give_upload")
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import numpy as np
@@ -156,6 +157,15 @@ def test_a_call_by_place_needs_no_argument_that_has_a_default(page):
         assert result_of(f"{call}/{identifier}") == expected
     identifier = WEB.post(call, json={"data": []}).json()["event_id"]
     assert "event: error" in WEB.get(f"{call}/{identifier}").text
+
+
+@pytest.mark.parametrize("name", ["a%2Fb%20c", "50% & 1+1=2 #", "it's (1) [2]"])
+def test_an_upload_of_any_name_is_scored_by_its_path_and_by_its_address(name, page):
+    (path,) = sent(page, f"{name}.csv", b"confidence,correct\n0.5,1\n0.7,0\n").json()
+    address = f"{page}gradio_api/file={quote(path)}"
+    for file in ({"path": path, "meta": {"_type": "gradio.FileData"}}, path, address):
+        (row,) = result_of(called(page, "score", files=[file]))["rows"]
+        assert row["system"] == name
 
 
 def test_visitors_at_once_get_their_own_answers_and_notes(page):
