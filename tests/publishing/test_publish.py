@@ -100,7 +100,7 @@ def test_every_part_is_checked_before_any_is_sent(
     monkeypatch.setattr(staging, "get_token", lambda: "import demo, launch")
     assert command.main(arguments) == 2
     assert re.fullmatch(
-        r"publish: files must not hold the token in use; .* Remove it\.\n", capsys.readouterr().err
+        r"publish: files must not hold a token; .* Remove it\.\n", capsys.readouterr().err
     )
     assert (len(hub.requests), [*tmp_path.iterdir()]) == (before, [])
 

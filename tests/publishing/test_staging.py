@@ -99,70 +99,25 @@ def test_examples_load_from_the_hub_but_those_of_the_demo_from_beside_it(staged)
     )
 
 
-SECRETS = {
-    "token = 'hf_" + "aB3" * 12 + "'": "a secret",
-    "-----BEGIN RSA PRIVATE " + "KEY-----": "a secret",
+FORBIDDEN = {
+    "token = 'hf_" + "aB3" * 12 + "'": "a token",
+    "password = 'in use here'": "a token",
     "open('/ho" + "me/ann/data.csv')": "a path of this machine",
     r"open('C:\Use" + r"rs\ann\data.csv')": "a path of this machine",
     "load('<name" + "space>/ecuas')": "an unfilled name",
     f"ours = '{staging.ROOT}/data'": "the path of this project",
-    "password = 'in use here'": "the token in use",
 }
-VENDORS = ["gl" + "pat-", "xo" + "xb-", "github" + "_pat_", "sk" + "_live_", "n" + "pm_"]
-SECRETS |= {f"key: {start}{'aB3' * 12}": "a secret" for start in VENDORS}
-ASSIGNED = {
-    "pass" + "word": " = 'correct-horse'",
-    "aws_secret_access" + "_key": "=wJalr7XUtnFEMI",
-    "client" + "_secret": '": "an0ther"',
-    "API" + "_KEY": ": 'not-a-real-one'",
-    "auth" + "-token": "=0123456789",
-    "SERVICE" + "_TOKEN": "=0123456789",
-    "deploy" + "_key": " = 'correct-horse'",
-    "au" + "th": ": 'correct-horse'",
-    "DB_PASS" + "WORD": "=correcthorse",
-    "proxy = 'http:" + "//ann:": "horse@127.0.0.1/'",
-}
-SECRETS |= {f"{name}{value}": "a password or a key" for name, value in ASSIGNED.items()}
-NO_SECRETS = (
-    "password = getpass()",
-    "token = get_token()",
-    "password: str = ''",
-    "secret = os.environ['SECRET']",
-    "api_key = '<your key>'",
-    "the keys are sorted: secretly",
-    "client_secret = read_secret2(path)",
-    "sort_key = sorted",
-    "f(password=password)",
-    "http://127.0.0.1:7860/@name, ssh://git@host/path",
-    "author = 'somebody', authors: 'several'",
-    "tokens = 'a,b,c,d'",
-)
 
 
-def test_caches_tests_and_hidden_files_secrets_and_paths_are_found(tmp_path, monkeypatch):
-    for name in (
-        "__pycache__/a",
-        "a.pyc",
-        ".env",
-        ".cache/x",
-        "test_a.py",
-        "tests/a.csv",
-        "a.lock",
-    ):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-        message = f"^caches, tests and hidden files must not be sent; got {re.escape(name)}"
+def test_tokens_paths_and_unfilled_names_are_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "in use here")
+    file = tmp_path / "costs.py"
+    for content, what in FORBIDDEN.items():
+        file.write_text("first = 1\n" + content)
+        message = f"^files must not hold {what}; costs.py does, in line 2. Remove it.$"
         with pytest.raises(ValueError, match=message):
             check_files(tmp_path)
-        (tmp_path / name).unlink()
-    monkeypatch.setenv("HF_TOKEN", "in use here")
-    for content, what in SECRETS.items():
-        (tmp_path / "costs.py").write_text("first = 1\n" + content)
-        with pytest.raises(
-            ValueError, match=f"^files must not hold {what}; costs.py does, in line 2. Remove it.$"
-        ):
-            check_files(tmp_path)
-    (tmp_path / "costs.py").write_text("\n".join(NO_SECRETS))
+    file.write_text("token = get_token()  # https://host/home/page, ~/data, hf_token")
     check_files(tmp_path)
 
 
@@ -190,7 +145,7 @@ def test_only_what_is_committed_is_staged(project, tmp_path_factory, monkeypatch
             staging._copy(out, "app.py", "notes.txt", below="space", source=project / "space")
     monkeypatch.setenv("GIT_DIR", str(out))
     monkeypatch.setenv("GIT_INDEX_FILE", str(out / "index"))
-    assert list(staging.committed("space")) == ["space/app.py"]
+    assert staging.committed("space") == ["space/app.py"]
     monkeypatch.setattr(staging, "ROOT", out)
     with pytest.raises(ValueError, match="only what is committed is published: not a git repo"):
         staging.committed("space")
@@ -201,8 +156,6 @@ def test_only_what_is_committed_is_staged(project, tmp_path_factory, monkeypatch
 
 def test_what_has_changed_since_it_was_committed_is_not_sent(project):
     staging.require_committed()
-    git = ["git", "update-index", "--assume-unchanged", "space/app.py"]
-    subprocess.run(git, cwd=project, check=True)
     (project / "space/app.py").write_text("another = 1")
     with pytest.raises(
         ValueError, match=r"committed is published: space/app\.py has changed since"
