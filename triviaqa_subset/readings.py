@@ -12,15 +12,20 @@ MARK = re.compile(  # a sign of doubt or denial, letters struck through, an empt
 )
 # The name of a tag around reasoning, as <think>, <seed:think>, <thinking_process>.
 REASONING = r"(?:[^\W_]+[:_])*(?:think|thinking|thoughts?|reasoning|scratchpad|reflection|analysis)(?:_[^\W_]+)*"
-THOUGHTS = re.compile(
-    rf"\A.*(?:</{REASONING}>|\[/THINK\]|\u25c1/think\u25b7|<\|end_of_thought\|>"
-    r"|<\|channel\|>final(?:\s[^<]*)?<\|message\|>)",
-    re.I | re.S,
+START_OF_REASONING = re.compile(
+    rf"(?i)\s*(?:<({REASONING})>|\[THINK\]|\u25c1think\u25b7|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)"
+    r"|(?-i:analysis(?=[A-Z])))"
+)
+# A closing tag ends a reasoning that a template may have opened; of rarer names only if it stands at an end of line.
+END_OF_REASONING = re.compile(
+    rf"(?i)</think>|</{REASONING}>(?=\s*(?:\n|\Z))|\[/THINK\]|\u25c1/think\u25b7|<\|end_of_thought\|>"
+    r"|<\|channel\|>final(?:\s[^<]*)?<\|message\|>"
+    r"|(?<=[.?!\"')\]])assistantfinal"  # the channels of gpt-oss, where a server drops its special tokens
 )
 # Two tags around a text, unless they strike it out or hold what comes before an answer.
 TAGS = re.compile(rf"<(?!(?:s|strike|del|not|{REASONING})\b)(\w+)\b[^<>]*>([^<>]*)</\1>", re.I)
 MARKUP = re.compile(  # special tokens of models, line breaks, and commands of TeX
-    r"<(?:\|(?!begin_of_thought)[\w-]+\||/s|[be]os|end_of_turn|br\s*/?)>|\\(?:boxed|(?:text|math)\w*|[()\[\]])|\$(?!\d)",
+    r"<(?:\|[\w-]+\||/s|[be]os|end_of_turn|br\s*/?)>|\\(?:boxed|(?:text|math)\w*|[()\[\]])|\$(?!\d)",
     re.I,
 )
 HEIGHT = re.compile(  # a mark of feet or inches closes no quotation
@@ -103,9 +108,18 @@ def readings(answer: str) -> list[str]:
     return [answer, *(cut for cut in dict.fromkeys(cuts) if cut and _kept_signs(cut) == kept)]
 
 
+def reasoning_length(reply: str) -> int:
+    """Return the length of the reasoning at the start: up to its last end, or all of it if it does not end."""
+    opening = START_OF_REASONING.match(reply)
+    ends = [mark.end() for mark in END_OF_REASONING.finditer(reply)]
+    if opening and opening[1]:
+        ends += [mark.end() for mark in re.finditer(f"</{opening[1]}>", reply, re.IGNORECASE)]
+    return max(ends, default=len(reply) if opening else 0)
+
+
 def without_markup(answer: str) -> str:
-    """Return an answer without reasoning up to its end, markup and invisible characters."""
-    text = unicodedata.normalize("NFKC", THOUGHTS.sub("", answer))
+    """Return an answer without reasoning, markup and invisible characters."""
+    text = unicodedata.normalize("NFKC", answer[reasoning_length(answer) :])
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     for _ in range(3):  # one in another
         text = TAGS.sub(r"\2", text)
@@ -117,7 +131,7 @@ def is_refusal(answer: str) -> bool:
     text = STATED.sub("", without_markup(answer))
     words = set(re.findall(r"n/a|\w+", _without_apostrophes(text)))
     if not words:
-        return not THOUGHTS.sub("", answer).strip(SILENCE)
+        return not answer[reasoning_length(answer) :].strip(SILENCE)
     return not words.isdisjoint(DENIALS) and REFUSING.issuperset(words)
 
 

@@ -119,8 +119,7 @@ JUDGED_WHOLE = {
         ("Lutetia (or Lyon)", JUDGED_WHOLE, (True, "bank")), ("Lutetia (or Nice)", JUDGED_WHOLE, UNLABELLED),
         # Silence is wrong, and no judge is asked
         *((text, {"judge": lambda *_: True}, (False, "refusal")) for text in ("", "  ", "I don\u2019t know.", "N/A")),
-        *((text, {}, (False, "refusal")) for text in ("<think>Paris?</think>", "**Unknown** (95%)")),
-        ("<think>Paris?", {}, UNLABELLED),
+        *((text, {}, (False, "refusal")) for text in ("<think>Paris?</think>", "<think>Paris?", "**Unknown** (95%)")),
         ("Unknown", {"bank": bank_of("Unknown", True)}, (True, "bank")),
     ],
 )  # fmt: skip

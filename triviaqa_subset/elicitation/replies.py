@@ -7,23 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..readings import REASONING
+from ..readings import reasoning_length
 from .confidences import ROUNDING
 
 if TYPE_CHECKING:
     from inspect_ai.model import Logprob, ModelOutput
 
 END_OF_TURN = re.compile(r"(?!<0x)<[^<>\s]+>|\[/?[A-Z_]+\]|")
-# A closing tag ends a reasoning that the template may have opened; of rarer names only if it stands at an end of line.
-END_OF_REASONING = re.compile(
-    rf"(?i)</think>|</{REASONING}>(?=\s*(?:\n|\Z))|\[/THINK\]|\u25c1/think\u25b7|<\|end_of_thought\|>"
-    r"|<\|channel\|>final(?:\s[^<]*)?<\|message\|>"
-    r"|(?<=[.?!\"')\]])assistantfinal"  # the channels of gpt-oss, where a server drops its special tokens
-)
-REASONING_TAG = re.compile(
-    rf"(?i)\s*(?:<({REASONING})>|\[THINK\]|\u25c1think\u25b7|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)"
-    r"|(?-i:analysis(?=[A-Z])))"
-)
 PREAMBLE = r"(?:(?:Sure|Certainly|Of course|Okay|Here)\b[^\n]{0,80}|[^\n]{0,80}:)[ \t]*\n\s*"
 FENCE = r"\s*```\w*\n"
 LABEL = r"(?:(?:my|the)\s+)?(?:(?:best|final)\s+)?(?:guess|answer)\s*:"
@@ -100,7 +90,7 @@ def _require_no_refusal(output: "ModelOutput") -> None:
 
 def body(reply: Reply, prefill: str = "") -> Reply:
     """Return a reply without reasoning, repeated prefill and end of turn, and the tokens that spell it, if any do."""
-    answer = reply.text[_reasoning(reply.text) :]
+    answer = reply.text[reasoning_length(reply.text) :]
     text = answer[_echo(answer, prefill) :].strip()
     if reply.tokens is None:
         return replace(reply, text=text)
@@ -135,7 +125,7 @@ def _with_tokens(reply: Reply, entries: "list[Logprob]", count: int) -> Reply:
     if max(map(_sum_of_likely, tokens)) > 1 + ROUNDED:
         return replace(reply, missing=ABOVE_ONE)
     # All but the token that ends the turn must be listed; servers count those of a reasoning in several ways.
-    if count > len(tokens) + 1 and not reply.reasoning and not _reasoning(reply.text):
+    if count > len(tokens) + 1 and not reply.reasoning and not reasoning_length(reply.text):
         return replace(reply, missing=f"only {len(tokens)} of the {count} tokens are listed")
     return replace(reply, tokens=tokens)
 
@@ -176,15 +166,6 @@ def _texts(entries: "list[Logprob]") -> list[str]:
     return decode([bytes(piece or name) for piece, name in zip(pieces, named, strict=True)])
 
 
-def _reasoning(text: str) -> int:
-    """Return the length of the reasoning at the start: up to its last end, or all of it if it does not end."""
-    opening = REASONING_TAG.match(text)
-    ends = [mark.end() for mark in END_OF_REASONING.finditer(text)]
-    if opening and opening[1]:
-        ends += [mark.end() for mark in re.finditer(f"</{opening[1]}>", text, re.IGNORECASE)]
-    return max(ends, default=len(text) if opening else 0)
-
-
 def _echo(text: str, prefill: str) -> int:
     """Return the length of the text before the answer: a fence, a preamble, and the prefill or a label like it."""
     if not prefill:
@@ -206,7 +187,7 @@ def _spelling_tokens(
     """Return the tokens that spell one of the texts, with and without the repeated prefill, or None."""
     tokens = _without_end(listed, reply.text)
     joined = "".join(token.text for token in tokens)
-    starts = [0, _reasoning(joined)]
+    starts = [0, reasoning_length(joined)]
     # taken out of the text, with no mark of its end
     if reply.reasoning and joined.endswith(reply.text):
         starts.append(len(joined) - len(reply.text))
