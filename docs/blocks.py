@@ -59,7 +59,6 @@ DEMO_FILES = {
 REJECT_COST = 0.1
 CHOICES = [  # a metric, and two classifiers between which it chooses
     (Key("auroc"), FOREST, BAYES),
-    (Key("aurc"), FOREST, BAYES),
     (Key("ece"), BAYES, LOGISTIC),
     (Key("ecuas", 0.0), FOREST, BAYES),
     (Key("ecuas", 0.0), BAYES, LOGISTIC),
@@ -158,31 +157,28 @@ def _command(block: str) -> str:
 
 def _choices(systems: dict[str, System]) -> list[str]:
     """Return a table of which of two classifiers a metric prefers, and what that costs, each with its interval."""
-    rows = [["metric", "prefers", "to", "difference", f"and pays at {REJECT_COST:g}", "more"]]
+    rows = [["metric", "prefers", "over", "by", f"and costs users, at {REJECT_COST:g}"]]
     cost = Key("expected_cost", REJECT_COST)
     for key, *pair in CHOICES:
         named = {name: systems[name] for name in pair}
         by_metric, by_cost = compare_systems(named, only=[key, cost])
         if (by_metric.difference > 0) != bool(key.entry.higher_is_better):
             by_metric, by_cost = by_metric.turned(), by_cost.turned()
-        preference = f"{by_metric.first_value:.3f} against {by_metric.second_value:.3f}"
-        if not math.isnan(by_metric.low):
-            preference += f": {_with_interval(by_metric)}"
-        cells = [title(key), by_metric.first, by_metric.second, preference]
-        costs = f"{by_cost.first_value:.3f} instead of {by_cost.second_value:.3f}"
-        rows.append([*cells, costs, f"**{_with_interval(by_cost)}**"])
+        costs = f"{by_cost.first_value:.3f}, not {by_cost.second_value:.3f}"
+        cells = [title(key), by_metric.first, by_metric.second, _with_interval(by_metric)]
+        rows.append([*cells, f"{costs}: **{_with_interval(by_cost)}**"])
     return _table(rows)
 
 
 def _with_interval(row: Comparison) -> str:
-    return f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
+    limits = "" if math.isnan(row.low) else f" [{row.low:+.3f}, {row.high:+.3f}]"
+    return f"{row.difference:+.3f}{limits}"
 
 
 def _table(rows: Rows) -> list[str]:
     """Return the lines of a Markdown table."""
-    titles, *others = rows
-    lines = [titles, ["---" for _ in titles], *others]
-    return [f"| {' | '.join(cells)} |" for cells in lines]
+    titles, *others = (f"| {' | '.join(cells)} |" for cells in rows)
+    return [titles, f"|{'---|' * len(rows[0])}", *others]
 
 
 @contextlib.contextmanager
