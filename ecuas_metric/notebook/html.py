@@ -28,6 +28,7 @@ from ..reporting.report import (
     Report,
     digits_for,
     estimate_text,
+    explain_scale,
     interval_text,
     main_keys,
     meanings_of,
@@ -305,7 +306,11 @@ def _view_of_report(report: Report) -> View:
     return replace(
         view,
         below=[*view.below, numbers, *curves],
-        folded={**view.folded, **_folded_notes(not_below(report.notes()))},
+        folded={
+            **view.folded,
+            "is that good?": list(map(text, explain_scale(report, keys))),
+            **_folded_notes(not_below(report.notes())),
+        },
     )
 
 

@@ -380,24 +380,27 @@ def report_grid(
         above=[f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else [],
         best=BEST_VALUE if len(names_by_part(report.results)) < 2 else BEST_OF_PART,
         legend=legend_of(shown),
-        hints=_hints(report, shown),
+        hints=[*explain_scale(report, shown), *_name_left_out(report, shown)],
     )
 
 
-def _hints(report: Report, shown: Collection[Key]) -> list[str]:
-    """Say what ECUAS_n is based on, what confidences are to be better than, and which metrics the table leaves out."""
-    hints = [_base_of_ecuas(report, shown)]
+def explain_scale(report: Report, shown: Collection[Key]) -> list[str]:
+    """Say what ECUAS_n is based on, and what confidences are to be better than."""
+    sentences = [_base_of_ecuas(report, shown)]
     if are_few(report):
         numbers = numbers_to_beat(report.results, shown)
-        hints += [f"{NUMBER_TO_BEAT}: {numbers}"] if numbers else []
+        sentences += [f"{NUMBER_TO_BEAT}: {numbers}"] if numbers else []
     else:
-        hints.append(not_beaten(report.results, shown))
+        sentences.append(not_beaten(report.results, shown))
+    return list(filter(None, sentences))
+
+
+def _name_left_out(report: Report, shown: Collection[Key]) -> list[str]:
+    """Name the metrics that the table leaves out unless they were chosen."""
     left_out = [
         short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown
     ]
-    if left_out:
-        hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
-    return list(filter(None, hints))
+    return [f"not shown: {', '.join(left_out)} (ecuas score --full)"] if left_out else []
 
 
 def _base_of_ecuas(report: Report, shown: Iterable[Key]) -> str:
@@ -411,7 +414,7 @@ def _base_of_ecuas(report: Report, shown: Iterable[Key]) -> str:
         return ""
     why = "of these costs"
     if cost == "zero_one" and num_classes is not None:
-        of_text = "of free text, K = inf (of K choices: --num-classes K)"
+        of_text = "of free text, K = inf (of K choices: set the number of classes)"
         why = of_text if math.isinf(num_classes) else f"of K = {num_classes:g} classes"
     return f"reject costs of ECUAS_n: 0 to {largest:.3g}, {why}"
 

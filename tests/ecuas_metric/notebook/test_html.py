@@ -23,6 +23,7 @@ from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.metric import Key
 from ecuas_metric.notebook import markup as page
 from ecuas_metric.notebook.html import result_html
+from ecuas_metric.reporting.report import report_grid
 from ecuas_metric.reporting.sentences import headline
 from tests import markup
 from tests.ecuas_metric.systems import frame_of
@@ -105,6 +106,16 @@ def test_each_result_has_a_table_of_all_its_numbers(rng):
         assert frame.loc[name, "ecuas_1"] == one.estimates[ECUAS_1].value
     choice = results["choice"]
     assert choice.to_frame()["reject_cost"].tolist() == [choice.reject_cost]
+
+
+@pytest.mark.long
+def test_a_report_tells_what_its_numbers_are_to_beat(rng):
+    report = make_report(made(rng, ["sharp", "vague"]))
+    shown = texts_of(report._repr_html_())
+    for name, number in (("sharp", "ECUAS_1"), ("vague", "ECUAS_0")):
+        beat = re.search(rf"{name} .*?{number} ([\d.]+)", str(report_grid(report).hints))[1]
+        assert f"{number.replace('_', '')} {beat}" in shown
+    assert "is that good?" in shown
 
 
 def cells_of(html):
