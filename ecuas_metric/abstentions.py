@@ -11,7 +11,7 @@ import numpy as np
 from .decisions import Decisions, select_rows
 from .errors import Note
 from .groups import Groups
-from .inputs import Array, Bools, numbers
+from .inputs import Array, Bools, parse_numbers
 from .options import Options, select_options
 
 
@@ -19,7 +19,7 @@ def where_answered(values: object, abstained: Bools | None, name: str) -> object
     """Return values (N,) with 0 in place of what stands where a system abstains; others unchanged."""
     if abstained is None:
         return values
-    array: Array = numbers(values, name)
+    array: Array = parse_numbers(values, name)
     return np.where(abstained, 0, array) if array.shape == abstained.shape else array
 
 

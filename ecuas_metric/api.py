@@ -34,17 +34,17 @@ from .errors import InputError, Note, issue_warnings
 from .inputs import (
     Array,
     complement,
-    confidences,
-    costs,
     note_hard_predictions,
-    numbers,
-    posteriors,
+    parse_confidences,
+    parse_costs,
+    parse_numbers,
+    parse_posteriors,
     require_not_missing,
     require_same_length,
     require_same_order,
 )
 from .metric import Key, Metric
-from .options import check_number, checked_options, per_sample, refuse_idle_options
+from .options import check_number, checked_options, refuse_idle_options, select_per_sample
 from .order import AUGRC, AURC, AUROC
 from .results import System, compute_results, prepare_system
 
@@ -590,10 +590,12 @@ def score_costs(
     """
     checked = checked_options(max_uncertainty=max_uncertainty, **options)
     require_same_order(
-        candidate_cost=candidate_cost, uncertainty=uncertainty, **per_sample(options)
+        candidate_cost=candidate_cost, uncertainty=uncertainty, **select_per_sample(options)
     )
     with reword_errors(COST_WORDS):
-        return _score_system(prepare_system("costs", *costs(uncertainty, candidate_cost), checked))
+        return _score_system(
+            prepare_system("costs", *parse_costs(uncertainty, candidate_cost), checked)
+        )
 
 
 def posterior_system(
@@ -704,10 +706,10 @@ def _posterior_system(
         matrix, labels, _ = parse_class_costs(cost, labels)
         options = {**options, "cost": matrix}
     checked = checked_options(**options)
-    require_same_order(y_true=y_true, y_prob=y_prob, ids=ids, **per_sample(options))
+    require_same_order(y_true=y_true, y_prob=y_prob, ids=ids, **select_per_sample(options))
     refuse_named_levels(y_true, checked.cost)
     with reword_errors(POSTERIOR_WORDS):
-        scores = numbers(order_columns(y_prob, y_true, labels), "y_prob")
+        scores = parse_numbers(order_columns(y_prob, y_true, labels), "y_prob")
         noted: tuple[Note, ...] = ()
         if scores.ndim == 1:
             refuse_swapped(y_true, scores)
@@ -717,7 +719,7 @@ def _posterior_system(
         array = binary_posteriors(scores, checked)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
             y_true = class_indices(y_true, labels, array)
-        array, truth = posteriors(array, y_true)
+        array, truth = parse_posteriors(array, y_true)
         texts = _parse_ids(ids, y_true=truth)
         system = prepare_system("posteriors", array, truth, checked, ids=texts, sort=sort)
         return replace(system, notes=noted + system.notes)
@@ -737,9 +739,9 @@ def _confidence_system(
     """
     checked = checked_options(**options)
     arrays = {words["references"]: correct, words["predictions"]: predictions}
-    require_same_order(**arrays, ids=ids, **per_sample(options))
+    require_same_order(**arrays, ids=ids, **select_per_sample(options))
     with reword_errors(words):
-        q, truth = confidences(
+        q, truth = parse_confidences(
             where_answered(predictions, checked.abstained, "predictions"),
             where_answered(correct, checked.abstained, "references"),
             are_drawn=checked.judge is not None,

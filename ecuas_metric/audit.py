@@ -33,7 +33,7 @@ from .inputs import (
 from .intervals import Answers, make_number, make_numbers, note_on
 from .metric import Key, Point, checked_keys
 from .metrics import Values, sample_costs
-from .options import LEVEL, Options, checked_options, effective_weights, select_options
+from .options import LEVEL, Options, checked_options, scale_to_effective_size, select_options
 from .results import (
     Estimate,
     Results,
@@ -96,7 +96,7 @@ class Audit:
         wrong = np.where(abstained, 1.0, 1.0 - self.correct)[rows]
         decisions = replace(select_rows(system.decisions, rows), candidate_cost=wrong)
         options = select_options(system.options, rows)
-        drawn = effective_weights(weight[rows])
+        drawn = scale_to_effective_size(weight[rows])
         alone = make_system(decisions, options.replace(sample_weight=drawn))
         return replace(alone, origin=system.origin)
 

@@ -20,7 +20,7 @@ from .version import VERSION
 
 
 class Purpose(StrEnum):
-    """What numbers of two systems, or of two parts of the data, are compared for."""
+    """What two numbers are to be put together for: of two systems, or of two parts of the data."""
 
     RANK = "ranked"  # stand in one column, with a mark on the best
     PAIR = "paired"  # be subtracted, sample by sample
@@ -313,7 +313,7 @@ def may_rank(key: Key, bases: Iterable[Basis]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The fields of `Basis` that arrays and options do not determine, but where they come from."""
+    """The fields of `Basis` that follow from where arrays come from, and not from arrays and options."""
 
     recipe: str | None = None
     reading: tuple[tuple[str, str], ...] = ()
@@ -330,14 +330,14 @@ REJECTIONS = "rejections"  # how abstentions count
 _ORIGIN_FIELDS = [one.name for one in fields(Origin)]
 
 
-def basis_of_options(
+def make_options_basis(
     options: Options,
     *,
     num_classes: float | None = None,
     ids: _Ids | None = None,
     origin: Origin = UNKNOWN,
 ) -> Basis:
-    """Return the basis as far as options determine it; their values per sample are in the order of `ids`."""
+    """Return the part of a basis that follows from options and origin; options per sample are in the order of `ids`."""
     classes = (
         2
         if options.predictions_are == "positive_probabilities"
@@ -350,7 +350,7 @@ def basis_of_options(
         cost=_name_cost(options),
         epsilon=options.epsilon,
         n_bins=options.n_bins,
-        predictions_are=_unless_default(options, "predictions_are"),
+        predictions_are=_option_if_set(options, "predictions_are"),
         renormalized="0.05" if options.renormalize else None,
         given_max_uncertainty=options.max_uncertainty,
         reject_costs=options.reject_costs,
@@ -360,7 +360,7 @@ def basis_of_options(
         drawn=digest_values(options.audit_probability, ids),
         missing_confidence=options.missing_confidence,
         weights=digest_values(options.sample_weight, ids),
-        weighting=_unless_default(options, "weights_are"),
+        weighting=_option_if_set(options, "weights_are"),
         level=options.confidence_level,
         groups=digest_values(options.groups, ids),
         strata=digest_values(options.strata, ids),
@@ -369,18 +369,20 @@ def basis_of_options(
     )
 
 
-def _unless_default(options: Options, name: str) -> Any:
+def _option_if_set(options: Options, name: str) -> Any:
     return getattr(options, name) if is_set(options, name) else None
 
 
 def _name_cost(options: Options) -> str:
     if options.max_uncertainty is not None:
         return "graded"
-    return options.cost if isinstance(options.cost, str) else f"matrix-{_sha(options.cost)}"
+    return (
+        options.cost if isinstance(options.cost, str) else f"matrix-{_digest_array(options.cost)}"
+    )
 
 
 def _list_methods(options: Options) -> dict[str, Any]:
-    """Return the fields on the methods of intervals and of the test of calibration, if these are computed."""
+    """Return the fields about intervals and about the test of calibration, for those that are computed."""
     draws = f"{options.n_resamples}/{options.random_state}"
     is_analytic = options.interval_method == "analytic"
     methods: dict[str, Any] = {"tests": draws if options.calibration else None}
@@ -403,7 +405,7 @@ def make_basis(
         form = "confidences"
     keys = _Ids(ids) if ids is not None else None
     return replace(
-        basis_of_options(options, ids=keys, origin=origin),
+        make_options_basis(options, ids=keys, origin=origin),
         form=form,
         num_samples=len(decisions.uncertainty),
         max_uncertainty=decisions.max_uncertainty,
@@ -479,7 +481,7 @@ def _hash_texts(content: Array, lengths: Array) -> Array:
     return hashes
 
 
-def numbers_of_texts(texts: Iterable[str]) -> Floats:
+def encode_texts_as_numbers(texts: Iterable[str]) -> Floats:
     """Return a number for each text (N,), equal for equal texts, and otherwise without meaning."""
     return _hash_texts(*_encode_texts(texts)).view(np.float64)
 
@@ -502,15 +504,15 @@ def digest_values(
     values: Array | None,
     ids: _Ids | None = None,
 ) -> Digest | None:
-    """Return the digest of numbers (N,): in their order, or, with ids, of pairs in any order; None for None."""
+    """Return the digest of numbers (N,) in their order, or with ids of pairs in any order; None for None."""
     if values is None:
         return None
     if ids is None:
-        return Digest(lambda: _sha(values))
+        return Digest(lambda: _digest_array(values))
     return Digest(lambda: ids.digest_pairs(values))
 
 
-def _sha(values: Floats | Array) -> str:
+def _digest_array(values: Floats | Array) -> str:
     """Return the digest of numbers in their order, the same for all dtypes and machines."""
     return hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()[:8]
 

@@ -11,7 +11,7 @@ import numpy as np
 from .decisions import confidence_from_uncertainty
 from .groups import Groups, run_starts, sum_parts
 from .inputs import Floats, Ints, Limits
-from .metric import Data, Metric, Unjudged, attainable_sums
+from .metric import Data, Metric, PartialLabels, attainable_sums
 from .options import Options
 from .sampling import design_effect, effective_size
 
@@ -349,40 +349,40 @@ class GapBounds:
     weight: Floats
 
 
-def gap_bounds(unjudged: Unjudged, bins: Ints) -> GapBounds:
+def gap_bounds(answers: PartialLabels, bins: Ints) -> GapBounds:
     """Return the bounds of each bin's absolute gap |S - Y|, for the bins (N,) of the samples.
 
     S is the weighted sum of confidence minus known correctness, and Y the weight of unlabelled answers that are
     correct. The gap is largest at the least or the largest Y, and smallest at the Y closest to S.
     """
-    is_known = ~np.isnan(unjudged.correct)
-    gaps = unjudged.weight * (unjudged.confidence - np.where(is_known, unjudged.correct, 0.0))
+    is_known = ~np.isnan(answers.correct)
+    gaps = answers.weight * (answers.confidence - np.where(is_known, answers.correct, 0.0))
     bounds = []
     for index in np.unique(bins):
         inside = bins == index
         gap = float(gaps[inside].sum())
-        unknown = unjudged.weight[inside & ~is_known]
+        unknown = answers.weight[inside & ~is_known]
         total = float(unknown.sum())
         sums = attainable_sums(unknown)
         closest = np.clip(gap, 0, total) if sums is None else sums
         low = np.abs(gap - closest).min()
         high = max(abs(gap), abs(gap - total))
-        bounds.append((low, high, unjudged.weight[inside].sum()))
+        bounds.append((low, high, answers.weight[inside].sum()))
     return GapBounds(*np.array(bounds).T)
 
 
-def ece_bounds(unjudged: Unjudged, bins: Ints) -> Limits:
+def ece_bounds(answers: PartialLabels, bins: Ints) -> Limits:
     """Return the least and the largest ECE over all labels of unlabelled answers, for the bins (N,) of the samples."""
-    bounds = gap_bounds(unjudged, bins)
+    bounds = gap_bounds(answers, bins)
     weight = float(bounds.weight.sum())
     low = float(bounds.low.sum())
     high = float(bounds.high.sum())
     return low / weight, high / weight
 
 
-def _ece_bounds(unjudged: Unjudged) -> Limits:
-    n_bins = unjudged.all_right.options.n_bins
-    return ece_bounds(unjudged, confidence_bins(unjudged.confidence, n_bins=n_bins))
+def _ece_bounds(answers: PartialLabels) -> Limits:
+    n_bins = answers.all_right.options.n_bins
+    return ece_bounds(answers, confidence_bins(answers.confidence, n_bins=n_bins))
 
 
 ECE = Metric(

@@ -18,10 +18,10 @@ from .inputs import (
     Array,
     Floats,
     Ints,
-    are_swapped,
+    check_one_dimensional,
     lie_in_unit_interval,
-    numbers,
-    one_dimensional,
+    look_swapped,
+    parse_numbers,
     posteriors_from_positive,
     require,
     require_same_length,
@@ -89,7 +89,7 @@ def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None
     if set(columns) != set(in_order):
         return y_prob
     # not by names: True and False would choose rows
-    return numbers(y_prob, "y_prob")[:, [columns.index(name) for name in in_order]]
+    return parse_numbers(y_prob, "y_prob")[:, [columns.index(name) for name in in_order]]
 
 
 def sort_columns(predictions: object) -> object:
@@ -161,7 +161,7 @@ def refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
     truth = np.asarray(y_true)
     if truth.ndim == 2:
         got = f"shape {truth.shape}"
-    elif truth.dtype.kind == "f" and are_swapped(truth, y_prob):
+    elif truth.dtype.kind == "f" and look_swapped(truth, y_prob):
         got = "numbers between 0 and 1"
     else:
         return
@@ -300,7 +300,7 @@ def parse_classes(values: ArrayLike, name: str) -> Array:
     objects = np.empty(0) if are_numbers else np.asarray(values, dtype=object)
     texts = [isinstance(value, str) for value in objects.flat]
     if not any(texts):
-        array = one_dimensional(numbers(values, name), name)
+        array = check_one_dimensional(parse_numbers(values, name), name)
         require(~np.isnan(array), array, name, "must not be missing")
         return array
     if not all(texts):
@@ -308,7 +308,7 @@ def parse_classes(values: ArrayLike, name: str) -> Array:
         raise InputError(
             name, "must be all strings or all numbers", value=objects.flat[index], index=index
         )
-    return one_dimensional(objects, name).astype(str)
+    return check_one_dimensional(objects, name).astype(str)
 
 
 def parse_class_costs(
@@ -331,7 +331,7 @@ def parse_class_costs(
         )
     rows = [cost[name] for name in names]
     if not any(isinstance(row, Mapping) for row in rows):
-        mistakes = one_dimensional(numbers(rows, "cost"), "cost")
+        mistakes = check_one_dimensional(parse_numbers(rows, "cost"), "cost")
         return mistakes[:, None] * (1.0 - np.eye(len(names))), classes, names
     decisions: list[object] = []
     table = []
@@ -346,7 +346,7 @@ def parse_class_costs(
                 decisions=decisions,
             )
         table.append([of_decisions[decision] for decision in decisions])
-    return numbers(table, "cost").astype(np.float64), classes, decisions
+    return parse_numbers(table, "cost").astype(np.float64), classes, decisions
 
 
 def cost_frame_to_mapping(cost: object) -> object:
@@ -356,7 +356,7 @@ def cost_frame_to_mapping(cost: object) -> object:
     are_numbered = [type(names).__name__ == "RangeIndex" for names in (cost.index, cost.columns)]
     if all(are_numbered):
         return cost
-    table = numbers(cost, "cost")
+    table = parse_numbers(cost, "cost")
     return {
         name: dict(zip(cost.columns, row, strict=True))
         for name, row in zip(cost.index, table.tolist(), strict=True)

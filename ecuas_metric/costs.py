@@ -14,14 +14,14 @@ from .inputs import (
     FloatOrFloats,
     Floats,
     Limits,
-    inner,
-    non_negative,
+    check_non_negative,
+    inner_product,
+    parse_number,
     require,
     require_same_order,
-    scalar,
     to_array,
 )
-from .metric import Data, Frequencies, Metric, Unjudged
+from .metric import Data, Frequencies, Metric, PartialLabels
 
 # 1 - 0.7 is 0.30000000000000004: what is equal on paper must compare as equal. Uncertainties have 14 digits.
 ROUNDING = 1e-13
@@ -89,9 +89,9 @@ def ecuas_cost(
     >>> ecuas_cost(candidate_cost=[0, 1], uncertainty=[0.1, 0.1], n=1).round(4).tolist()
     [0.01, 1.81]
     """
-    n = scalar(n, "n")
-    max_uncertainty = scalar(max_uncertainty, "max_uncertainty")
-    epsilon = scalar(epsilon, "epsilon")
+    n = parse_number(n, "n")
+    max_uncertainty = parse_number(max_uncertainty, "max_uncertainty")
+    epsilon = parse_number(epsilon, "epsilon")
     c, u = _check_costs(candidate_cost, uncertainty, max_uncertainty)
     if not n >= 0:
         raise InputError("n", "negative_or_nan", value=n)
@@ -169,8 +169,8 @@ def fixed_reject_cost(
     >>> fixed_reject_cost(candidate_cost=[0, 1, 1], uncertainty=[0.1, 0.1, 0.6], reject_cost=0.25).tolist()
     [0.0, 1.0, 0.25]
     """
-    reject_cost = scalar(reject_cost, "reject_cost")
-    max_uncertainty = scalar(max_uncertainty, "max_uncertainty")
+    reject_cost = parse_number(reject_cost, "reject_cost")
+    max_uncertainty = parse_number(max_uncertainty, "max_uncertainty")
     if not reject_cost >= 0:
         raise InputError("reject_cost", "negative", value=reject_cost)
     if not max_uncertainty > 0:
@@ -242,7 +242,7 @@ def weighted_cost(
     >>> weighted_cost(candidate_cost=[1], uncertainty=[0.1], weight_function=lambda gamma: 2.0).round(4).tolist()
     [1.81]
     """
-    max_uncertainty = scalar(max_uncertainty, "max_uncertainty")
+    max_uncertainty = parse_number(max_uncertainty, "max_uncertainty")
     c, u = _check_costs(candidate_cost, uncertainty, max_uncertainty)
     u = np.minimum(u, max_uncertainty)
     breaks = to_array(break_points, "break_points").astype(np.float64).ravel()
@@ -299,7 +299,7 @@ def _parse_costs(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Flo
     u = to_array(uncertainty, "uncertainty").astype(np.float64, copy=False)
     for name, values in (("candidate_cost", c), ("uncertainty", u)):
         if not values.min(initial=0.0) >= 0:  # nan is not
-            non_negative(np.atleast_1d(values), name)
+            check_non_negative(np.atleast_1d(values), name)
     if c.shape != u.shape:
         got = f"{c.shape} and {u.shape}"
         raise InputError("candidate_cost and uncertainty", "must have the same shape", got=got)
@@ -369,15 +369,15 @@ def _ecuas_cost(data: Data) -> Floats:
     )
 
 
-def ecuas_if_calibrated(
+def calibrated_ecuas(
     u: FloatOrFloats, *, n: float, max_uncertainty: float, epsilon: float
 ) -> FloatOrFloats:
-    """Return ECUAS_n of calibrated answers with one uncertainty u: their mean cost is u."""
+    """Return ECUAS_n (...) of calibrated answers that all have uncertainty u (...), and so the mean cost u."""
     return compute_ecuas_cost(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)
 
 
 def _naive_ecuas(naive: Frequencies) -> FloatOrFloats:
-    return ecuas_if_calibrated(
+    return calibrated_ecuas(
         naive.uncertainty,
         n=naive.parameter,
         max_uncertainty=naive.max_uncertainty,
@@ -410,13 +410,13 @@ def _naive_expected_cost(naive: Frequencies) -> FloatOrFloats:
     return np.where(accepts, u, naive.parameter)
 
 
-def _selective_risk_bounds(unjudged: Unjudged) -> Limits:
-    """Return the selective risks with all unlabelled answers right, and all wrong: which are accepted is the same."""
+def _selective_risk_bounds(answers: PartialLabels) -> Limits:
+    """Return the selective risk with all unlabelled answers right, and with all wrong: the same ones are accepted."""
     ends = []
-    for data in (unjudged.all_right, unjudged.all_wrong):
-        accepts = unjudged.weight * _accepts(data)
+    for data in (answers.all_right, answers.all_wrong):
+        accepts = answers.weight * _accepts(data)
         share = float(accepts.sum())
-        risk = inner(accepts, data.decisions.candidate_cost) / share if share else np.nan
+        risk = inner_product(accepts, data.decisions.candidate_cost) / share if share else np.nan
         ends.append(risk)
     return ends[0], ends[1]
 
@@ -455,7 +455,7 @@ def entropy(share: Floats) -> FloatOrFloats:
 
 
 def _share_cross_entropy(share: Floats, least: float) -> FloatOrFloats:
-    """Return the cross-entropy (...) of shares (..., K) predicted by themselves, raised to at least `least`."""
+    """Return the cross-entropy (...) in nats of shares (..., K), predicted as they are but for a least one."""
     return -(share * np.log(np.maximum(share, least))).sum(axis=-1)
 
 
@@ -463,7 +463,7 @@ def _naive_cross_entropy(naive: Frequencies) -> FloatOrFloats:
     return _share_cross_entropy(naive.share, naive.options.epsilon)
 
 
-def _range_of_cross_entropy(data: Data) -> Limits:
+def _cross_entropy_range(data: Data) -> Limits:
     return 0.0, -math.log(data.options.epsilon)
 
 
@@ -580,7 +580,7 @@ CROSS_ENTROPY = Metric(
     higher_is_better=False,
     needs="posteriors",
     cost=_cross_entropy,
-    range=_range_of_cross_entropy,
+    range=_cross_entropy_range,
     naive_posterior=_naive_cross_entropy,
     two_classes=(CONFIDENCE_CROSS_ENTROPY.name, 1.0),
     only_in_full=True,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .groups import sort_stably
 from .inputs import Array, Bools, Floats, Ints, row_blocks
-from .options import Options, check_decisions, cost_matrix
+from .options import Options, check_decisions, parse_cost_matrix
 
 SUM_ROUNDING = 1e-12  # rows with a sum this close to 1 are not divided by it
 _LAST_DIGIT = 6e-15  # of uncertainties with 14 digits: a little more than half of it
@@ -239,7 +239,7 @@ class _Rule:
 
 def _rule(cost: str | Floats, num_classes: int) -> _Rule:
     if not isinstance(cost, str):
-        matrix = cost_matrix(cost, num_classes=num_classes)
+        matrix = parse_cost_matrix(cost, num_classes=num_classes)
         decide = _least_expected_cost(matrix)
         return _Rule(
             decide,

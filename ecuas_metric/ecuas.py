@@ -23,8 +23,15 @@ from .messages import SENTENCES
 from .errors import InputError, Note, issue_warnings
 from .display import Shown
 from .precision import widen
-from .inputs import FORM_CHECKS, Array, confidences, numbers, require_same_order
-from .options import DEFAULTS, OPTIONS, Options, checked_options, per_sample, refuse_idle_options
+from .inputs import FORM_CHECKS, Array, parse_confidences, parse_numbers, require_same_order
+from .options import (
+    DEFAULTS,
+    OPTIONS,
+    Options,
+    checked_options,
+    select_per_sample,
+    refuse_idle_options,
+)
 from .classes import sort_columns
 from .groups import tie_groups
 from .peer_metrics import prr
@@ -35,7 +42,7 @@ from .calibration import ECE
 from .costs import ecuas_cost
 from .order import AURC
 from .metrics import metric_values
-from .basis import basis_of_options
+from .basis import make_options_basis
 from .inference import infer
 from .sampling import bootstrap_intervals
 from .intervals import analytic_intervals
@@ -175,7 +182,9 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         passed = []
         is_given = predictions is not None or references is not None
         if is_given and not (_is_empty(predictions) and _is_empty(references)):
-            require_same_order(predictions=predictions, references=references, **per_sample(asked))
+            require_same_order(
+                predictions=predictions, references=references, **select_per_sample(asked)
+            )
             passed.append(self._check_batch(predictions, references, asked))
         try:
             if self.num_process > 1 and self._other_batches is None:
@@ -300,11 +309,11 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         for name, values in {"predictions": predictions, "references": references}.items():
             if values is None:
                 raise InputError(name, "inputs_missing")
-        values = numbers(sort_columns(predictions), "predictions")
+        values = parse_numbers(sort_columns(predictions), "predictions")
         form = _input_form(self.config_name, values)
         check = FORM_CHECKS[form]
         if form == "confidences" and options.get("judge") is not None:
-            check = functools.partial(confidences, are_drawn=True)
+            check = functools.partial(parse_confidences, are_drawn=True)
         checked, truth = check(values, references)
         batch = _Batch(form, checked.astype(np.float64, copy=False), truth)
         if self._added and self._added[0].row_shape != batch.row_shape:
@@ -362,7 +371,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         """Return what the numbers depend on, in one line; with the number of classes after posteriors were scored."""
         num_classes = self.row_shape[0] if self.row_shape else None
         checked = checked_options(**self._with_defaults(options))
-        return str(basis_of_options(checked, num_classes=num_classes))
+        return str(make_options_basis(checked, num_classes=num_classes))
 
     def _with_defaults(self, options: dict[str, object]) -> dict[str, object]:
         """Return options with those of `evaluate.load` in place of those that are None or missing."""

@@ -21,21 +21,21 @@ _NOTHING = object()
 _PLAIN = re.compile(r"[\w.,:=+/-]*\w")  # text that a shell takes as it is
 
 
-def sentence(
+def fill_sentence(
     identifier: str,
     fields: Mapping[str, object],
     words: Words,
 ) -> str:
-    """Return the sentence with this id, in the words of an interface if it has any, with its fields filled in.
+    """Return the sentence of an id, or a sentence itself, with its fields filled in.
 
-    A text that is no id is a sentence itself.
+    `words` has the sentences that an interface words differently, by id.
     """
     template = words.get(identifier, SENTENCES.get(identifier, identifier))
-    return template.format_map({name: _listed(value) for name, value in fields.items()})
+    return template.format_map({name: _join_items(value) for name, value in fields.items()})
 
 
-def _listed(value: object) -> object:
-    """Return the items of a list as one text, separated by commas; other values unchanged."""
+def _join_items(value: object) -> object:
+    """Return a list as one text, its items separated by commas; other values unchanged."""
     return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
@@ -103,7 +103,7 @@ class InputError(ValueError):
         return self.render({})
 
     def subject(self, words: Words) -> str:
-        """Return what the error is about, in the words of an interface: here the argument."""
+        """Return the name of the argument, in the words of an interface."""
         return words.get(self.argument, self.argument)
 
     def place(self) -> str:
@@ -133,11 +133,11 @@ class InputError(ValueError):
     def render(self, words: Words) -> str:
         """Return the message, one line, in the words of an interface."""
         fields = self.sentence_fields()
-        rule = sentence(self.rule, fields, words)
+        rule = fill_sentence(self.rule, fields, words)
         got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
-        advice = sentence(self.advice, fields, words)
-        return in_one_line(f"{self.subject(words)} {rule}{got}{self.place()}{share}. {advice}")
+        advice = fill_sentence(self.advice, fields, words)
+        return join_lines(f"{self.subject(words)} {rule}{got}{self.place()}{share}. {advice}")
 
     def sentence_fields(self) -> Mapping[str, object]:
         """Return what fills the placeholders of the sentences."""
@@ -151,12 +151,12 @@ def _short_repr(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
-def in_one_line(text: str) -> str:
-    """Return text in one line: names and values may have line breaks, which become spaces."""
+def join_lines(text: str) -> str:
+    """Return text, such as a name of the user's, with line breaks replaced by spaces."""
     return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
-def quoted(text: str) -> str:
+def quote_for_shell(text: str) -> str:
     """Return text quoted for a shell: in double quotes, which every shell knows, unless these would change it."""
     if _PLAIN.fullmatch(text):
         return text
@@ -166,18 +166,18 @@ def quoted(text: str) -> str:
 def format_columns(columns: Mapping[str, str], system: str = "") -> str:
     """Return columns by role in the syntax of `--columns`, quoted for a shell: system:role=name,role=name."""
     pairs = ",".join(f"{role}={name}" for role, name in columns.items())
-    return quoted(f"{system}:{pairs}" if system else pairs)
+    return quote_for_shell(f"{system}:{pairs}" if system else pairs)
 
 
-def labels_line(labels: Sequence[str]) -> str:
+def format_labels(labels: Sequence[str]) -> str:
     """Return classes in the syntax of `--labels`, a line of CSV."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="").writerow(labels)
     return buffer.getvalue()
 
 
-def missing_package(who_needs: str, *packages: str) -> ImportError:
-    """Return the error that `who_needs`, e.g. "figures need", packages that are missing, with how to install them."""
+def missing_package_error(who_needs: str, *packages: str) -> ImportError:
+    """Return the error that `who_needs`, e.g. "figures need", missing packages, with the command that installs them."""
     return ImportError(f"{who_needs} {' and '.join(packages)}: pip install {shlex.join(packages)}")
 
 
@@ -222,12 +222,12 @@ class Note:
     @property
     def fact(self) -> str:
         """The sentence in the words of Python, without the advice."""
-        return sentence(self.id, self.fields, {})
+        return fill_sentence(self.id, self.fields, {})
 
     def render(self, words: Words) -> str:
         """Return sentence and advice, in the words of an interface."""
-        fact = sentence(self.id, self.fields, words)
-        advice = sentence(self.advice, self.fields, words)
+        fact = fill_sentence(self.id, self.fields, words)
+        advice = fill_sentence(self.advice, self.fields, words)
         return f"{fact} {advice}".rstrip()
 
 
@@ -257,9 +257,9 @@ class Way:
         columns = {"columns": dict(self.columns)} if self.columns else {}
         flags = [f"--columns {format_columns(self.columns, self.file)}"] if columns else []
         for name, value in self.options.items():
-            text = value if isinstance(value, str) else labels_line(value)
+            text = value if isinstance(value, str) else format_labels(value)
             flag = f"--{name.replace('_', '-')}"
-            flags.append(f"{flag}{'=' if text.startswith('-') else ' '}{quoted(text)}")
+            flags.append(f"{flag}{'=' if text.startswith('-') else ' '}{quote_for_shell(text)}")
         fields = {
             "flags": " ".join(flags),
             "arguments": ", ".join(
@@ -267,8 +267,8 @@ class Way:
             ),
             "pairs": format_columns(self.columns),
         }
-        comment = [f"  # {in_one_line(self.meaning)}"] if self.meaning else []
-        return [*comment, f"  {sentence('write_way', fields, words)}"]
+        comment = [f"  # {join_lines(self.meaning)}"] if self.meaning else []
+        return [*comment, f"  {fill_sentence('write_way', fields, words)}"]
 
 
 class FileError(InputError):
@@ -304,10 +304,10 @@ class FileError(InputError):
         """Return the message: one line, and below it what is there and the ways to go on."""
         lines = [super().render(words)]
         if self.listed:
-            lines[0] += sentence("there_are", {}, words)
+            lines[0] += fill_sentence("there_are", {}, words)
             lines += [f"  {line}" for line in self.listed]
         if self.ways:
-            lines.append(sentence("choose_way", {}, words))
+            lines.append(fill_sentence("choose_way", {}, words))
         for way in self.ways:
             lines += way.render(words)
         return "\n".join(lines)

@@ -17,7 +17,7 @@ from .inputs import (
     Floats,
     Ints,
     blocks,
-    is_one_repeated,
+    is_broadcast,
 )
 
 # sums over the samples of a group, of weights w and candidate costs c, and the power of w in each
@@ -87,7 +87,7 @@ class Groups:
     @property
     def are_samples(self) -> bool:
         """Whether each group is one sample of weight 1."""
-        return is_one_repeated(self.weight) and bool((self.weight[:1] == 1).all())
+        return is_broadcast(self.weight) and bool((self.weight[:1] == 1).all())
 
     @property
     def right(self) -> Floats:

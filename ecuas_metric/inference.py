@@ -27,7 +27,7 @@ from .inputs import (
     Limits,
     blocks,
     grouped,
-    inner,
+    inner_product,
 )
 from .metric import Point
 from .sampling import INDEPENDENT, Clusters, Design
@@ -224,7 +224,7 @@ class Moments:
     def standard_error(self) -> Floats:
         """The standard error (..) of the number, with nothing added: the infinitesimal jackknife, times k / (k - 1)."""
         total = float(self.total.sum())
-        count = total**2 / inner(self.unit, self.total)
+        count = total**2 / inner_product(self.unit, self.total)
         factor = count / (count - 1) if count > 1 else math.nan
         squares = (self.squares * self.clusters.factor).sum(axis=-1)
         return np.asarray(np.sqrt(squares * factor) / total)

@@ -61,7 +61,7 @@ def are_consecutive(values: Array) -> bool:
     return bool((np.diff(values) == 1).all())
 
 
-def numbers(values: object, name: str, *, are_costs: bool = False) -> Array:
+def parse_numbers(values: object, name: str, *, are_costs: bool = False) -> Array:
     """Return lists, arrays, data frames, Series or tensors as an array of real numbers of any shape.
 
     Floats of fewer than 64 bits become float64 by their shortest decimals, see `precision.widen`; `are_costs` says that
@@ -76,19 +76,19 @@ def numbers(values: object, name: str, *, are_costs: bool = False) -> Array:
     return array
 
 
-def scalar(value: object, name: str) -> float:
-    """Return one number in float64: 0.9 of float32 as 0.9, see `numbers`."""
-    return float(numbers(value, name))
+def parse_number(value: object, name: str) -> float:
+    """Return one number in float64: 0.9 of float32 as 0.9, see `parse_numbers`."""
+    return float(parse_numbers(value, name))
 
 
 def to_array(values: object, name: str, *, are_costs: bool = False) -> Array:
-    """Return `numbers`, but empty arrays and other types too."""
+    """Return an array as `parse_numbers` does, but also an empty one or one of another type."""
     if are_costs and np.ndim(values) > 1 and not hasattr(values, "columns"):  # type: ignore[arg-type]
         return _stack_rows(values, name)
     columns = _frame_columns(values)
     if columns:
         return np.stack([to_array(column, name) for column in columns], axis=1)
-    return _to_numbers(_fill_masked(detach(values)), name)
+    return _to_numbers(_fill_masked(detach_tensor(values)), name)
 
 
 def _to_numbers(values: object, name: str) -> Array:
@@ -119,7 +119,7 @@ def _fill_masked(values: object) -> object:
     return np.where(np.ma.getmaskarray(values), np.nan, widen(values.data))
 
 
-def detach(values: object) -> object:
+def detach_tensor(values: object) -> object:
     """Return a tensor as an array, floats in float64; other values unchanged."""
     if not hasattr(values, "detach"):
         return values
@@ -167,15 +167,15 @@ def _mixes_precisions(values: object) -> bool:
     return not dtypes.isdisjoint(FORMATS) or any(map(_mixes_precisions, values))
 
 
-def confidences(
+def parse_confidences(
     predictions: object, references: object, *, are_drawn: bool = False
 ) -> tuple[Floats, Array]:
     """Return confidences (N,), in [0, 1] up to rounding or NaN, and correctness (N,), 0 or 1; else InputError.
 
     If answers `are_drawn` for people to label, the correctness of all others is NaN.
     """
-    confidence = vector(predictions, "predictions").astype(np.float64, copy=False)
-    correct = vector(references, "references")
+    confidence = parse_vector(predictions, "predictions").astype(np.float64, copy=False)
+    correct = parse_vector(references, "references")
     require_same_length(predictions=confidence, references=correct)
     ok = np.isnan(confidence) | lie_in_unit_interval(confidence)
     if not ok.all():
@@ -203,7 +203,7 @@ def fill_missing(
     *,
     missing_confidence: float | None = None,
 ) -> tuple[Floats, _Notes]:
-    """Return confidences (N,) with NaN replaced, and a note that counts them; InputError if there is no replacement."""
+    """Return confidences (N,) with NaN replaced, and a note with their number; InputError without replacement."""
     if not np.isnan(confidence.max(initial=0.0)):  # which is nan if one is
         return confidence, ()
     missing = np.isnan(confidence)
@@ -214,15 +214,17 @@ def fill_missing(
     return filled, (note,)
 
 
-def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
-    """Return posteriors (N, K), K >= 2, with values that `check_posteriors` has to check, and labels (N,) in [0, K)."""
-    array = numbers(predictions, "predictions")
+def parse_posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
+    """Return posteriors (N, K), K >= 2, not yet checked by `check_distributions`, and labels (N,) in [0, K)."""
+    array = parse_numbers(predictions, "predictions")
     if array.ndim != 2:
         raise shape_error(array, "predictions", "wrong_shape", expected="(N,) or (N, K)")
     num_samples, num_classes = array.shape
     if num_classes < 2:
         raise shape_error(array, "predictions", "too_few_classes", advice="pass_flat_list")
-    return array, labels(references, "references", num_classes=num_classes, num_samples=num_samples)
+    return array, parse_indices(
+        references, "references", num_classes=num_classes, num_samples=num_samples
+    )
 
 
 def posteriors_from_positive(positive: Array) -> Floats:
@@ -235,7 +237,7 @@ def posteriors_from_positive(positive: Array) -> Floats:
     return np.stack([1 - q, q], axis=1)
 
 
-def repair(
+def repair_predictions(
     form: str,
     predictions: Array,
     *,
@@ -244,10 +246,10 @@ def repair(
     missing_confidence: float | None,
     abstained: Bools | None = None,
 ) -> tuple[Array, _Notes]:
-    """Return predictions that passed `FORM_CHECKS` clipped, renormalised and filled as the options ask, and notes.
+    """Return predictions clipped to [0, 1], renormalised and filled as the options ask, and notes on what was done.
 
-    Positive probabilities (N,), of the form posteriors, become (N, 2). Posteriors that are no distributions are an
-    InputError. Confidences may be missing where the system `abstained` (N,).
+    They have passed `FORM_CHECKS`. Positive probabilities (N,), of the form posteriors, become (N, 2). InputError for
+    posteriors that are no distributions. Confidences may be missing where the system `abstained` (N,).
     """
     if form == "costs" or predictions_are in ("log_probabilities", "logits"):
         if renormalize:
@@ -255,18 +257,18 @@ def repair(
             raise InputError("renormalize", "requires probabilities", got=got)
         if form == "costs":
             return predictions, ()
-        return predictions, check_posteriors(predictions, predictions_are=predictions_are)
+        return predictions, check_distributions(predictions, predictions_are=predictions_are)
     notes: _Notes = ()
     if form == "posteriors" and predictions_are == "positive_probabilities":
         notes = note_hard_predictions(predictions, "probabilities")
         predictions = posteriors_from_positive(predictions)
-    predictions, clipped = clip(predictions)
+    predictions, clipped = clip_to_unit_interval(predictions)
     notes += clipped
     if renormalize:
         predictions, divided = divide_by_sums(predictions)
         notes += divided
     if form == "posteriors":
-        return predictions, notes + check_posteriors(predictions)
+        return predictions, notes + check_distributions(predictions)
     if abstained is None:
         confidence, filled = fill_missing(predictions, missing_confidence=missing_confidence)
         return confidence, notes + filled + note_hard_predictions(confidence)
@@ -285,16 +287,16 @@ def note_hard_predictions(
         return ()
     if not np.array_equal(np.unique(predictions), (0, 1)):
         return ()
-    return (hard_predictions_note(what),)
+    return (make_hard_predictions_note(what),)
 
 
-def hard_predictions_note(what: str) -> Note:
-    """Return the note of `note_hard_predictions`; `what` says what they count as."""
+def make_hard_predictions_note(what: str) -> Note:
+    """Return the note of `note_hard_predictions`, on predictions that count as `what`."""
     return Note("hard_decisions", {"what": what}, "use_probabilities")
 
 
-def clip(values: Array) -> tuple[Array, _Notes]:
-    """Return values with those up to 1e-6 outside [0, 1] set to 0 or 1, and a note that counts them."""
+def clip_to_unit_interval(values: Array) -> tuple[Array, _Notes]:
+    """Return values, those up to 1e-6 outside [0, 1] replaced by 0 or 1, and a note that counts these."""
     if _all_within(values, 0.0, 1.0):
         return values, ()
     beyond = (values < 0) | (values > 1)
@@ -307,7 +309,7 @@ def clip(values: Array) -> tuple[Array, _Notes]:
 
 
 def divide_by_sums(array: Array) -> tuple[Array, _Notes]:
-    """Return probabilities (N, K), rows divided by sums that are 1e-3 to 0.05 from 1, and a note that counts them."""
+    """Return probabilities (N, K), rows whose sum is 1e-3 to 0.05 from 1 divided by it, and a note on them."""
     sums = array.sum(axis=1, dtype=np.float64)
     error = np.abs(sums - 1)
     rounded = (error > ROW_SUM_TOLERANCE) & (error <= ROUNDED_SUM_TOLERANCE)
@@ -319,7 +321,7 @@ def divide_by_sums(array: Array) -> tuple[Array, _Notes]:
     return divided, (note,)
 
 
-def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> _Notes:
+def check_distributions(array: Array, *, predictions_are: str = "probabilities") -> _Notes:
     """Raise InputError unless each row (N, K) is a distribution in this form; return a note if sums are inexact."""
     if predictions_are == "probabilities":
         return _check_probabilities(array)
@@ -360,15 +362,15 @@ def _form_advice(array: Array) -> str:
     return "choose_form" if array.max() <= 0 else "are_logits"
 
 
-def costs(predictions: object, references: object) -> tuple[Floats, Floats]:
+def parse_costs(predictions: object, references: object) -> tuple[Floats, Floats]:
     """Return checked uncertainties and candidate costs, (N,) each, finite and non-negative."""
-    uncertainty = non_negative(vector(predictions, "predictions"), "predictions")
-    cost = non_negative(vector(references, "references"), "references")
+    uncertainty = check_non_negative(parse_vector(predictions, "predictions"), "predictions")
+    cost = check_non_negative(parse_vector(references, "references"), "references")
     require_same_length(predictions=uncertainty, references=cost)
     return uncertainty, cost
 
 
-def labels(
+def parse_indices(
     values: object,
     name: str,
     *,
@@ -376,7 +378,7 @@ def labels(
     num_samples: int,
 ) -> Ints:
     """Return values as labels (N,), whole numbers in [0, `num_classes`), N = `num_samples`; else InputError."""
-    array = vector(values, name)
+    array = parse_vector(values, name)
     require_same_length(**{"predictions": range(num_samples), name: array})
     require(array == np.floor(array), array, name, "must be whole numbers")
     in_range = (array >= 0) & (array < num_classes)
@@ -396,18 +398,18 @@ def blocks(
     *,
     row_size: int = 1,
 ) -> Iterator[slice]:
-    """Yield slices that cut rows into blocks of about `BLOCK_SIZE` numbers, `row_size` in each row."""
+    """Yield slices of consecutive rows, each of about `BLOCK_SIZE` numbers if a row has `row_size`."""
     rows = max(1, BLOCK_SIZE // row_size)
     for first in range(0, num_rows, rows):
         yield slice(first, min(first + rows, num_rows))
 
 
-def is_one_repeated(values: Floats) -> bool:
-    """Return whether an array (N,) is one number broadcast by `np.broadcast_to`."""
+def is_broadcast(values: Floats) -> bool:
+    """Return whether an array (N,) is a view of one number, as `np.broadcast_to` makes it."""
     return not any(values.strides)
 
 
-def inner(first: Floats, second: Floats) -> float:
+def inner_product(first: Floats, second: Floats) -> float:
     """Return the inner product of two arrays (N,) on one core; digits of BLAS depend on the number of cores."""
     parts = blocks(len(first), row_size=NUMBERS_PER_SAMPLE)
     return float(sum(np.vecdot(first[rows], second[rows]) for rows in parts))
@@ -463,31 +465,31 @@ def shape_error(
     rule: str,
     **fields: Any,
 ) -> InputError:
-    """Return the InputError about the shape of an array."""
+    """Return an InputError that names the shape of an array."""
     return InputError(name, rule, value=array.shape, got=f"shape {array.shape}", **fields)
 
 
-def finite(values: object, name: str, advice: str = "") -> Floats:
+def parse_finite(values: object, name: str, advice: str = "") -> Floats:
     """Return values as an array of float64; InputError if one is not finite."""
-    array = numbers(values, name)
+    array = parse_numbers(values, name)
     require(np.isfinite(array), array, name, "not_finite", advice)
     return array.astype(np.float64, copy=False)
 
 
-def non_negative(array: Array, name: str) -> Floats:
-    """Return an array in float64; InputError if a value is negative, infinite or NaN."""
+def check_non_negative(array: Array, name: str) -> Floats:
+    """Return an array of any shape in float64; InputError if a value is negative, infinite or NaN."""
     if not _all_within(array, 0.0, np.finfo(np.float64).max):
         ok = (array >= 0) & (array < np.inf)
         require(ok, array, name, "negative_or_infinite")
     return array.astype(np.float64, copy=False)
 
 
-def vector(values: object, name: str) -> Array:
+def parse_vector(values: object, name: str) -> Array:
     """Return values as an array of numbers (N,); else InputError."""
-    return one_dimensional(numbers(values, name), name)
+    return check_one_dimensional(parse_numbers(values, name), name)
 
 
-def one_dimensional(array: Array, name: str) -> Array:
+def check_one_dimensional(array: Array, name: str) -> Array:
     """Return the array; InputError unless its shape is (N,)."""
     if array.ndim != 1:
         raise shape_error(array, name, "must be one-dimensional")
@@ -545,7 +547,7 @@ def _require_rows(
     *,
     every: bool = True,
 ) -> None:
-    """Raise InputError unless each row (N, K) passes a test in every number, or else in at least one."""
+    """Raise InputError unless all numbers of each row (N, K), or without `every` one of them, pass a test."""
     passed = (test(block) for block in row_blocks(array))
     combine = np.all if every else np.any
     ok = np.concatenate([combine(rows, axis=1) for rows in passed])
@@ -623,15 +625,15 @@ def _truth_advice(correct: Array, confidence: Floats) -> str:
             "than they are, or count them as wrong, 0; of a file, read_submissions "
             "gives bounds with unlabelled='bounds'."
         )
-    if are_swapped(correct, confidence):
+    if look_swapped(correct, confidence):
         return "swap_arguments"
     if np.isin(correct, (-1, 1)).all():
         return "write_1_for_right"
     return "pass_posteriors" if _are_whole(correct) else "choose_lowest_grade"
 
 
-def are_swapped(truth: Array, predictions: Array) -> bool:
-    """Return whether predictions (N,) look like the truth, all 0 or 1, and the truth like confidences."""
+def look_swapped(truth: Array, predictions: Array) -> bool:
+    """Return whether two arrays (N,) look exchanged: predictions are all 0 or 1, and the truth is in [0, 1]."""
     if not np.isin(predictions, (0, 1)).all():
         return False
     is_share = (truth >= 0) & (truth <= 1)
@@ -661,7 +663,7 @@ def _ragged_error(values: object, name: str) -> InputError:
 def _parse_objects(array: NDArray[np.object_], name: str) -> Array:
     """Return an array of Python objects, or of lists, as numbers, with nan for missing ones; else InputError."""
     if array.size and isinstance(array.flat[0], (list, tuple, np.ndarray)):
-        return numbers([np.asarray(row) for row in array], name)
+        return parse_numbers([np.asarray(row) for row in array], name)
     result = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
         result[index] = _parse_object(value, name, index)
@@ -693,7 +695,7 @@ def _parse_object(
 
 
 FORM_CHECKS: dict[str, FormCheck] = {  # by form of input
-    "confidences": confidences,
-    "posteriors": posteriors,
-    "costs": costs,
+    "confidences": parse_confidences,
+    "posteriors": parse_posteriors,
+    "costs": parse_costs,
 }

@@ -26,7 +26,7 @@ from .inference import (
     standard_errors,
 )
 from .inputs import NO_LIMITS, Bools, Floats, Ints, Limits, grouped
-from .metric import Data, Key, Metric, Point, at_parameter
+from .metric import Data, Key, Metric, Point, set_parameter
 from .metrics import (
     Values,
     mean_line,
@@ -617,7 +617,7 @@ def possible_range(key: Key, answers: Answers) -> Limits:
     largest = answers.largest
     if metric.range is not None:
         data = Data(answers.form, answers.options, largest_cost=largest)
-        return metric.range(at_parameter(data, key))
+        return metric.range(set_parameter(data, key))
     if metric.ratio is not None:
         return 0.0, largest
     if metric.value is not None:

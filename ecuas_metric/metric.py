@@ -14,7 +14,7 @@ import numpy as np
 from .decisions import Decisions
 from .errors import InputError
 from .groups import Groups, Line
-from .inputs import Array, FloatOrFloats, Floats, Limits, scalar
+from .inputs import Array, FloatOrFloats, Floats, Limits, parse_number
 from .options import Options, check_choice
 
 OPTION_OF_VARIANT = {
@@ -28,7 +28,7 @@ VARIANTS = tuple(OPTION_OF_VARIANT)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a number is: a metric, its parameter and its variant; as a text its name in results, normalized_ecuas_1.
+    """Which number of a system: a metric, its parameter and its variant; as text, e.g. normalized_ecuas_1.
 
     Examples
     --------
@@ -60,13 +60,13 @@ class Key:
 
     @property
     def options(self) -> set[str]:
-        """The options that this number depends on and not all numbers do, such as n or normalize."""
+        """The options that matter to this number and not to all numbers, such as n or normalize."""
         entry = self.entry
         return {entry.parameter, entry.when, OPTION_OF_VARIANT[self.variant], *entry.options} - {""}
 
     @property
     def assesses(self) -> str:
-        """`Metric.assesses` of this number: "confidences" for a calibration loss, whatever its metric assesses."""
+        """What the number assesses: as `Metric.assesses`, but "confidences" for a calibration loss of any metric."""
         return "confidences" if self.variant == "calibration_loss" else self.entry.assesses
 
     @property
@@ -76,23 +76,23 @@ class Key:
 
     @property
     def is_plain_share(self) -> bool:
-        """Whether the number, no variant, is a share of the samples."""
+        """Whether the number is a share of the samples: of such a metric, and no variant."""
         return self.entry.is_share and not self.variant
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
-    """What a metric is computed from: samples, their tie groups, and the options with their weights."""
+    """The arguments of a metric: samples, their tie groups, the options with their weights, and its parameter."""
 
     decisions: Decisions
     options: Options
     parameter: float = 0.0  # of the key, e.g. n
-    grouped: Groups | None = None  # of equal uncertainty, increasing
+    grouped: Groups | None = None  # the tie groups; see `groups`
     largest_cost: float = math.inf  # upper bound of candidate costs, for `Metric.range`
 
     @property
     def groups(self) -> Groups:
-        """The samples in groups of equal uncertainty."""
+        """The tie groups of the samples, where they are known."""
         assert self.grouped is not None
         return self.grouped
 
@@ -105,7 +105,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """A statistic of samples: its value, and the influence of one more sample on it."""
+    """The value of a number for some samples, and its influence function there."""
 
     value: float
     line: Line
@@ -125,8 +125,8 @@ class Frequencies:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unjudged:
-    """Confidences of answers some of which have no label, and the same data with these all right, and all wrong."""
+class PartialLabels:
+    """Answers (N,) some of which have no label, and the same data with all of these right, and with all wrong."""
 
     confidence: Floats  # (N,)
     correct: Floats  # (N,), 1, 0, or nan without a label
@@ -191,8 +191,8 @@ class Metric:
     is_biased : bool
         Whether its bias exceeds the width of an interval, so that it has none.
     unjudged : callable, optional
-        `Unjudged` to the least and the largest value over all labels that unlabelled answers may have. For a `cost`
-        the default is that of a mean; otherwise no bounds are known, and a note says so.
+        `PartialLabels` to the least and the largest value over all labels that unlabelled answers may have. By default
+        that of a mean for a `cost`; for others no bounds are known, and a note says so.
     naive_confidence, naive_posterior : callable, optional
         `Frequencies` to the value (...) of the system that knows only these, by which `normalize` divides.
     two_classes : tuple of str and float, optional
@@ -236,7 +236,7 @@ class Metric:
     bias: Callable[[Data, float, float], float] | None = None
     fewest: tuple[int, int] = (0, 0)
     is_biased: bool = False
-    unjudged: Callable[[Unjudged], Limits] | None = None
+    unjudged: Callable[[PartialLabels], Limits] | None = None
     naive_confidence: Callable[[Frequencies], FloatOrFloats] | None = None
     naive_posterior: Callable[[Frequencies], FloatOrFloats] | None = None
     two_classes: tuple[str, float] | None = None
@@ -263,17 +263,17 @@ class Metric:
 
     @property
     def has_bounds(self) -> bool:
-        """Whether it is known what unlabelled answers can do to it."""
+        """Whether its bounds over the labels of unlabelled answers are known."""
         return self.unjudged is not None or self.cost is not None
 
     @property
     def skips_abstentions(self) -> bool:
-        """Whether it is computed without abstentions: it assesses confidences, which only answers have."""
+        """Whether abstentions are left out of it: it assesses confidences, which only answers have."""
         return self.assesses == "confidences" and not self.is_share
 
     @property
     def is_posterior_loss(self) -> bool:
-        """Whether it is a mean of losses of whole posteriors, which uncertainty and candidate cost do not determine."""
+        """Whether it is a mean loss of whole posteriors, which uncertainty and candidate cost do not determine."""
         return self.cost is not None and self.assesses == "posteriors"
 
 
@@ -281,12 +281,12 @@ Keys = str | Iterable["Key | str"]  # numbers to select, by key or by name
 
 
 def checked_keys(keys: Keys) -> list[Key]:
-    """Return keys, from keys or names, several names joined by commas.
+    """Return a list of keys from keys or names, or from one text of names joined by commas.
 
     InputError for an unknown metric, a missing parameter, and one that the metric does not take.
     """
     listed = keys.split(",") if isinstance(keys, str) else keys
-    asked = [parse_key(key) if isinstance(key, str) else _widened(key) for key in listed]
+    asked = [parse_key(key) if isinstance(key, str) else _widen_parameter(key) for key in listed]
     for key in asked:
         if not isinstance(key, Key):
             rule = 'must be names or keys of numbers, as "ecuas_1"'
@@ -327,10 +327,10 @@ def parse_key(name: str) -> Key:
     return Key(name.strip())
 
 
-def _widened(key: Key) -> Key:
-    """Return a key with its parameter in float64: 0.9 of float32 as 0.9, as in arrays."""
+def _widen_parameter(key: Key) -> Key:
+    """Return the key with its parameter in float64, where 0.9 of float32 is 0.9; others unchanged."""
     if isinstance(key, Key) and isinstance(key.parameter, np.floating):
-        return Key(key.metric, scalar(key.parameter, "only"), key.variant)
+        return Key(key.metric, parse_number(key.parameter, "only"), key.variant)
     return key
 
 
@@ -338,7 +338,7 @@ MAX_SUMS = 20_000  # of a group: 80 answers of one weight with 240 of another
 
 
 def attainable_sums(weights: Floats) -> Floats | None:
-    """Return the sums of all subsets of weights (N,), or None if these are more than `MAX_SUMS`."""
+    """Return the sum of each subset of weights (N,), or None if there may be more than `MAX_SUMS`."""
     sums = np.zeros(1)
     for value, count in zip(*np.unique(weights, return_counts=True), strict=True):
         if len(sums) * (count + 1) > MAX_SUMS:
@@ -365,7 +365,7 @@ _OWN: set[str] = set()  # the names of the metrics of this package
 
 
 def register(metrics: Iterable[Metric]) -> None:
-    """Add the metrics of this package, which cannot be removed."""
+    """Add metrics of this package, which `remove_metric` refuses to remove, to the registry."""
     METRICS.update((metric.name, metric) for metric in metrics)
     _OWN.update(METRICS)
 
@@ -434,7 +434,7 @@ def _check_name(metric: Metric) -> None:
 
 
 def _keys_collide(one: str, other: str) -> bool:
-    """Return whether the name of one metric may be a key of the other one: ecuas_3 of ecuas."""
+    """Return whether the name of one metric may be a key of the other one, as ecuas_3 is of ecuas."""
     shorter, longer = sorted([one, other], key=len)
     return longer.startswith(shorter) and bool(_KEY_SUFFIX.fullmatch(longer.removeprefix(shorter)))
 
@@ -474,6 +474,6 @@ def remove_metric(metric: Metric) -> Metric:
 _Parametrized = TypeVar("_Parametrized", Data, Frequencies)
 
 
-def at_parameter(data: _Parametrized, key: Key) -> _Parametrized:
+def set_parameter(data: _Parametrized, key: Key) -> _Parametrized:
     """Return the data, or the naive system's frequencies, with the parameter of a key."""
     return dataclasses.replace(data, parameter=key.parameter or 0.0)

@@ -11,9 +11,9 @@ from .calibration import CALIBRATION_METRICS
 from .costs import COST_METRICS, entropy
 from .decisions import Decisions, select_rows
 from .groups import Groups, Line, replace_zeros, sum_parts
-from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner
+from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner_product
 from .metric import METRICS as METRICS
-from .metric import Data, Frequencies, Key, at_parameter, register
+from .metric import Data, Frequencies, Key, register, set_parameter
 from .metric import Metric as Metric
 from .metric import add_metric as add_metric
 from .metric import remove_metric as remove_metric
@@ -89,7 +89,7 @@ def _sample_values(
     for key in keys:
         metric = key.entry
         if metric.value is not None:
-            values[key] = metric.value(at_parameter(data, key))
+            values[key] = metric.value(set_parameter(data, key))
         elif metric.ratio is not None:
             numerator, denominator = ratio_keys(key)
             values[key] = divide_or_nan(values[numerator], values[denominator])
@@ -208,7 +208,9 @@ def naive_values(decisions: Decisions, options: Options, weight: Floats) -> dict
         if decisions.has_abstentions:
             weight = weight * ~decisions.abstained
         values |= _naive_answer_values(
-            np.array([inner(weight, 1 - wrong), inner(weight, wrong)]), decisions, options
+            np.array([inner_product(weight, 1 - wrong), inner_product(weight, wrong)]),
+            decisions,
+            options,
         )
     if decisions.labels is not None:
         num_classes = int(options.num_classes or 0)
@@ -247,7 +249,7 @@ def _naive_entry_values(
     for key in defined_keys(form, naive.options):
         value = getattr(key.entry, field)
         if value is not None:
-            values[key] = value(at_parameter(naive, key))
+            values[key] = value(set_parameter(naive, key))
     return values
 
 

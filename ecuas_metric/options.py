@@ -19,16 +19,16 @@ from .inputs import (
     Floats,
     Ints,
     blocks,
-    labels,
-    non_negative,
-    numbers,
-    one_dimensional,
+    check_non_negative,
+    check_one_dimensional,
+    parse_indices,
+    parse_numbers,
+    parse_vector,
     require,
     require_not_missing,
     require_same_length,
     select_or_none,
     shape_error,
-    vector,
 )
 
 LEVEL_COSTS = {"absolute": 1, "squared": 2}  # costs of ordinal classes: powers of their distance
@@ -134,7 +134,7 @@ def checked_options(**given: object) -> Options:
     if options.weights_are == "counts":
         require_counts(weights)
         return options
-    return options.replace(sample_weight=effective_weights(weights))
+    return options.replace(sample_weight=scale_to_effective_size(weights))
 
 
 _INTERVAL_OPTIONS = ("interval_method", "groups", "strata")
@@ -149,7 +149,7 @@ def refuse_idle_options(options: Options, names: Collection[str] | None = None) 
 
 
 def _idle_options(options: Options) -> dict[str, str]:
-    """Return the options that have no effect beside these, each with the option that it needs."""
+    """Return the options that have no effect, each with the option that is missing for it."""
     idle: dict[str, str] = {}
     if options.confidence_level is None:
         is_tested = options.calibration
@@ -164,32 +164,32 @@ def _idle_options(options: Options) -> dict[str, str]:
     return idle
 
 
-def per_sample(options: Mapping[str, object]) -> dict[str, object]:
-    """Return those of the raw options that have one value for each sample, and are there."""
+def select_per_sample(options: Mapping[str, object]) -> dict[str, object]:
+    """Return the raw options with one value per sample that are set."""
     names = (*PER_SAMPLE, "decisions")
     return {name: options[name] for name in names if options.get(name) is not None}
 
 
 def select_options(options: Options, rows: Ints | Bools) -> Options:
-    """Return the options of the samples `rows`."""
+    """Return the options with those per sample cut to the samples `rows`, indices or booleans (N,)."""
     kept = {name: select_or_none(getattr(options, name), rows) for name in PER_SAMPLE}
     return options.replace(**kept)
 
 
-def effective_weights(weights: Floats) -> Floats:
-    """Return weights (N,) scaled to sum to their effective number of samples, (sum w)^2 / sum w^2.
+def scale_to_effective_size(weights: Floats) -> Floats:
+    """Return weights (N,) scaled so that their sum is their effective number of samples, (sum w)^2 / sum w^2.
 
-    Of all metrics only AURC depends on the scale.
+    Only AURC depends on the scale.
     """
     # first, since sums of very large or small ones would overflow or vanish
     weights = weights / weights.max()
     # the same to the last bit in another order of rows, so that digests agree
-    scale = _sum_in_any_order(weights) / _sum_in_any_order(weights**2)
+    scale = _reproducible_sum(weights) / _reproducible_sum(weights**2)
     return weights * scale
 
 
-def _sum_in_any_order(values: Floats) -> float:
-    """Return the sum of numbers (N,) in [0, 1], the same in any order to the last bit for N < 2^27.
+def _reproducible_sum(values: Floats) -> float:
+    """Return the sum of numbers (N,) in [0, 1], to the last bit the same in every order, for N < 2^27.
 
     Each is split into multiples of 2^-25 and of 2^-53, whose sums are exact (Demmel and Nguyen, 2013, Fast
     Reproducible Floating-Point Summation).
@@ -227,9 +227,9 @@ def is_set(options: Options, name: str) -> bool:
     return type(value) is not type(default) or bool(value != default)
 
 
-def cost_matrix(values: object, *, num_classes: int) -> Floats:
+def parse_cost_matrix(values: object, *, num_classes: int) -> Floats:
     """Return values as a matrix (K, D) of finite, non-negative costs, K = `num_classes`; else InputError."""
-    matrix = numbers(values, "cost")
+    matrix = parse_numbers(values, "cost")
     if matrix.ndim != 2 or len(matrix) != num_classes:
         raise shape_error(
             matrix,
@@ -237,7 +237,7 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
             "must be 'zero_one', 'log' or have shape ({num_classes}, D), one row per class",
             num_classes=num_classes,
         )
-    return non_negative(matrix, "cost")
+    return check_non_negative(matrix, "cost")
 
 
 def resolve_level_costs(options: Options) -> Options:
@@ -285,10 +285,10 @@ def check_decisions(
         return None
     num_decisions = num_classes
     if not isinstance(options.cost, str):
-        num_decisions = cost_matrix(options.cost, num_classes=num_classes).shape[1]
+        num_decisions = parse_cost_matrix(options.cost, num_classes=num_classes).shape[1]
     elif options.cost == "log":
         raise InputError("decisions", "decisions_under_log_cost")
-    return labels(
+    return parse_indices(
         options.decisions, "decisions", num_classes=num_decisions, num_samples=num_samples
     )
 
@@ -303,7 +303,7 @@ def check_number(
     whole: bool = False,
 ) -> float:
     """Return one number in [`low`, `high`], or (`low`, `high`) if `inside`, and `whole` if asked; else InputError."""
-    array = numbers(value, name)
+    array = parse_numbers(value, name)
     if array.ndim == 0 and _is_within(float(array), low, high, inside=inside, whole=whole):
         return int(array) if whole and np.isfinite(array) else float(array)
     rule = "must be a whole number in {interval}" if whole else "must be a number in {interval}"
@@ -340,7 +340,7 @@ def check_alpha(value: object, name: str) -> float:
 
 
 def _refuse_complement(level: float, name: str, rule: str) -> NoReturn:
-    """Raise InputError for a level of confidence where that of a test is asked for, or the other way round."""
+    """Raise InputError for a level that is on the wrong side of 1/2, with the advice to take 1 minus it."""
     raise InputError(
         name, rule, value=level, advice="Did you mean {complement:g}?", complement=1 - level
     )
@@ -378,7 +378,7 @@ def _check_parameters(
     rule: str = "negative_or_nan",
 ) -> tuple[float, ...]:
     """Return one or several parameters >= 0 as a tuple; InputError if two give the same key of results."""
-    array = one_dimensional(np.atleast_1d(numbers(values, name)), name)
+    array = check_one_dimensional(np.atleast_1d(parse_numbers(values, name)), name)
     array = array.astype(np.float64) + 0.0  # not minus 0, whose key would be another
     require(array >= 0, array, name, rule)
     keys = [f"{value:g}" for value in array]
@@ -399,7 +399,7 @@ def _check_reject_costs(values: object, name: str) -> tuple[float, ...]:
 def _check_cost(value: object, name: str) -> str | Floats:
     if isinstance(value, str):
         return check_choice(value, COSTS, name)
-    return numbers(value, name, are_costs=True).astype(np.float64, copy=False)
+    return parse_numbers(value, name, are_costs=True).astype(np.float64, copy=False)
 
 
 def _check_flag(value: object, name: str) -> bool:
@@ -410,7 +410,7 @@ def _check_flag(value: object, name: str) -> bool:
 
 def _check_weights(values: object, name: str) -> Floats:
     """Return weights (N,), finite, non-negative and not all zero; else InputError."""
-    weights = non_negative(vector(values, name), name)
+    weights = check_non_negative(parse_vector(values, name), name)
     if not weights.max() > 0:
         raise InputError(name, "all_zero", value=0.0, got=f"{weights.size} zeros")
     return weights
@@ -418,14 +418,14 @@ def _check_weights(values: object, name: str) -> Floats:
 
 def _check_abstained(values: object, name: str) -> Bools:
     """Return whether the system abstains from each sample (N,), from 0 and 1 or booleans; else InputError."""
-    array = vector(values, name)
+    array = parse_vector(values, name)
     require((array == 0) | (array == 1), array, name, "must be 0 or 1")
     return np.asarray(array == 1)
 
 
 def _check_verdicts(values: object, name: str) -> Floats:
     """Return a judge's labels (N,), 1, 0 or nan where it gives none; else InputError."""
-    array = vector(values, name).astype(np.float64)
+    array = parse_vector(values, name).astype(np.float64)
     ok = np.isnan(array) | (array == 0) | (array == 1)
     require(ok, array, name, "must be 0 or 1, or nan where there is no verdict")
     return np.where(np.isnan(array), np.nan, array)  # one bit pattern for all nan, for digests
@@ -433,13 +433,13 @@ def _check_verdicts(values: object, name: str) -> Floats:
 
 def _check_draw_probabilities(values: object, name: str) -> Floats:
     """Return the probabilities (N,) with which answers were drawn; of answers that were not, any number or nan."""
-    array = vector(values, name).astype(np.float64)
+    array = parse_vector(values, name).astype(np.float64)
     return np.where(np.isnan(array), np.nan, array)
 
 
 def _code_memberships(values: object, name: str) -> Ints:
     """Return the names or numbers (N,) of groups or strata as integers from 0; InputError if one is missing."""
-    array = one_dimensional(np.asarray(values), name)
+    array = check_one_dimensional(np.asarray(values), name)
     if array.dtype.kind in "UmM":  # NumPy would make a text of nan
         array = np.asarray(values, object)
     if array.dtype.kind == "O":
@@ -489,7 +489,7 @@ OPTIONS = {
         _POSTERIORS,
     ),
     "decisions": Option(
-        numbers,
+        parse_numbers,
         "The system's own decisions, if not those of lowest expected cost",
         _POSTERIORS,
     ),

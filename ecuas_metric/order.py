@@ -1,4 +1,4 @@
-"""Metrics of the order of the samples by uncertainty: AUROC, AURC and AUGRC, from groups of equal uncertainty."""
+"""AUROC, AURC and AUGRC: metrics that depend on the order of the samples by uncertainty, computed from tie groups."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ import numpy as np
 
 from .groups import Groups, Line, replace_zeros, sum_parts
 from .inputs import NUMBERS_PER_SAMPLE, Floats, Ints, Limits, blocks
-from .metric import Data, Metric, Unjudged, attainable_sums
+from .metric import Data, Metric, PartialLabels, attainable_sums
 
 _FIRST_PART = 12  # the first 1/12 of the samples stand for the most confident one
 # weight of a group relative to that before it, up to which two terms of a series replace a difference
@@ -52,14 +52,14 @@ def augrc(groups: Groups) -> float:
 
 
 def _augrc_bias(data: Data, value: float, count: float) -> float:
-    """Return the bias to the order 1 / N for N = `count` samples: that of the tie of each sample with itself."""
+    """Return the bias of AUGRC, to order 1 / N for N = `count` samples: each sample is tied with itself."""
     groups = data.groups
     mean = float(groups.cost.sum()) / float(groups.weight.sum())
     return (mean / 2 - value) / count
 
 
 def _aurc_bias(data: Data, value: float, count: float) -> float:
-    """Return the bias to the order 1 / N for N = `count` samples.
+    """Return the bias of AURC, to order 1 / N for N = `count` samples.
 
     In expectation, a sample of rank k counts 1/k + .. + 1/(N - 1), about -log of the share of samples before it. So
     the sum of the risks at coverages 1/N, .., 1 is N times the area, plus the risk of all, minus the risk of the most
@@ -78,7 +78,7 @@ def _aurc_bias(data: Data, value: float, count: float) -> float:
 
 
 def _auroc_line(data: Data) -> Line:
-    """Return the influence of a sample of each group, a line in its cost, up to a constant (DeLong et al. 1988)."""
+    """Return the influence function of AUROC, up to a constant (DeLong et al. 1988)."""
     groups = data.groups
     areas = groups.areas
     pairs = areas.correct * areas.cost or math.nan  # nan if all are correct or all incorrect
@@ -98,9 +98,9 @@ def _augrc_line(data: Data) -> Line:
 
 
 def aurc_line(ties: Groups) -> Line:
-    """Return the influence of a sample of each group on AURC, a line in its cost, up to a constant.
+    """Return the influence function of AURC, up to a constant.
 
-    Its slope is -log of the coverage, averaged over the group (L). Computed in blocks that stay in the cache.
+    The slope of each group is the mean over it of -log of the coverage, called L. Blocks of groups stay in the cache.
     """
     total = ties.weight.sum()
     tiny = np.finfo(np.float64).tiny
@@ -133,9 +133,9 @@ def _fill_wide_groups(
     w: Floats,
     b: Floats,
 ) -> None:
-    """Write L, and log(b / a) / w, of the groups `wide` for which two terms of the series are not enough.
+    """Write L to `slope`, and log(b / a) / w to `rise`, where a series of two terms is not enough: at indices `wide`.
 
-    The group covers coverages a = b - w to b; in the first group a = 0, and L is 1 - log(b).
+    A group covers the coverages from a = b - w to b; in the first one a = 0 and L = 1 - log(b).
     """
     a = np.where(w < b * (1 - 1e-12), b - w, 0.0)
     log_ratio = np.log(b / np.where(a > 0, a, b))
@@ -144,11 +144,11 @@ def _fill_wide_groups(
 
 
 def _quadratics(right: Floats, wrong: Floats, unknown: Floats) -> tuple[Floats, Floats]:
-    """Return, for each of L confidences as threshold, the pairs won and all pairs: coefficients (L, 3) of quadratics.
+    """Return the numerator and the denominator of AUROC for L labellings: coefficients (L, 3) of quadratics in Y.
 
-    Arguments are the weights (L,) of right, wrong and unlabelled answers at each confidence, from the lowest.
-    Unlabelled answers below the threshold count as wrong, those above it as right; of those at the threshold a weight Y
-    is right, the variable of the quadratics.
+    Arguments are the weights (L,) of right, wrong and unlabelled answers at each confidence, from the lowest. Each
+    confidence in turn is a threshold: unlabelled answers below it are wrong, those above it right, and of those at it
+    the weight Y is right.
     """
     wrong_below = _sums_before(wrong)
     unknown_below = _sums_before(unknown)
@@ -186,9 +186,9 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
 
 
 def _largest_ratio(won: Floats, pairs: Floats, weights: Floats) -> float:
-    """Return the largest won / pairs over all sums of some of the weights; -inf if there are no pairs at any.
+    """Return the largest won / pairs, two quadratics, over the sums of all subsets of weights; -inf without pairs.
 
-    Where these sums are too many, over an interval that contains them.
+    If these sums are too many, the largest over an interval that contains them.
     """
     sums = attainable_sums(weights)
     if sums is None:
@@ -216,18 +216,18 @@ def _sums_after(values: Floats) -> Floats:
     return np.asarray(values.sum() - np.cumsum(values))
 
 
-def _auroc_bounds(unjudged: Unjudged) -> Limits:
+def _auroc_bounds(answers: PartialLabels) -> Limits:
     """Return the least and the largest AUROC over all labels; the least is 1 - the largest of negated confidences."""
-    highest = _largest_auroc(unjudged.confidence, unjudged.correct, unjudged.weight)
-    lowest = 1 - _largest_auroc(-unjudged.confidence, unjudged.correct, unjudged.weight)
+    highest = _largest_auroc(answers.confidence, answers.correct, answers.weight)
+    lowest = 1 - _largest_auroc(-answers.confidence, answers.correct, answers.weight)
     return lowest, highest
 
 
-def monotone_bounds(value: Callable[[Data], float]) -> Callable[[Unjudged], Limits]:
-    """Return the `unjudged` of a metric that is monotone in each label: its ends are all right and all wrong."""
+def make_monotone_bounds(value: Callable[[Data], float]) -> Callable[[PartialLabels], Limits]:
+    """Return `Metric.unjudged` for a value that is monotone in each label: its bounds are all right and all wrong."""
 
-    def bounds(unjudged: Unjudged) -> Limits:
-        ends = [float(value(unjudged.all_right)), float(value(unjudged.all_wrong))]
+    def bounds(answers: PartialLabels) -> Limits:
+        ends = [float(value(answers.all_right)), float(value(answers.all_wrong))]
         return min(ends), max(ends)
 
     return bounds
@@ -241,8 +241,8 @@ def _augrc(data: Data) -> float:
     return augrc(data.groups)
 
 
-def risk_range(data: Data) -> Limits:
-    """Return the range of a mean cost."""
+def mean_cost_range(data: Data) -> Limits:
+    """Return `Metric.range` of a mean cost: from 0 to the largest cost."""
     return 0.0, data.largest_cost
 
 
@@ -269,9 +269,9 @@ AURC = Metric(
     higher_is_better=False,
     value=_aurc,
     line=lambda data: aurc_line(data.groups),
-    range=risk_range,
+    range=mean_cost_range,
     bias=_aurc_bias,
-    unjudged=monotone_bounds(_aurc),
+    unjudged=make_monotone_bounds(_aurc),
     has_order_bounds=True,
     has_audit=True,
     column=9,
@@ -286,7 +286,7 @@ AUGRC = Metric(
     line=_augrc_line,
     range=lambda data: (0.0, data.largest_cost / 2),
     bias=_augrc_bias,
-    unjudged=monotone_bounds(_augrc),
+    unjudged=make_monotone_bounds(_augrc),
     has_order_bounds=True,
     has_audit=True,
     only_in_full=True,

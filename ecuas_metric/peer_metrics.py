@@ -14,9 +14,9 @@ import numpy as np
 from .calibration import confidence_bins, ece_bounds, gap_bounds, signed_gaps
 from .errors import InputError
 from .groups import Groups, Line, replace_zeros, sum_parts, tie_groups
-from .inputs import Floats, Ints, Limits, inner
-from .metric import Data, Metric, Unjudged
-from .order import aurc, aurc_line, monotone_bounds, risk_range
+from .inputs import Floats, Ints, Limits, inner_product
+from .metric import Data, Metric, PartialLabels
+from .order import aurc, aurc_line, make_monotone_bounds, mean_cost_range
 
 # to which numbers of answers are rounded: 100 * 0.07 is 7, not 7.000000000000001, which would round up to 8
 _DECIMALS = 9
@@ -160,7 +160,7 @@ def error_average_precision(groups: Groups) -> float:
     wrong_before = np.cumsum(cost) - cost
     precision = (wrong_before + 1) * alone + (cost - 1) * among_others
     risk = cost / replace_zeros(weight)
-    return inner(risk, precision) / _or_nan(float(cost.sum()))
+    return inner_product(risk, precision) / _or_nan(float(cost.sum()))
 
 
 def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -197,7 +197,7 @@ def fpr_at_tpr(groups: Groups, tpr: float = 0.95) -> float:
     needed = min(_round_up(tpr * right), right)
     share = np.where(before < needed, (needed - before) / (correct + 1), 0.0)
     share[np.round(until - needed, _DECIMALS) < 0] = 1.0
-    return inner(groups.cost, share) / _or_nan(float(groups.cost.sum()))
+    return inner_product(groups.cost, share) / _or_nan(float(groups.cost.sum()))
 
 
 def risk_at_coverage(groups: Groups, coverage: float) -> float:
@@ -211,7 +211,7 @@ def risk_at_coverage(groups: Groups, coverage: float) -> float:
     """
     total = float(groups.weight.sum())
     amount = min(max(_round_up(coverage * total), 1.0), total)
-    return inner(groups.cost, _share_of_first(groups, amount)) / amount
+    return inner_product(groups.cost, _share_of_first(groups, amount)) / amount
 
 
 def coverage_at_risk(groups: Groups, risk: float) -> float:
@@ -353,7 +353,7 @@ def error_average_precision_line(groups: Groups) -> Line:
     slope = _later_sums(cost * log_mean)
     slope += precision + risk * (1 - before * log_mean)
     wrong = _or_nan(float(cost.sum()))
-    slope -= inner(cost, precision) / wrong
+    slope -= inner_product(cost, precision) / wrong
     return Line(-fall[::-1] / wrong, slope[::-1] / wrong)
 
 
@@ -372,11 +372,11 @@ def fpr_at_tpr_line(groups: Groups, tpr: float = 0.95) -> Line:
     needed = tpr * until[-1]
     accepted = np.clip((needed - until + correct) / replace_zeros(correct), 0.0, 1.0)
     accepted = np.where(correct > 0, accepted, until < needed)
-    margin = _risk_around(groups, inner(groups.weight, accepted))
+    margin = _risk_around(groups, inner_product(groups.weight, accepted))
     odds = margin / _or_nan(1 - margin)
     wrong = _or_nan(float(groups.cost.sum()))
     fall = odds * (accepted - tpr)
-    rise = accepted - inner(groups.cost, accepted) / wrong
+    rise = accepted - inner_product(groups.cost, accepted) / wrong
     scale = float(groups.weight.sum()) / wrong
     return Line(-fall * scale, (rise + fall) * scale)
 
@@ -395,7 +395,7 @@ def _risk_around(groups: Groups, amount: float) -> float:
     """Return the mean cost of the N^0.8 answers around the cumulative weight `amount`."""
     half = float(groups.weight.sum()) ** _NEIGHBOURS / 2
     window = _share_of_first(groups, amount + half) - _share_of_first(groups, amount - half)
-    return inner(groups.cost, window) / inner(groups.weight, window)
+    return inner_product(groups.cost, window) / inner_product(groups.weight, window)
 
 
 # ---- their entries in the registry: shown when named ----------------------------------------------------------------
@@ -437,10 +437,10 @@ def _coverage_at_risk(data: Data) -> float:
     return coverage_at_risk(data.groups, _check_risk(data))
 
 
-def _mce_bounds(unjudged: Unjudged) -> Limits:
+def _mce_bounds(answers: PartialLabels) -> Limits:
     """Return the least and the largest MCE over all labels: a label changes the gap of one bin only."""
     bounds = gap_bounds(
-        unjudged, confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins)
+        answers, confidence_bins(answers.confidence, n_bins=answers.all_right.options.n_bins)
     )
     weight = replace_zeros(bounds.weight)
     low = bounds.low / weight
@@ -448,11 +448,11 @@ def _mce_bounds(unjudged: Unjudged) -> Limits:
     return float(low.max()), float(high.max())
 
 
-def _ece_equal_mass_bounds(unjudged: Unjudged) -> Limits:
+def _ece_equal_mass_bounds(answers: PartialLabels) -> Limits:
     """Return the least and the largest value over all labels, on which these bins do not depend."""
-    groups = unjudged.all_right.groups
-    bins = _bins_of_equal_mass(groups, unjudged.all_right.options.n_bins)
-    return ece_bounds(unjudged, bins[np.searchsorted(groups.rank, -unjudged.confidence)])
+    groups = answers.all_right.groups
+    bins = _bins_of_equal_mass(groups, answers.all_right.options.n_bins)
+    return ece_bounds(answers, bins[np.searchsorted(groups.rank, -answers.confidence)])
 
 
 PRR = Metric(
@@ -494,7 +494,7 @@ AUARC = Metric(
     value=_auarc,
     line=lambda data: aurc_line(data.groups).times(-1),
     range=(0.0, 1.0),
-    unjudged=monotone_bounds(_auarc),
+    unjudged=make_monotone_bounds(_auarc),
     has_order_bounds=True,
     when="named",
     column=22,
@@ -555,8 +555,8 @@ RISK_AT_COVERAGE = Metric(
     parameter="any",
     value=_risk_at_coverage,
     line=lambda data: risk_at_coverage_line(data.groups, _check_coverage(data)),
-    range=risk_range,
-    unjudged=monotone_bounds(_risk_at_coverage),
+    range=mean_cost_range,
+    unjudged=make_monotone_bounds(_risk_at_coverage),
     has_order_bounds=True,
     when="named",
     column=26,
@@ -571,7 +571,7 @@ COVERAGE_AT_RISK = Metric(
     value=_coverage_at_risk,
     range=(0.0, 1.0),
     is_biased=True,
-    unjudged=monotone_bounds(_coverage_at_risk),
+    unjudged=make_monotone_bounds(_coverage_at_risk),
     has_order_bounds=True,
     when="named",
     column=27,

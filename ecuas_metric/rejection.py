@@ -30,7 +30,7 @@ from .costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK, are_accepted
 from .decisions import Decisions
 from .display import Shown
 from .errors import InputError, Note, issue_warnings
-from .inputs import Array, Bools, Floats, confidences, numbers, posteriors
+from .inputs import Array, Bools, Floats, parse_confidences, parse_numbers, parse_posteriors
 from .metric import Key
 from .options import LEVEL, Options, check_level, check_number, checked_options
 from .results import Estimate, System, compute_results, named_systems, prepare_system
@@ -164,8 +164,8 @@ def _class_names(labels: ArrayLike | None, options: Options) -> list[object] | N
 def _unlabelled_system(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:
     """Return the system of posteriors without true classes; class 0 stands in, and its costs mean nothing."""
     ordered = y_prob if labels is None else order_columns(y_prob, labels, labels)
-    array = binary_posteriors(numbers(ordered, "predictions"), options)
-    array, truth = posteriors(array, np.zeros(array.shape[:1]))
+    array = binary_posteriors(parse_numbers(ordered, "predictions"), options)
+    array, truth = parse_posteriors(array, np.zeros(array.shape[:1]))
     if labels is not None:
         check_classes(parse_classes(labels, "labels"), labels, array.shape[1])
     return prepare_system("posteriors", array, truth, options, sort=False)
@@ -240,7 +240,7 @@ def decide_confidences(
         reject_costs=check_number(reject_cost, "reject_cost", 0, math.inf),
     )
     with reword_errors({**COMPLETE_CONFIDENCE_WORDS, **REJECT_COST_WORDS}):
-        values, unknown = confidences(confidence, np.zeros(np.shape(confidence)))
+        values, unknown = parse_confidences(confidence, np.zeros(np.shape(confidence)))
         system = prepare_system("confidences", values, unknown, options, sort=False)
     issue_warnings(system.notes, stacklevel=2)
     return decide_system(system)

@@ -29,8 +29,8 @@ from .inputs import (
     Floats,
     Ints,
     Limits,
-    inner,
-    repair,
+    inner_product,
+    repair_predictions,
     select_or_none,
 )
 from .intervals import (
@@ -235,7 +235,7 @@ def prepare_system(
     if are_positive and form != "costs":
         form = "posteriors"
     refuse_inapplicable_options(form, options)
-    predictions, notes = repair(
+    predictions, notes = repair_predictions(
         form,
         predictions,
         predictions_are=options.predictions_are,
@@ -543,7 +543,7 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
         return ()
     weight = system.options.weights(system.num_samples)
     cost = sample_costs(key, select_rows(decisions, rows), system.options)
-    share = inner(weight[rows], cost) / (value * float(weight.sum()))
+    share = inner_product(weight[rows], cost) / (value * float(weight.sum()))
     if share < LARGE_SHARE:
         return ()
     return (

@@ -25,8 +25,8 @@ from .inputs import (
     Ints,
     Limits,
     blocks,
-    inner,
-    is_one_repeated,
+    inner_product,
+    is_broadcast,
 )
 from .options import Options
 
@@ -226,10 +226,10 @@ def make_design(num_samples: int, options: Options) -> Design:
 
 def effective_size(weight: Floats) -> float:
     """Return Kish's effective number of samples of weights (N,): (sum of w)^2 / sum of w^2."""
-    if is_one_repeated(weight):
+    if is_broadcast(weight):
         return float(len(weight))
     weight = weight / weight.max()  # first: squares of very small ones would vanish
-    return float(weight.sum()) ** 2 / inner(weight, weight)
+    return float(weight.sum()) ** 2 / inner_product(weight, weight)
 
 
 # ---- the bootstrap ---------------------------------------------------------------------------------------------------

@@ -18,9 +18,16 @@ from .decisions import Decisions, confidence_from_uncertainty, one_sample_per_cl
 from .display import Drawn
 from .errors import UNLABELLED, InputError, Note, unlabelled_fields
 from .groups import Groups, divide, join_groups, run_starts, sum_samples
-from .inputs import Floats, Ints, Limits, hard_predictions_note, inner, note_hard_predictions
+from .inputs import (
+    Floats,
+    Ints,
+    Limits,
+    inner_product,
+    make_hard_predictions_note,
+    note_hard_predictions,
+)
 from .intervals import Answers, Intervals, analytic_intervals, next_costs, possible_range
-from .metric import Data, Key, at_parameter, checked_keys
+from .metric import Data, Key, checked_keys, set_parameter
 from .metrics import (
     add_variants,
     defined_keys,
@@ -272,8 +279,8 @@ def _own_sums(
     for key in defined_keys(decisions, options, when=("", "ratio")):
         if key.entry.is_posterior_loss:
             x = sample_costs(key, decisions, options)
-            of_squares = inner(squares, np.square(x))
-            sums[key] = OwnSums(inner(every, x), inner(squares, x), of_squares)
+            of_squares = inner_product(squares, np.square(x))
+            sums[key] = OwnSums(inner_product(every, x), inner_product(squares, x), of_squares)
     return sums
 
 
@@ -674,7 +681,7 @@ def _order_bounds(
         if compute is None or key.variant or not key.entry.has_order_bounds:
             continue
         data = [Data(summary.none, summary.options, grouped=ties) for ties in orders]
-        ends = sorted(float(compute(at_parameter(order, key))) for order in data)
+        ends = sorted(float(compute(set_parameter(order, key))) for order in data)
         bounds[key] = (ends[0], ends[1])
     if any(key.variant for key in values):
         bounds |= _recalibrated_bounds(summary, ties, orders[0], values)
@@ -748,7 +755,7 @@ def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
     if summary.classes is None:
         return ()
     are_certain = not ranks.any()
-    notes = (hard_predictions_note("probabilities"),) if are_certain else ()
+    notes = (make_hard_predictions_note("probabilities"),) if are_certain else ()
     return notes + note_first_class(summary.classes > 0)
 
 

@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 from tqdm.auto import tqdm
 
 from ecuas_metric import apply_affine, cross_validated, fit_affine, score_posteriors
-from ecuas_metric.inputs import posteriors
+from ecuas_metric.inputs import parse_posteriors
 from ecuas_metric.plotting.figures import confidence_cost_figure, save
 from examples.temperature import temperature_curve, temperature_figure
 
@@ -70,7 +70,7 @@ def read_scores(folder: Path) -> dict[str, Scores]:
     systems = {}
     for name, arrays in tqdm(files.items(), desc="calibrating", unit="system", delay=1):
         try:
-            scores, labels = posteriors(*arrays)
+            scores, labels = parse_posteriors(*arrays)
             raw = log_softmax(scores.astype(np.float64), axis=1)
             systems[name] = Scores(
                 raw, cross_validated(fit_affine, apply_affine, raw, labels), labels

@@ -37,7 +37,7 @@ from ..intervals import (
     why_no_inference,
 )
 from ..metric import Key, Keys, checked_keys
-from ..options import ALPHA, LEVEL, effective_weights
+from ..options import ALPHA, LEVEL, scale_to_effective_size
 from ..results import System, all_values, answers_drawn, make_system, named_systems, select_samples
 from ..sampling import Design
 from .rows import REJECTING, Comparison, fields_of, significance_level, verdict_of_row
@@ -579,7 +579,7 @@ def _select_samples(system: System, rows: Ints) -> System:
     part = select_samples(system, rows)
     options = part.options.replace(strata=None)
     if options.sample_weight is not None and options.weights_are == "importance":
-        options = options.replace(sample_weight=effective_weights(options.sample_weight))
+        options = options.replace(sample_weight=scale_to_effective_size(options.sample_weight))
     return replace(make_system(part.decisions, options), origin=system.origin)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..errors import InputError
-from ..inputs import Floats, is_one_repeated
+from ..inputs import Floats, is_broadcast
 from ..options import checked_options, is_set
 from ..results import System, prepare_system
 
@@ -80,7 +80,7 @@ def over_questions(questions: Mapping[str, System]) -> System:
     options = checked_options(
         **{name: getattr(first, name) for name in _OF_ALL},
         max_uncertainty=1.0,
-        sample_weight=None if is_one_repeated(weight) else weight,
+        sample_weight=None if is_broadcast(weight) else weight,
         groups=items,
     )
     return prepare_system("costs", uncertainty, cost, options, ids=ids)

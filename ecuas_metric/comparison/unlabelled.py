@@ -42,7 +42,7 @@ from ..decisions import ABSTAINS, confidence_decisions
 from ..files.submissions import Unlabelled
 from ..groups import tie_groups
 from ..inputs import Floats, Ints, Limits, require, require_same_length
-from ..metric import Data, Key, Unjudged, at_parameter
+from ..metric import Data, Key, PartialLabels, set_parameter
 from ..metrics import defined_keys, sample_costs
 from ..options import Options, select_options
 from ..results import System
@@ -108,9 +108,9 @@ def _bounds(
     bounds = {}
     keys = defined_keys(decisions, options) if only is None else only
     for key in [key for key in keys if not key.variant and key.entry.applies(decisions)]:
-        of_key = [at_parameter(one, key) for one in completions]
-        unjudged = Unjudged(confidence, correct, weight, of_key[0], of_key[1])
-        limits = _bound_number(key, unjudged, of_key)
+        of_key = [set_parameter(one, key) for one in completions]
+        answers = PartialLabels(confidence, correct, weight, of_key[0], of_key[1])
+        limits = _bound_number(key, answers, of_key)
         if limits is not None:
             low, high = limits
             bounds[key] = ValueBounds(float(low), float(high))
@@ -148,18 +148,18 @@ def _completions(confidence: Floats, correct: Floats, options: Options) -> list[
     return completions
 
 
-def _bound_number(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Limits | None:
+def _bound_number(key: Key, answers: PartialLabels, completions: Iterable[Data]) -> Limits | None:
     """Return the bounds of a number; None if none are known. Of a mean each answer has its least or its largest cost.
 
     What is missing is then 0 or 1, whichever costs an answer least or most.
     """
     metric = key.entry
-    if metric.unjudged is not None and not np.isnan(unjudged.confidence).any():
-        return metric.unjudged(unjudged)
+    if metric.unjudged is not None and not np.isnan(answers.confidence).any():
+        return metric.unjudged(answers)
     if metric.cost is None:
         return None
     costs = [sample_costs(key, data.decisions, data.options) for data in completions]
     low = np.minimum.reduce(costs)
     high = np.maximum.reduce(costs)
-    weight = unjudged.weight
+    weight = answers.weight
     return np.average(low, weights=weight), np.average(high, weights=weight)

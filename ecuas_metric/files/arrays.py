@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..basis import numbers_of_texts
+from ..basis import encode_texts_as_numbers
 from ..errors import FileError, Way
 from ..inputs import Array, Bools, Floats
 from .cells import (
@@ -175,7 +175,7 @@ def read_hits(
     if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:  # answers
         return hits, None, None
     names, codes = encode(true)
-    numbers_of_names = numbers_of_texts([*map(_normalize_name, map(str, names)), ""])
+    numbers_of_names = encode_texts_as_numbers([*map(_normalize_name, map(str, names)), ""])
     return hits, len(classes), numbers_of_names[codes]
 
 

@@ -14,7 +14,7 @@ from os.path import commonprefix
 import numpy as np
 import pyarrow as pa
 
-from ..errors import Way, in_one_line
+from ..errors import Way, join_lines
 from ..inputs import LEAST_PER_CENT, ROUNDED_SUM_TOLERANCE, Array, Bools, Floats, are_consecutive
 from .cells import (
     are_known_pair,
@@ -116,7 +116,7 @@ def _examples(table: pa.Table, name: str) -> str:
 
 def _shortened(text: str) -> str:
     """Return text in one line of at most `_LONGEST` characters."""
-    text = " ".join(in_one_line(text).split())
+    text = " ".join(join_lines(text).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}.."
 
 

@@ -27,7 +27,7 @@ from ..inputs import (
     Floats,
     Ints,
     are_consecutive,
-    numbers,
+    parse_numbers,
 )
 from ..results import note_one_confidence, note_perfect
 from .arrays import read_predictions
@@ -158,7 +158,7 @@ def _probabilities(sheet: Sheet, recipe: Recipe, reading: Reading) -> Floats:
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     if not is_margin and recipe.form in _CHECKS:
         with suppress(InputError):
-            values = numbers(read_predictions(sheet, recipe), "predictions")
+            values = parse_numbers(read_predictions(sheet, recipe), "predictions")
             shares = on_unit_scale(values, recipe.scale).reshape(len(values), -1)
             return np.hstack([1 - shares, shares]) if recipe.form == "positive" else shares
     return np.zeros((0, 0))

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, InputError, missing_package
+from ..errors import FileError, InputError, missing_package_error
 from ..inputs import Array, Bools, Ints
 from .values import (
     TEXT,
@@ -727,7 +727,7 @@ def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]
     try:
         import openpyxl
     except ImportError:
-        raise missing_package("Excel files need", "openpyxl") from None
+        raise missing_package_error("Excel files need", "openpyxl") from None
     filled = {}
     file = io.BytesIO(content)
     for sheet in openpyxl.load_workbook(file, read_only=True, data_only=True):

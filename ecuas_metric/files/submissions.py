@@ -16,10 +16,10 @@ from ..inputs import (
     Bools,
     Floats,
     Ints,
-    confidences,
     note_hard_predictions,
-    numbers,
-    posteriors,
+    parse_confidences,
+    parse_numbers,
+    parse_posteriors,
     posteriors_from_positive,
     select_or_none,
 )
@@ -447,7 +447,7 @@ def _read_arrays(
     values = read_predictions(sheet, recipe)
     try:
         if recipe.scale != 1:
-            marks = scale_marks(numbers(values, "predictions"))
+            marks = scale_marks(parse_numbers(values, "predictions"))
             refuse_two_scales(marks.sum(axis=1), recipe, sheet.source)
         return check_arrays(values, truth, sheet, recipe, predictions_are=predictions_are)
     except InputError as error:
@@ -523,21 +523,21 @@ def check_arrays(
     predictions_are: str | None = None,
 ) -> tuple[Array, Array]:
     """Return predictions on the unit scale, and references, checked; else InputError."""
-    array = numbers(values, "predictions")
+    array = parse_numbers(values, "predictions")
     is_margin = recipe.form == "positive" and predictions_are == "logits"
     if array.ndim == 1 and not is_margin and recipe.form != "posteriors":
         check_confidences(sheet, recipe, array)
     if recipe.scale != 1:
         values = on_unit_scale(array, recipe.scale)
     if recipe.form == "posteriors":
-        return posteriors(values, truth)
+        return parse_posteriors(values, truth)
     if is_margin:
         margins = array.astype(np.float64)
-        return posteriors(np.stack([np.zeros(len(margins)), margins], axis=1), truth)
+        return parse_posteriors(np.stack([np.zeros(len(margins)), margins], axis=1), truth)
     if recipe.form == "positive":
-        of_class_1, _ = confidences(values, np.zeros(len(values)))
-        return posteriors(posteriors_from_positive(of_class_1), truth)
-    return confidences(values, truth, are_drawn=bool(recipe.of("judge")))
+        of_class_1, _ = parse_confidences(values, np.zeros(len(values)))
+        return parse_posteriors(posteriors_from_positive(of_class_1), truth)
+    return parse_confidences(values, truth, are_drawn=bool(recipe.of("judge")))
 
 
 def read_truth(sheet: Sheet, recipe: Recipe) -> Floats:

@@ -14,7 +14,7 @@ from ..classes import sort_columns
 from ..errors import InputError
 from ..files.runs.lm_eval import ChoiceRecord
 from ..files.runs.parts import log_posteriors
-from ..inputs import IGNORED, Array, numbers, require_same_order
+from ..inputs import IGNORED, Array, parse_numbers, require_same_order
 
 HIGHER_IS_BETTER = {"ecuas_0": False, "ecuas_1": False, "error_rate": False, "auroc": True}
 
@@ -33,10 +33,10 @@ def rows_of(
     Logits of tokens, (B, T, K), need `shift`: whether those of a token are of the label of the next one.
     """
     require_same_order(logits=logits, labels=labels, weights=weights)
-    values = numbers(sort_columns(logits), "logits")
-    truth = numbers(labels, "labels")
+    values = parse_numbers(sort_columns(logits), "logits")
+    truth = parse_numbers(labels, "labels")
     values = np.moveaxis(values, _class_axis(values, truth, class_axis), -1)
-    weight = np.ones(truth.size) if weights is None else numbers(weights, "weights")
+    weight = np.ones(truth.size) if weights is None else parse_numbers(weights, "weights")
     weight = weight.reshape(truth.shape)
     if values.ndim == 3 and shift is None:
         raise InputError(

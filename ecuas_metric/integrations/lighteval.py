@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, sentence
+from ..errors import InputError, fill_sentence
 from ..files.runs.parts import true_choice
 from .choices import HIGHER_IS_BETTER, metrics_of_choices
 
@@ -50,4 +50,4 @@ def metrics_of_samples(samples: Sequence[Sequence[float]]) -> dict[str, float]:
     """Return all metrics of prepared samples."""
     labels = [int(sample[0]) for sample in samples]
     scores = [sample[1:] for sample in samples]
-    return metrics_of_choices(labels, scores, sentence("no_one_right_choice", {}, {}))
+    return metrics_of_choices(labels, scores, fill_sentence("no_one_right_choice", {}, {}))

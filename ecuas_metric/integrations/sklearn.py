@@ -25,7 +25,7 @@ from ..api import compute_value, posterior_system
 from ..classes import ClassCosts, check_classes, cost_frame_to_mapping, parse_classes, reword_errors
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import InputError, Note
-from ..inputs import Array, Floats, Ints, numbers, require_same_order
+from ..inputs import Array, Floats, Ints, parse_numbers, require_same_order
 from ..options import check_number
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
@@ -257,7 +257,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     ) -> float:
         """Return minus the mean cost, so that a search finds the cheapest."""
         require_same_order(y=y, sample_weight=sample_weight)
-        weights = None if sample_weight is None else numbers(sample_weight, "sample_weight")
+        weights = None if sample_weight is None else parse_numbers(sample_weight, "sample_weight")
         return -float(np.average(self.decision_costs(X, y), weights=weights))
 
     def __sklearn_tags__(self) -> Tags:
@@ -301,7 +301,7 @@ def _all_classes(
 def _widened(posteriors: Floats, labels: ArrayLike, every: Array) -> Floats:
     """Return posteriors (N, K) of all classes: those that were not seen have the probability 0."""
     wide = np.zeros((len(posteriors), len(every)))
-    wide[:, np.searchsorted(every, labels)] = numbers(posteriors, "posteriors")
+    wide[:, np.searchsorted(every, labels)] = parse_numbers(posteriors, "posteriors")
     return wide
 
 
@@ -321,7 +321,7 @@ def _cost_of_posteriors(
         labels = np.unique(posteriors)
         posteriors = (posteriors[:, None] == labels).astype(np.float64)  # certain decisions
     elif posteriors.ndim == 1:
-        positive = numbers(posteriors, "y_pred")
+        positive = parse_numbers(posteriors, "y_pred")
         posteriors = np.column_stack([1 - positive, positive])
     every = _all_classes(options["cost"], all_labels, labels, y_true)
     if len(every) == 1:

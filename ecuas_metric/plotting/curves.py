@@ -13,7 +13,7 @@ from ..calibration import confidence_bins
 from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, are_above_maximum, ecuas_cost
 from ..errors import InputError
 from ..groups import sum_parts
-from ..inputs import NO_LIMITS, Floats, Ints, Limits, numbers
+from ..inputs import NO_LIMITS, Floats, Ints, Limits, parse_numbers
 from ..intervals import analytic_intervals, limit_groups, limits_of_selected
 from ..metric import Key, Metric
 from ..metrics import metric_values
@@ -83,7 +83,7 @@ def reject_cost_curve(
     u_max = system.decisions.max_uncertainty
     if reject_cost is None:
         reject_cost = np.linspace(0, u_max, num_points)
-    at = numbers(reject_cost, "reject_cost").astype(np.float64, copy=False)
+    at = parse_numbers(reject_cost, "reject_cost").astype(np.float64, copy=False)
     ties = system.ties
     uncertainty = system.decisions.uncertainty_from_rank(ties.rank)
     acceptable = np.count_nonzero(
@@ -145,7 +145,7 @@ def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     """Return ECUAS_n against n: the M values given, or 0 and 60 from 0.01 to 1000, evenly spaced in logarithm."""
     if n is None:
         n = np.append(0.0, np.geomspace(0.01, 1000, 60))
-    orders = numbers(n, "n").astype(np.float64, copy=False)
+    orders = parse_numbers(n, "n").astype(np.float64, copy=False)
     keys = [Key(ECUAS_N.name, order) for order in orders.tolist()]
     values = metric_values(system.decisions, system.ties, system.options, keys=keys)
     return OrderCurve(orders, np.array([values[key] for key in keys]))
@@ -170,7 +170,7 @@ def risk_band(system: System, coverage: Floats) -> Band:
     if system.audit is not None:
         return _band([NO_LIMITS] * len(coverage))
     answers = limit_groups(answers_drawn(system))
-    coverage = numbers(coverage, "coverage")
+    coverage = parse_numbers(coverage, "coverage")
     until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))
     groups = np.arange(len(until))
@@ -189,7 +189,9 @@ def order_band(system: System, n: Floats) -> Band:
 
 def _mean_band(system: System, metric: Metric, parameters: Floats) -> Band:
     """Return the analytic intervals of a metric that is a mean, at each parameter (M,)."""
-    keys = [Key(metric.name, value) for value in numbers(parameters, metric.parameter).tolist()]
+    keys = [
+        Key(metric.name, value) for value in parse_numbers(parameters, metric.parameter).tolist()
+    ]
     if system.audit is not None:
         found = compute_results(system, only=keys).estimates
         return _band([found[key].limits for key in keys])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..errors import InputError, missing_package
+from ..errors import InputError, missing_package_error
 from ..files.write import write_whole
 from ..inputs import Bools, Floats
 from ..options import LEVEL
@@ -419,7 +419,7 @@ def _notebook_figure() -> type[Figure]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise missing_package("Figures need", "matplotlib") from None
+        raise missing_package_error("Figures need", "matplotlib") from None
 
     class NotebookFigure(Figure):
         def _repr_png_(self) -> tuple[bytes, dict[str, float]]:

@@ -12,20 +12,20 @@ from numpy.typing import ArrayLike
 
 from ..classes import column_classes, order_columns, reword_errors
 from ..decisions import log_softmax
-from ..errors import InputError, missing_package
+from ..errors import InputError, missing_package_error
 from ..inputs import (
     Array,
     Floats,
     Ints,
-    check_posteriors,
-    confidences,
-    finite,
-    labels,
-    non_negative,
+    check_distributions,
+    check_non_negative,
+    parse_confidences,
+    parse_finite,
+    parse_indices,
+    parse_vector,
     posteriors_from_positive,
     require_same_length,
     require_same_order,
-    vector,
 )
 from ..options import DEFAULTS, check_choice
 from . import FOLDS, METHODS
@@ -176,13 +176,13 @@ def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:
     """Return posteriors (N, K) whose rows sum to 1, or confidences (N,), and the column names of a data frame."""
     classes = column_classes(values, "probabilities")
     ordered = values if classes is None else order_columns(values, classes, classes)
-    array = finite(ordered, "probabilities")
+    array = parse_finite(ordered, "probabilities")
     words = {"predictions": "probabilities", "name_form": "", "choose_form": ""}
     with reword_errors(words):
         if array.ndim == 2:
-            check_posteriors(array)
+            check_distributions(array)
         else:
-            confidences(array, np.zeros(array.shape))
+            parse_confidences(array, np.zeros(array.shape))
     names = None if classes is None else tuple(map(str, classes))
     return np.clip(array, 0, 1), names  # from beyond by rounding
 
@@ -346,7 +346,9 @@ def fit_affine(
     scores = _log_posteriors(log_posteriors)
     num_classes = scores.shape[1]
     with reword_errors(_OF_AFFINE):
-        classes = labels(references, "references", num_classes=num_classes, num_samples=len(scores))
+        classes = parse_indices(
+            references, "references", num_classes=num_classes, num_samples=len(scores)
+        )
     weight = _weights(sample_weight, len(scores))
     seen = weight > 0
     scores = scores[seen]
@@ -497,10 +499,10 @@ def fit_isotonic(
     try:
         from sklearn.isotonic import IsotonicRegression
     except ImportError:
-        raise missing_package("Isotonic recalibration needs", "scikit-learn") from None
+        raise missing_package_error("Isotonic recalibration needs", "scikit-learn") from None
     require_same_order(confidence=confidence, correct=correct, sample_weight=sample_weight)
     with reword_errors(_OF_ISOTONIC):
-        q, truth = confidences(finite(confidence, "confidence"), correct)
+        q, truth = parse_confidences(parse_finite(confidence, "confidence"), correct)
         q = np.clip(q, 0, 1)  # from beyond by rounding
         weight = _weights(sample_weight, len(q))
         require_classes(truth[weight > 0], 1)  # a constant would call every answer certain
@@ -538,7 +540,7 @@ def apply_isotonic(calibration: Isotonic, confidence: ArrayLike) -> Floats:
     [0.4, 0.5, 0.6]
     """
     return np.interp(
-        finite(confidence, "confidence"), calibration.confidence, calibration.recalibrated
+        parse_finite(confidence, "confidence"), calibration.confidence, calibration.recalibrated
     )
 
 
@@ -601,7 +603,7 @@ def cross_validated(
     """
     paired = {"ids": ids, "groups": groups, "sample_weight": sample_weight}
     require_same_order(scores=scores, references=references, **paired)
-    array = finite(scores, "scores", "set_floor")
+    array = parse_finite(scores, "scores", "set_floor")
     truth = np.asarray(references)
     require_same_length(scores=array, references=truth)
     key = np.zeros(len(array)) if ids is None else np.asarray(ids)
@@ -672,7 +674,9 @@ def _weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
     """Return weights (N,), by default of 1, of which one is positive."""
     if sample_weight is None:
         return np.ones(num_samples)
-    weight: Floats = non_negative(vector(sample_weight, "sample_weight"), "sample_weight")
+    weight: Floats = check_non_negative(
+        parse_vector(sample_weight, "sample_weight"), "sample_weight"
+    )
     require_same_length(references=range(num_samples), sample_weight=weight)
     if not weight.any():
         raise InputError("sample_weight", "all_zero")
@@ -771,7 +775,7 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
 
 
 def _log_posteriors(values: ArrayLike) -> Floats:
-    scores = finite(values, "log_posteriors", "set_floor")
+    scores = parse_finite(values, "log_posteriors", "set_floor")
     if scores.ndim != 2 or scores.shape[1] < 2:
         raise _wrong_shape(scores, "(N, K), K >= 2")
     return scores
@@ -789,7 +793,7 @@ def stratified_folds(count: int, *, grouped: bool) -> BaseCrossValidator:
     try:
         from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
     except ImportError:
-        raise missing_package("Recalibration in folds needs", "scikit-learn") from None
+        raise missing_package_error("Recalibration in folds needs", "scikit-learn") from None
     return (StratifiedGroupKFold if grouped else StratifiedKFold)(
         count, shuffle=True, random_state=FOLD_SEED
     )

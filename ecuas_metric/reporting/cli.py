@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import InputError, in_one_line, quoted
+from ..errors import InputError, join_lines, quote_for_shell
 from ..version import VERSION
 
 IN_ASCII = "in_ascii"  # the handler of letters that an encoding has not
@@ -101,7 +101,7 @@ def _instead_of(name: str, *arguments: str) -> str:
         near = ["score", name]
     if not near:
         return f"there is no command {name!r}. See ecuas --help."
-    meant = " ".join(map(quoted, [*near, *arguments]))
+    meant = " ".join(map(quote_for_shell, [*near, *arguments]))
     return f"there is no command {name!r}. Did you mean this? ecuas {meant}"
 
 
@@ -131,10 +131,10 @@ def _run(name: str, *arguments: str) -> int:
         raise
     except (OSError, ValueError, TypeError, ImportError) as error:
         if isinstance(error, InputError):
-            line = " ".join(map(quoted, arguments)).replace("{", "{{").replace("}", "}}")
+            line = " ".join(map(quote_for_shell, arguments)).replace("{", "{{").replace("}", "}}")
             text = error.render(words | {"write_way": f"ecuas {name} {line} {{flags}}"})
         else:
-            text = in_one_line(_text_of(error))
+            text = join_lines(_text_of(error))
         print(f"ecuas: {text}", file=sys.stderr)
         return 2
     return outcome.status if isinstance(outcome, Outcome) else 0

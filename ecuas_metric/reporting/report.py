@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..basis import join_signatures, may_rank, why_not_rankable
-from ..costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
+from ..costs import ECUAS_N, ERROR_RATE, calibrated_ecuas
 from ..display import Drawn, is_watched
-from ..errors import UNLABELLED, FileError, InputError, Note, sentence
+from ..errors import UNLABELLED, FileError, InputError, Note, fill_sentence
 from ..files.submissions import UNLABELLED_ADVICE, Submission, Unlabelled
 from ..files.systems import collect_systems, prepare_submissions
 from ..files.write import write_whole
@@ -488,7 +488,7 @@ def anchors_at_one_confidence(
     for key in keys:
         order = key.parameter or 0.0
         if key.entry is ECUAS_N and not key.variant and order != math.inf:
-            anchor = ecuas_if_calibrated(
+            anchor = calibrated_ecuas(
                 uncertainty, n=order, max_uncertainty=max_uncertainty, epsilon=epsilon
             )
             anchors[key] = silent + (1 - silent) * float(anchor)
@@ -571,7 +571,7 @@ def _footnotes(
         if note.id == UNLABELLED:
             notes.append(f"{name}: {note.fact}")
             noted = note if name in report.bounds else without_bounds(note)
-            advice.append(sentence(noted.advice, {}, {}))
+            advice.append(fill_sentence(noted.advice, {}, {}))
     return [*notes, *filter(None, dict.fromkeys(advice))]
 
 

@@ -32,7 +32,7 @@ from ..files.submissions import (
     resolve_recipe,
 )
 from ..files.values import Sheet
-from ..inputs import Array, Bools, Floats, Ints, numbers, posteriors_from_positive
+from ..inputs import Array, Bools, Floats, Ints, parse_numbers, posteriors_from_positive
 from ..options import Options, is_set
 from ..results import prepare_system
 from ..summary import Summary, note_unlabelled, summary_of
@@ -84,7 +84,7 @@ def states_of_batches(
             ):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
-                marks = scale_marks(numbers(read_predictions(rows, recipe), ""))
+                marks = scale_marks(parse_numbers(read_predictions(rows, recipe), ""))
                 on_scale[system] = on_scale.get(system, 0) + marks.sum(axis=1)
         first += len(table)
     if recipe is not None:
@@ -152,7 +152,9 @@ def recipe_of_rows(
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
     if recipe.form == "confidences" and len(head):
         read_truth(sheet, recipe)
-        check_confidences(sheet, recipe, numbers(read_predictions(sheet, recipe), "predictions"))
+        check_confidences(
+            sheet, recipe, parse_numbers(read_predictions(sheet, recipe), "predictions")
+        )
     return recipe
 
 
@@ -289,7 +291,7 @@ def _summarized(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -
 
 def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     """Return a summary without rows, of the form that the sheet has."""
-    none = numbers(read_predictions(sheet.head(1), recipe), "predictions")[:0]
+    none = parse_numbers(read_predictions(sheet.head(1), recipe), "predictions")[:0]
     if recipe.form == "positive":
         none = posteriors_from_positive(none)
     system = prepare_system(_form(recipe), none, np.empty(0, np.int64), options, sort=False)

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..classes import reword_errors
-from ..errors import FileError, InputError, missing_package
+from ..errors import FileError, InputError, missing_package_error
 from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import Sheet, from_values
 from ..groups import SUMS, Groups
-from ..inputs import scalar
+from ..inputs import parse_number
 from ..options import Options, checked_options
 from ..summary import (
     LINEAR,
@@ -143,7 +143,7 @@ def score_frame(
 
 def _plain(value: Any, name: str) -> Any:
     """Return a number of any precision as Python's; texts and None unchanged."""
-    return value if value is None or isinstance(value, str) else scalar(value, name)
+    return value if value is None or isinstance(value, str) else parse_number(value, name)
 
 
 def states_of_frame(
@@ -175,7 +175,7 @@ def lazy_rows(frame: Any) -> Any:
     try:
         import narwhals as nw
     except ImportError:
-        raise missing_package("Frames need", "narwhals") from None
+        raise missing_package_error("Frames need", "narwhals") from None
     try:
         return nw.from_native(frame).lazy()
     except TypeError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from ..display import is_watched
-from ..errors import FileError, missing_package
+from ..errors import FileError, missing_package_error
 from ..files.read import refuse_changes
 from ..files.recipe import Reading, Recipe
 from ..inputs import grouped
@@ -87,7 +87,7 @@ def _engine(name: str) -> Iterator[FrameOf]:
     try:
         import duckdb
     except ImportError:
-        raise missing_package("Files out of core need", "duckdb", "narwhals") from None
+        raise missing_package_error("Files out of core need", "duckdb", "narwhals") from None
     config: dict[str, Any] = {"memory_limit": MEMORY_LIMIT, "temp_directory": gettempdir()}
     with duckdb.connect(config=config) as connection:
         # which is written where the table is

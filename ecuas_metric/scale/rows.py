@@ -73,7 +73,7 @@ def state_of(
 
 def _checked_weights(sample_weight: object, references: Array, options: Options) -> Floats:
     name = "sample_weight"
-    weight = inputs.non_negative(inputs.vector(sample_weight, name), name)
+    weight = inputs.check_non_negative(inputs.parse_vector(sample_weight, name), name)
     require_same_length(predictions=references, sample_weight=weight)
     is_within = (weight >= LEAST_WEIGHT) & (weight <= LARGEST_WEIGHT)
     require(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ..errors import FileError, InputError, missing_package
+from ..errors import FileError, InputError, missing_package_error
 from ..files.recipe import Recipe
 from ..summary import Summary, merge
 from .batches import Score, collected, columns_read, first_line
@@ -43,7 +43,7 @@ def session() -> SparkSession:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
-        raise missing_package("Spark needs", "pyspark[connect]") from None
+        raise missing_package_error("Spark needs", "pyspark[connect]") from None
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     if (running := SparkSession.getActiveSession()) is not None:
         return running

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from ecuas_metric.errors import FileError, InputError, Note
-from ecuas_metric.inputs import confidences
+from ecuas_metric.inputs import parse_confidences
 from ecuas_metric.messages import ADVICE
 
 
 def test_an_error_has_fields():
     with pytest.raises(InputError) as caught:
-        confidences([0.1, 0.2, 87.0, 12.0], [1, 1, 1, 1])
+        parse_confidences([0.1, 0.2, 87.0, 12.0], [1, 1, 1, 1])
     error = caught.value
     assert (error.argument, error.rule) == ("predictions", "out_of_unit_interval")
     assert (error.value, error.index, error.count, error.total) == (87.0, 2, 2, 4)

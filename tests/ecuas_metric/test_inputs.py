@@ -6,14 +6,14 @@ import pyarrow as pa
 import pytest
 
 from ecuas_metric.inputs import (
-    check_posteriors,
-    clip,
-    confidences,
-    costs,
+    check_distributions,
+    clip_to_unit_interval,
     divide_by_sums,
     fill_missing,
-    numbers,
-    posteriors,
+    parse_confidences,
+    parse_costs,
+    parse_numbers,
+    parse_posteriors,
 )
 from ecuas_metric.messages import ADVICE
 
@@ -33,99 +33,99 @@ TRUTH = "references must be 0 (incorrect) or 1 (correct); got"
     "check, predictions, references, message",
     [
         (
-            confidences,
+            parse_confidences,
             [0.1, 87.0, 12.0],
             [1] * 3,
             f"{UNIT} 87.0 at index 1 (2 of 3). {ADVICE['divide_by_100']}",
         ),
         (
-            confidences,
+            parse_confidences,
             [-0.3, -0.2],
             [1, 1],
             f"{UNIT} -0.3 at index 0 (2 of 2). {ADVICE['exponentiate']}",
         ),
-        (confidences, [0.2, INF], [1, 0], f"{UNIT} inf at index 1 (1 of 2)."),
+        (parse_confidences, [0.2, INF], [1, 0], f"{UNIT} inf at index 1 (1 of 2)."),
         (
-            confidences,
+            parse_confidences,
             [0, 2, 1],
             [0, 2, 2],
             f"{UNIT} 2.0 at index 1 (1 of 3). {ADVICE['pass_posteriors']}",
         ),
         (
-            confidences,
+            parse_confidences,
             [0.2, 0.3],
             [1, 2],
             f"{TRUTH} 2 at index 1 (1 of 2). {ADVICE['pass_posteriors']}",
         ),
         (
-            confidences,
+            parse_confidences,
             [0.2, 0.3],
             [0.5, 1],
             f"{TRUTH} 0.5 at index 0 (1 of 2). {ADVICE['choose_lowest_grade']}",
         ),
         (
-            confidences,
+            parse_confidences,
             [0.2, 0.3],
             [-1, 1],
             f"{TRUTH} -1 at index 0 (1 of 2). {ADVICE['write_1_for_right']}",
         ),
         (
-            confidences,
+            parse_confidences,
             [1, 0],
             [0.2, 0.9],
             f"{TRUTH} 0.2 at index 0 (2 of 2). {ADVICE['swap_arguments']}",
         ),
         (
-            confidences,
+            parse_confidences,
             [0.2, 0.3],
             [NAN, 1],
             f"{TRUTH} nan at index 0 (1 of 2). No label? Leave these answers out, which makes most systems look better "
             "than they are, or count them as wrong, 0; of a file, read_submissions gives bounds with "
             "unlabelled='bounds'.",
         ),
-        (confidences, [], [], "predictions must not be empty; got shape (0,)."),
+        (parse_confidences, [], [], "predictions must not be empty; got shape (0,)."),
         (
-            confidences,
+            parse_confidences,
             [0.2, "x", None],
             [1, 0, 1],
             "predictions must be numbers; got 'x' at index 1.",
         ),
         (
-            confidences,
+            parse_confidences,
             [10**400],
             [1],
             "predictions must be numbers of float64; got one of 401 digits.",
         ),
-        (confidences, None, [1], "predictions must be one-dimensional; got shape ()."),
-        (posteriors, [[1, 0], [1]], [0, 1], f"{LENGTH} 1 at index 1."),
+        (parse_confidences, None, [1], "predictions must be one-dimensional; got shape ()."),
+        (parse_posteriors, [[1, 0], [1]], [0, 1], f"{LENGTH} 1 at index 1."),
         (
-            posteriors,
+            parse_posteriors,
             [[1]],
             [0],
             f"predictions must have K >= 2 classes; got shape (1, 1). {ADVICE['pass_flat_list']}",
         ),
         (
-            posteriors,
+            parse_posteriors,
             [[0.5, 0.5]],
             [2],
             f"{LABELS} 2 at index 0 (1 of 1). {ADVICE['count_from_0']}",
         ),
         (
-            posteriors,
+            parse_posteriors,
             [[0.5, 0.5]],
             [-1],
             f"{LABELS} -1 at index 0 (1 of 1). {ADVICE['count_from_0']}",
         ),
         (
-            posteriors,
+            parse_posteriors,
             [[0.5, 0.5]],
             [0.5],
             "references must be whole numbers; got 0.5 at index 0 (1 of 1).",
         ),
-        (posteriors, [[], []], [0, 1], "predictions must not be empty; got shape (2, 0)."),
-        (costs, [0.1, -0.1], [0, 1], f"predictions {NON_NEGATIVE} -0.1 at index 1 (1 of 2)."),
-        (costs, [NAN, INF], [0, 1], f"predictions {NON_NEGATIVE} nan at index 0 (2 of 2)."),
-        (costs, [0.1, 0.1], [0, INF], f"references {NON_NEGATIVE} inf at index 1 (1 of 2)."),
+        (parse_posteriors, [[], []], [0, 1], "predictions must not be empty; got shape (2, 0)."),
+        (parse_costs, [0.1, -0.1], [0, 1], f"predictions {NON_NEGATIVE} -0.1 at index 1 (1 of 2)."),
+        (parse_costs, [NAN, INF], [0, 1], f"predictions {NON_NEGATIVE} nan at index 0 (2 of 2)."),
+        (parse_costs, [0.1, 0.1], [0, INF], f"references {NON_NEGATIVE} inf at index 1 (1 of 2)."),
     ],
 )
 def test_arrays_that_are_not_of_their_form_are_refused(check, predictions, references, message):
@@ -172,14 +172,14 @@ def test_arrays_that_are_not_of_their_form_are_refused(check, predictions, refer
 )
 def test_rows_that_are_no_distribution_are_refused(form, rows, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        check_posteriors(np.array(rows), predictions_are=form)
+        check_distributions(np.array(rows), predictions_are=form)
 
 
 def test_float32_softmax_rows_pass(rng):
     logits = rng.normal(size=(1000, 50)).astype(np.float32) * 10
     q = np.exp(logits - logits.max(axis=1, keepdims=True))
-    check_posteriors(q / q.sum(axis=1, keepdims=True))
-    check_posteriors(logits, predictions_are="logits")
+    check_distributions(q / q.sum(axis=1, keepdims=True))
+    check_distributions(logits, predictions_are="logits")
 
 
 def test_missing_confidences_are_an_error_or_counted():
@@ -223,7 +223,7 @@ SERIES = pd.Series([1, 0, 1], index=["a", "b", "c"])
 )
 def test_equal_values_in_any_container_are_equal_arrays_and_missing_ones_are_nan(values, expected):
     before = str(list(values))
-    np.testing.assert_array_equal(numbers(values, "predictions"), expected)
+    np.testing.assert_array_equal(parse_numbers(values, "predictions"), expected)
     assert str(list(values)) == before
 
 
@@ -231,20 +231,20 @@ def test_tensors_are_taken():
     """Gradients and bfloat16 must be taken off first."""
     torch = pytest.importorskip("torch")
     said = torch.tensor([0.25, 0.5], dtype=torch.bfloat16, requires_grad=True)
-    assert [values.tolist() for values in confidences(said, torch.tensor([1, 0]))] == [
+    assert [values.tolist() for values in parse_confidences(said, torch.tensor([1, 0]))] == [
         [0.25, 0.5],
         [1, 0],
     ]
 
 
 def test_what_lies_outside_by_rounding_is_clipped_and_noted():
-    values, (note,) = clip(np.array([1 + 1e-6, -1e-9, 0.5, NAN]))
+    values, (note,) = clip_to_unit_interval(np.array([1 + 1e-6, -1e-9, 0.5, NAN]))
     np.testing.assert_array_equal(values, [1, 0, 0.5, NAN])
     assert note.id == "clipped"
     assert "2 of 4 predictions" in note.fact
-    assert clip(np.array([0.0, 1.0])) == (pytest.approx([0, 1]), ())
+    assert clip_to_unit_interval(np.array([0.0, 1.0])) == (pytest.approx([0, 1]), ())
     with pytest.raises(ValueError, match="must lie in"):
-        confidences([1 + 2e-6, 0.5], [1, 0])
+        parse_confidences([1 + 2e-6, 0.5], [1, 0])
 
 
 def test_rows_of_rounded_probabilities_are_divided_by_their_sums_and_counted():

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ecuas_metric import __version__, read_submissions, score_confidences
-from ecuas_metric.basis import basis_of_options
+from ecuas_metric.basis import make_options_basis
 from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import (
@@ -222,7 +222,7 @@ def test_every_option_a_number_depends_on_shows(option):
 
 
 def signature(options):
-    return str(basis_of_options(options))
+    return str(make_options_basis(options))
 
 
 def test_groups_show_where_a_test_depends_on_them():

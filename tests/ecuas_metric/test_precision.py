@@ -28,7 +28,7 @@ from ecuas_metric import (
     score_frame,
     score_posteriors,
 )
-from ecuas_metric.inputs import complement, numbers
+from ecuas_metric.inputs import complement, parse_numbers
 from ecuas_metric.plotting.curves import reliability
 from ecuas_metric.precision import widen
 from tests.conftest import ROOT
@@ -68,7 +68,7 @@ def test_bfloat16_has_the_fewest_digits_that_round_to_it():
     def rounded(decimals):
         return torch.tensor(decimals, dtype=torch.float64).to(torch.bfloat16)
 
-    widened = numbers(values, "values")
+    widened = parse_numbers(values, "values")
     assert bool((rounded(widened) == values).all())
     for value, found in zip(values.double().tolist(), widened.tolist(), strict=True):
         digits = len(np.format_float_scientific(found, trim="-").split("e")[0].replace(".", ""))
@@ -87,15 +87,17 @@ def test_lists_of_mixed_precision_and_frames_of_columns(thousandths, dtype):
     values = np.array(thousandths) / 1000
     short = values.astype(dtype)
     mixed = [*short, *values]
-    assert numbers(mixed, "x").tolist() == [*values, *values]
-    assert numbers([[one, 0.5] for one in short], "x").tolist() == [[one, 0.5] for one in values]
+    assert parse_numbers(mixed, "x").tolist() == [*values, *values]
+    assert parse_numbers([[one, 0.5] for one in short], "x").tolist() == [
+        [one, 0.5] for one in values
+    ]
     columns = {"a": short, "b": values}
     frames = [pd.DataFrame(columns), pa.table(columns)]
     frames += [pl.DataFrame(columns)] if dtype == np.float32 else []
     for frame in frames:
-        assert numbers(frame, "x").tolist() == np.stack([values, values], axis=1).tolist()
-    assert numbers(pd.Series(list(mixed), dtype=object), "x").tolist() == [*values, *values]
-    assert numbers(np.ma.masked_array(short, [True] + [False] * (len(short) - 1)), "x")[
+        assert parse_numbers(frame, "x").tolist() == np.stack([values, values], axis=1).tolist()
+    assert parse_numbers(pd.Series(list(mixed), dtype=object), "x").tolist() == [*values, *values]
+    assert parse_numbers(np.ma.masked_array(short, [True] + [False] * (len(short) - 1)), "x")[
         1:
     ].tolist() == list(values[1:])
 

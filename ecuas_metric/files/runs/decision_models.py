@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...basis import numbers_of_texts
+from ...basis import encode_texts_as_numbers
 from ...errors import FileError, InputError, Note
 from ...inputs import Floats, grouped
 from . import RunOptions, parts
@@ -254,7 +254,7 @@ def _true_numbers(answers: Sequence[Answer]) -> Floats | None:
     texts = [text_of(one.label) for one in answers if one.label is not None]
     if len(texts) < len(answers):
         return None
-    return numbers_of_texts(str(_WORDS_OF_YES.get(text.lower(), text)) for text in texts)
+    return encode_texts_as_numbers(str(_WORDS_OF_YES.get(text.lower(), text)) for text in texts)
 
 
 def _verdict(answer: Answer) -> tuple[object, float]:

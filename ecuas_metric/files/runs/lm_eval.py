@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from ...errors import FileError, InputError, Note, sentence
+from ...errors import FileError, InputError, Note, fill_sentence
 from ...inputs import Floats, Ints
 from . import RunOptions, parts
 from .parts import Fields, Reader, Run
@@ -57,7 +57,7 @@ def record_of_sample(
     return {
         "true_choice": -1,
         "log_likelihoods": [],
-        "why": sentence(rule, {}, {}),
+        "why": fill_sentence(rule, {}, {}),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ...errors import InputError, Note, quoted
+from ...errors import InputError, Note, quote_for_shell
 from ...metric import Key
 from ...options import DEFAULTS, INTERVAL_METHODS
 from ...recalibration import FOLDS
@@ -121,7 +121,7 @@ def _hints(report: Report, systems: Systems, said: CommandLine, by: str | None) 
         how = [] if are_paired else ["--by-position"]
         yield said.next_step("compare", *how, why="which differences are more than chance")
     if not are_audited:
-        parts = [] if by is None else [f"--by {quoted(by)}"]
+        parts = [] if by is None else [f"--by {quote_for_shell(by)}"]
         why = "the reject cost that rejects 20%"
         yield said.next_step("threshold", *parts, "--budget 0.2", why=why)
 

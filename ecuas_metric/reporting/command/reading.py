@@ -12,7 +12,7 @@ import numpy as np
 
 from ...basis import why_not_rankable
 from ...classes import parse_class_costs
-from ...errors import FileError, InputError, Note, format_columns, labels_line, quoted
+from ...errors import FileError, InputError, Note, format_columns, format_labels, quote_for_shell
 from ...files.cells import is_number
 from ...files.read import distinct_names, stem
 from ...files.recipe import (
@@ -348,7 +348,7 @@ class CommandLine:
     ) -> str:
         """Return a suggested command on the same files with the same flags, and why; nothing if it would be long."""
         taken = COMMANDS[command].parameters().keys() - {*ADDING_OPTIONS, "bins"}
-        words = list(map(quoted, self.files))
+        words = list(map(quote_for_shell, self.files))
         for record in self.flags:
             for name in filter(taken.__contains__, _list_set_flags(record)):
                 words += _format_flag(name, getattr(record, name))
@@ -366,7 +366,9 @@ def _format_flag(name: str, value: object) -> list[str]:
         return [flag]
     values = value if isinstance(value, list) else [value]
     texts = [f"{one:.12g}" if isinstance(one, float) else str(one) for one in values]
-    return [f"{flag}{'=' if text.startswith('-') else ' '}{quoted(text)}" for text in texts]
+    return [
+        f"{flag}{'=' if text.startswith('-') else ' '}{quote_for_shell(text)}" for text in texts
+    ]
 
 
 def _list_set_flags(flags: Any) -> Iterator[str]:
@@ -563,7 +565,7 @@ def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
     if len(orders) > 1:
         listed = [f"{classes} in {name}" for classes, name in orders.items()]
         named = [one.recipe.classes for one in submissions if one.recipe.classes]
-        flags = f"--labels {quoted(labels_line(named[0]))}" if named else ""
+        flags = f"--labels {quote_for_shell(format_labels(named[0]))}" if named else ""
         advice = "say_first_order" if named else "say_labels"
         raise InputError(argument, "orders_of_classes", orders=listed, advice=advice, flags=flags)
 

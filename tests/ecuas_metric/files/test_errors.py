@@ -8,7 +8,7 @@ import pytest
 from ecuas_metric import confidence_system, make_report, prepare_submissions, read_submissions
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.inputs import confidences
+from ecuas_metric.inputs import parse_confidences
 from ecuas_metric.messages import ADVICE
 from ecuas_metric.reporting.words import COMMAND_WORDS
 
@@ -114,7 +114,11 @@ def test_errors_travel_between_processes(write):
     errors = [
         caught(read_submissions, path) for path in (write("a.csv", PERCENTAGES), "nothing.csv")
     ]
-    for error in (*errors, caught(confidences, [0.9, 87.0], [1, 0]), caught(compare_systems, {})):
+    for error in (
+        *errors,
+        caught(parse_confidences, [0.9, 87.0], [1, 0]),
+        caught(compare_systems, {}),
+    ):
         there = pickle.loads(pickle.dumps(error))
         assert type(there) is type(error)
         assert fields(there) == fields(error)
