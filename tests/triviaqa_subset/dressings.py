@@ -84,7 +84,7 @@ def rates(dataset, judged):
     )
 
 
-def held_apart_rates(file: Path, pool: set[str]) -> pd.DataFrame:
+def held_apart_rates(file, pool):
     """Return what each rule makes of the answers in EVOUNA's `TQ.json`, which people judged (Wang et al. 2023).
 
     Of its questions those count that its authors call proper and that are not in our pool, by their hash. FiD answers
@@ -121,12 +121,12 @@ def held_apart_rates(file: Path, pool: set[str]) -> pd.DataFrame:
     )
 
 
-def _gold(text: str) -> dict[str, object]:
+def _gold(text):
     # aliases are set off by a slash, which may belong to one
     return {"value": None, "aliases": [text, *text.split("/")], "normalized_aliases": []}
 
 
-def _counts(answers: pd.DataFrame, dataset: Texts, rule: str) -> list[int]:
+def _counts(answers, dataset, rule):
     """Return the number of answers, of the grades True, False and None, and of the ways to decide, without a bank."""
     no_bank = {"question_id": [], "answer_sha256": [], "correct": []}
     grades = grade(answers, dataset, bank=no_bank, rule=rule)
@@ -134,6 +134,6 @@ def _counts(answers: pd.DataFrame, dataset: Texts, rule: str) -> list[int]:
     return [len(answers), *labels, *(grades.counts[way] for way in DECIDED)]
 
 
-def _table(rows: list[tuple[object, ...]]) -> pd.DataFrame:
+def _table(rows):
     header = ["rule", "answers", "number", "accepted", "rejected", "unknown", *DECIDED]
     return pd.DataFrame(rows, columns=header)
