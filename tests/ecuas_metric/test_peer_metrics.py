@@ -307,7 +307,7 @@ def test_lines_are_the_derivatives_by_a_sample(metric, decimals, rng):
     confidence = rng.random(40).round(decimals)
     groups = groups_of(confidence, rng.random(40) < confidence, np.full(40, 1e7))
     line = LINES[metric](groups)
-    mean = np.average(line.at(groups.mean_cost), weights=groups.weight)
+    mean = np.average(line.influence(groups.mean_cost), weights=groups.weight)
     step = 1e-4 * groups.weight.sum()
 
     def value(place, wrong, change):
@@ -334,7 +334,7 @@ def test_a_line_has_the_standard_error_of_new_samples(metric, line, at, rng):
         confidence = rng.random(500)
         groups = groups_of(confidence, rng.random(500) < confidence)
         values.append(metric(groups, at))
-        errors.append(np.std(line(groups, at).at(groups.cost)) / np.sqrt(500))
+        errors.append(np.std(line(groups, at).influence(groups.cost)) / np.sqrt(500))
     # two standard errors of that of 400
     assert np.mean(errors) == pytest.approx(np.std(values), rel=0.08)
 
