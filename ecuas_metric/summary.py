@@ -675,12 +675,16 @@ def _order_bounds(
     if summary.is_exact:
         return {}
     orders = _extreme_orders(summary, ties)
+    answered = orders
+    if summary.none.has_only_confidences:
+        answered = (answered_groups(orders[0]), answered_groups(orders[1]))
     bounds = {}
     for key in values:
         compute = key.entry.value
         if compute is None or key.variant or not key.entry.has_order_bounds:
             continue
-        data = [Data(summary.none, summary.options, grouped=ties) for ties in orders]
+        of_key = answered if key.entry.skips_abstentions else orders
+        data = [Data(summary.none, summary.options, grouped=order) for order in of_key]
         ends = sorted(float(compute(set_parameter(order, key))) for order in data)
         bounds[key] = (ends[0], ends[1])
     if any(key.variant for key in values):
@@ -750,13 +754,21 @@ def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
         ranks = ranks[: answered_count(ranks)]
         if len(ranks) == 1 and summary.is_exact:
             return note_one_confidence(summary.rows, float(-ranks[0]))
-        is_separated = auroc(answered_groups(system.ties)) == 1
-        return note_perfect(summary.wrong, summary.samples - summary.wrong) if is_separated else ()
+        answered = answered_groups(system.ties)
+        right = summary.samples - summary.wrong - (_count_silent(summary, answered) or 0)
+        return note_perfect(summary.wrong, right) if auroc(answered) == 1 else ()
     if summary.classes is None:
         return ()
     are_certain = not ranks.any()
     notes = (make_hard_predictions_note("probabilities"),) if are_certain else ()
     return notes + note_first_class(summary.classes > 0)
+
+
+def _count_silent(summary: Summary, answered: Groups) -> int | None:
+    """Return how many samples have no answer; None of weighted ones, of which their share alone is known."""
+    if summary.basis.weights is not None:
+        return None
+    return round(summary.groups.total - float(answered.weight.sum()))
 
 
 def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tuple[Note, ...]:
@@ -766,8 +778,10 @@ def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tu
         ranks = summary.groups.rank
         notes += note_hard_predictions(-ranks[: answered_count(ranks)])
         answered = answered_groups(system.ties)
-        notes += note_inverted(answered, summary.wrong, summary.samples - summary.wrong)
-        notes += note_abstentions(system.ties, summary.none)
+        silent = _count_silent(summary, answered)
+        right = summary.samples - summary.wrong - (silent or 0)
+        notes += note_inverted(answered, summary.wrong, right)
+        notes += note_abstentions(system.ties, summary.none, silent)
     if summary.basis.recipe is not None:
         notes += _notes_on_columns(summary, system)
     if bounds:

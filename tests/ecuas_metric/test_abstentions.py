@@ -24,8 +24,8 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.curves import reject_cost_curve, reliability
 from ecuas_metric.reporting.recalibrating import add_recalibrated
 from ecuas_metric.results import compute_results
-from ecuas_metric.summary import merge, results_of, summary_of
-from tests.ecuas_metric.systems import UNIT, confidence_systems
+from ecuas_metric.summary import results_of, summary_of
+from tests.ecuas_metric.systems import confidence_systems
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 OPTIONS = {"n": (0, 0.5, 1, 128), "reject_costs": (0, 0.1, 0.35), "normalize": True}
@@ -121,24 +121,6 @@ def test_states_have_the_numbers_of_memory(data):
     for key, value in expected.items():
         if not key.endswith(("_low", "_high")):  # of weights the sums tell less
             assert found[key] == pytest.approx(value, nan_ok=True, rel=1e-9, abs=1e-12), key
-
-
-@given(abstaining(), arrays(np.float64, 30, elements=UNIT))
-def test_states_of_parts_merge_to_that_of_all(data, others):
-    confidence, correct, abstained, _ = data
-    half = len(confidence) // 2
-    parts = [
-        summary_of(
-            confidence_system(correct[rows], confidence[rows], abstained=abstained[rows], n=1)
-        )
-        for rows in (slice(half), slice(half, None))
-    ]
-    whole = summary_of(confidence_system(correct, confidence, abstained=abstained, n=1))
-    merged = results_of(merge(parts))
-    expected = results_of(whole)
-    assert merged.flat() == pytest.approx(expected.flat(), nan_ok=True)
-    assert str(merged.basis) == str(expected.basis)
-    assert list(map(str, merged.notes)) == list(map(str, expected.notes))
 
 
 @pytest.fixture

@@ -22,9 +22,10 @@ class Rows(NamedTuple):
     weight: np.ndarray | None = None
 
     def state(self, rows=slice(None)):
-        given = dict(self.given)
-        if "decisions" in given:
-            given["decisions"] = given["decisions"][rows]
+        given = {
+            name: value[rows] if name in ("decisions", "abstained") else value
+            for name, value in self.given.items()
+        }
         weight = None if self.weight is None else self.weight[rows]
         options = checked_options(**given)
         return state_of(
@@ -120,6 +121,9 @@ POSITIVE = {"predictions_are": "positive_probabilities"}
 FORMS = {
     "confidences": _confidences,
     "repaired confidences": _repaired,
+    "confidences, some withheld": lambda rng, size: _confidences(
+        rng, size, abstained=rng.random(size) < 0.2
+    ),
     "weighted confidences": weighted(_confidences),
     "counted confidences": lambda rng, size: _confidences(rng, size, weights_are="counts")._replace(
         weight=rng.integers(0, 4, size).astype(float)
