@@ -15,7 +15,6 @@ from ecuas_metric import (
     confidence_system,
     read_submissions,
     score_confidences,
-    score_frame,
 )
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.files.systems import prepare_submissions
@@ -192,13 +191,6 @@ def test_words_that_are_no_verdicts_are_asked_about(table, tmp_path):
     table[["confidence", "label", "predicted"]].assign(predicted="").to_csv(path, index=False)
     with pytest.raises(InputError, match="abstained=''"):
         read_submissions(path)
-
-
-def test_frames_have_the_numbers_of_memory(table):
-    rows = table[["confidence", "correct", "abstained"]]
-    found = score_frame(rows, confidence_level=0.95, reject_costs=(0.2,)).flat()
-    expected = of_table(table, confidence_level=0.95, reject_costs=(0.2,))
-    assert {key: found[key] for key in expected} == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.long

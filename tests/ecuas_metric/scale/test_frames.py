@@ -85,11 +85,19 @@ def data_sets(seed):
     of_two = np.stack([1 - q, q], axis=1)
     strange = {"a.b": q, "it`s": y}
     costs = {"uncertainty": "u", "cost": "c"}
+    withheld = {"abstained": (rng.random(size) < 0.2).astype(int)}
     return {
         "confidences": confidences(q, y),
         "all different": confidences(smooth, y, correct=y == 1, reject_costs=[0.2]),
         "ties at 0 and 1": confidences(extreme, y, num_classes=4),
         "wrong way": confidences(1 - q, y),
+        "withheld": (
+            {"confidence": smooth, "correct": y, **withheld},
+            {},
+            "confidences",
+            smooth,
+            y,
+        ),
         "missing": confidences(gaps, y, missing_confidence=0.5),
         "clipped": confidences(q + 2e-7, y),
         "clipped beside 0": confidences(np.where(q > 0.7, 1 + 2e-7, np.where(q < 0.3, 0.0, q)), y),
@@ -126,7 +134,7 @@ def test_numbers_and_notes_are_those_of_memory(seed, engine, kind):
         pytest.skip("DuckDB before 2 takes what is before a dot for a table")
     columns, given, form, predictions, references = data_sets(seed)[kind]
     options = {name: value for name, value in given.items() if name not in READING}
-    options["sample_weight"] = columns.get("w")
+    options |= {"sample_weight": columns.get("w"), "abstained": columns.get("abstained")}
     system = prepare_system(
         form, *FORM_CHECKS[form](predictions, references), checked_options(**options)
     )
