@@ -14,10 +14,8 @@ import pytest
 from datasets import Dataset, Features, List, Value
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss, make_scorer
-from sklearn.model_selection import KFold, PredefinedSplit, cross_val_score
+from sklearn.metrics import log_loss
+from sklearn.model_selection import PredefinedSplit
 
 import ecuas_metric
 from ecuas_metric import (
@@ -59,25 +57,6 @@ SCORES = {
     "augrc": augrc_score,
 }
 ORDERS = st.sampled_from([0, 0.5, 1, 2.5, np.inf])
-
-
-@pytest.mark.parametrize("kept", [[0, 1, 2], [1, 2]])
-def test_cross_val_score_is_arithmetic_on_each_fold(kept):
-    """The mean of r^2 + 2 c (1 - r) / u_M; of two classes scikit-learn passes the probability of the second only."""
-    data = load_iris()
-    folds = KFold(4, shuffle=True, random_state=0)
-    model = LogisticRegression(max_iter=500)
-    rows = np.isin(data.target, kept)
-    x = data.data[rows, :2]
-    y = data.target_names[data.target[rows]]
-    scorer = make_scorer(ecuas_score, response_method="predict_proba", greater_is_better=False, n=1)
-    scores = cross_val_score(model, x, y, scoring=scorer, cv=folds)
-    u_max = 1 - 1 / len(kept)
-    for score, (train, test) in zip(scores, folds.split(x), strict=True):
-        q = model.fit(x[train], y[train]).predict_proba(x[test])
-        wrong = model.classes_[q.argmax(axis=1)] != y[test]
-        r = (1 - q.max(axis=1)) / u_max
-        assert -score == pytest.approx(np.mean(r**2 + 2 * wrong * (1 - r) / u_max))
 
 
 @given(
@@ -495,26 +474,6 @@ def test_columns_are_found_by_name_whatever_the_type_of_the_truth(kind, prefix):
     assert score_posteriors(truth, frame) == expected
     assert score_posteriors(truth, frame, labels=[0.0, 1.0]) == expected
     assert score_posteriors(truth, pa.Table.from_pandas(frame)) == expected
-
-
-def test_frames_of_named_costs_and_types_of_pandas_have_their_precision():
-    costs = pd.DataFrame(
-        [[0, 0.3, 1.1], [2.0, 0.3, 0]], index=["a", "b"], columns=["x", "ask", "z"]
-    )
-    rows = [[0.85, 0.15], [0.7, 0.3], [0.2, 0.8]]
-    expected = decide(rows, cost=costs, reject_cost=0.3)
-    forms = [costs.astype("float32"), costs.astype("Float32"), costs.to_numpy(np.float16)]
-    forms += [[row.astype(np.float16) for row in costs.to_numpy()], costs.to_numpy(np.float32)]
-    for form in forms:
-        assert decide(rows, cost=form, reject_cost=0.3).accepted.tolist() == [True] * 3
-    assert expected.accepted.all()
-    frame = pd.DataFrame(rows, columns=[0, 1])
-    for kind in ("float32", "Float32", "float[pyarrow]"):
-        assert decide(frame.astype(kind), reject_cost=0.15).accepted.tolist() == [
-            True,
-            False,
-            False,
-        ]
 
 
 def test_numbers_beside_the_arrays_have_their_precision():

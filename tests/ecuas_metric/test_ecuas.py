@@ -120,28 +120,6 @@ def test_keys_in_order(ecuas, tmp_path):
     assert list(values) == shown_keys("costs", n=[1])
 
 
-PAIR = {"predictions": [[0.5, 0.5]], "references": [1]}
-BAD = [
-    ({"predictions": [0.1, np.inf], "references": [1, 0]}, "predictions must lie in"),
-    (PAIR | {"n": -1}, "n must be >= 0"),
-    (PAIR | {"reject_costs": 1.5}, "reject_costs must lie in"),
-    (PAIR | {"decisions": [2]}, "decisions must be labels"),
-    ({"predictions": [0.5]}, "references are missing"),
-    ({}, "predictions and references are missing"),
-]
-
-
-@pytest.mark.parametrize("keep_in_memory", [False, True])
-def test_after_an_error_the_module_is_usable_at_once(keep_in_memory, tmp_path, expected):
-    module = evaluate.load(SCRIPT, keep_in_memory=keep_in_memory, cache_dir=str(tmp_path))
-    for arguments, message in BAD:
-        with pytest.raises(ValueError, match=f"^{message}"):
-            module.compute(**arguments)
-        assert not list(tmp_path.rglob("*.arrow"))
-        module.add_batch(predictions=CONFIDENCE, references=CORRECT)
-        assert module.compute() == expected
-
-
 REFUSED = [
     ("add_batch", {"predictions": [2.0], "references": [1]}, "predictions must lie"),
     (
@@ -162,13 +140,16 @@ REFUSED = [
         "the inputs must be predictions and references; got 'l",
     ),
     ("compute", {"n": -1}, "n must be"),
+    ("compute", {"predictions": [0.5]}, "references are missing"),
     ("compute", {"predictions": [2.0], "references": [1]}, "predictions must lie"),
     ("compute", {"bins": 3}, "There is no option 'bins'. Did you mean 'n_bins'"),
 ]
 
 
-def test_an_empty_or_bad_batch_or_option_leaves_what_was_added(ecuas, expected):
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_an_empty_or_bad_batch_or_option_leaves_what_was_added(keep_in_memory, tmp_path, expected):
     """test_metric_with_non_standard_feature_names: ours are predictions and references."""
+    ecuas = load("confidences", tmp_path, keep_in_memory=keep_in_memory)
     assert {name for features in ecuas.features for name in features} == {
         "predictions",
         "references",
@@ -180,6 +161,9 @@ def test_an_empty_or_bad_batch_or_option_leaves_what_was_added(ecuas, expected):
         with pytest.raises((ValueError, TypeError), match=f"^{message}"):
             getattr(ecuas, method)(**arguments)
     assert ecuas.compute(predictions=[], references=[]) == expected
+    with pytest.raises(ValueError, match="^predictions and references are missing"):
+        ecuas.compute()
+    assert not list(tmp_path.rglob("*.arrow"))
 
 
 MISSING = [0.9, np.nan, 0.4, 0.65]

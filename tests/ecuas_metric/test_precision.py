@@ -93,7 +93,9 @@ def test_lists_of_mixed_precision_and_frames_of_columns(thousandths, dtype):
     ]
     columns = {"a": short, "b": values}
     frames = [pd.DataFrame(columns), pa.table(columns)]
-    frames += [pl.DataFrame(columns)] if dtype == np.float32 else []
+    if dtype == np.float32:
+        kinds = ("Float32", "float[pyarrow]")
+        frames += [pl.DataFrame(columns), *(frames[0].astype({"a": kind}) for kind in kinds)]
     for frame in frames:
         assert parse_numbers(frame, "x").tolist() == np.stack([values, values], axis=1).tolist()
     assert parse_numbers(pd.Series(list(mixed), dtype=object), "x").tolist() == [*values, *values]
@@ -156,7 +158,7 @@ def test_posteriors_costs_and_maps_of_any_precision(dtype, rng):
     options = {"reject_costs": (0.1, 0.4), "labels": range(3)}
     assert score_posteriors(label, short, **options) == score_posteriors(label, tenths, **options)
     matrix = np.array([[0, 0.9, 0.3], [0.7, 0, 0.3], [0.1, 0.2, 0]])
-    for cost in ("zero_one", matrix):
+    for cost in ("zero_one", matrix, pd.DataFrame(matrix)):
         narrow = cost if isinstance(cost, str) else cost.astype(dtype)
         expected = decide(tenths, reject_cost=0.1, cost=cost)
         found = decide(short, reject_cost=dtype(0.1), cost=narrow)

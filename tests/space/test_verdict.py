@@ -64,13 +64,6 @@ def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decisi
     assert at(decision, 0.7).best == ("overconfident_model",)
 
 
-def test_the_page_arranges_the_verdict_that_python_and_the_command_give(decision, examples):
-    theirs = judge_systems(examples)
-    again = verdict.decide(examples).verdict
-    assert again.to_json() == theirs.to_json()
-    assert verdict.sentences(decision)[0] == sentence_on_costs(decision.verdict)
-
-
 def test_sentences_with_places_are_those_of_the_product(decision, rng):
     """At each reject cost, of one system, of several and of equal ones; only the unit is the page's own."""
     confidence = rng.random(60)
