@@ -26,6 +26,7 @@ from .recipe import FORMS, LOGARITHMS, Recipe, complemented_column, scale_limits
 from .values import (
     Sheet,
     are_null,
+    distinct_texts,
     encode,
     find_positions,
     first_value,
@@ -121,7 +122,7 @@ def read_class_numbers(sheet: Sheet, recipe: Recipe) -> Floats:
     if recipe.classes is None:
         labels = parse_cells(sheet.column(name))
         if not is_numeric(labels.type):
-            raise _unnumbered(sheet, recipe, _distinct_texts(to_texts(labels)))
+            raise _unnumbered(sheet, recipe, distinct_texts(to_texts(labels)))
         return read_numbers(sheet, name)
     texts = read_names(sheet.column(name), recipe.classes)
     numbers_of_classes = find_positions(texts, from_texts(recipe.classes))
@@ -159,12 +160,12 @@ def read_hits(
     """
     label = recipe.truth
     (name,) = recipe.of("predicted")
-    predicted = read_names(sheet.column(name), _distinct_texts(to_texts(sheet.column(label))))
-    true = read_names(sheet.column(label), _distinct_texts(to_texts(sheet.column(name))))
+    predicted = read_names(sheet.column(name), distinct_texts(to_texts(sheet.column(label))))
+    true = read_names(sheet.column(label), distinct_texts(to_texts(sheet.column(name))))
     if predicted.null_count:
         raise sheet.rows_error(name, "no_value", are_null(predicted), advice="say_abstained")
-    known = _distinct_texts(predicted)
-    classes = {*known, *_distinct_texts(true)}
+    known = distinct_texts(predicted)
+    classes = {*known, *distinct_texts(true)}
     if len(set(map(_normalize_name, classes))) < len(classes):
         raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if not match_any(true, known).any():
@@ -177,11 +178,6 @@ def read_hits(
     names, codes = encode(true)
     numbers_of_names = encode_texts_as_numbers([*map(_normalize_name, map(str, names)), ""])
     return hits, len(classes), numbers_of_names[codes]
-
-
-def _distinct_texts(texts: pa.Array) -> list[str]:
-    """Return the distinct texts of an array."""
-    return list(map(str, encode(texts)[0]))
 
 
 def _normalize_name(text: str) -> str:

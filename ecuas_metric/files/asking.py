@@ -29,6 +29,7 @@ from .values import (
     Sheet,
     add_nested_columns,
     as_text,
+    distinct_texts,
     encode,
     first_value,
     is_numeric,
@@ -187,7 +188,7 @@ class _FreeColumns:
 
     def texts(self, name: str) -> list[str]:
         """Return the distinct texts of a column, sorted."""
-        return sorted(map(str, encode(read_names(self.sheet.column(name), ()))[0]))
+        return sorted(distinct_texts(read_names(self.sheet.column(name), ())))
 
     def word_columns(self, most: int) -> list[str]:
         """Return the columns of 2 to `most` distinct texts or whole numbers, each in at least two rows on average."""

@@ -21,6 +21,7 @@ from .values import (
     are_null,
     as_text,
     clear_texts,
+    distinct_texts,
     encode,
     first_value,
     from_numpy,
@@ -120,7 +121,8 @@ def read_numbers(
         raise sheet.rows_error(column, "no_numbers", ~are_null(cells))
     values, codes = encode(parsed)
     texts = [str(value).translate(_TYPED) for value in values]
-    way = _find_common_style(texts, decimal_comma=sheet.decimal_comma, share=share)
+    ways = [_POINT, _COMMA if sheet.decimal_comma else _NO_THOUSANDS, *[_PER_CENT] * share]
+    way = next((way for way in ways if all(map(way.fullmatch, texts))), None)
     if way is None:
         raise _not_numbers_error(sheet, column, texts, codes)
     distinct = np.array([*map(_parse_number, texts), np.nan])
@@ -271,19 +273,6 @@ def _cast_numbers(array: pa.Array) -> pa.Array | None:
     return None
 
 
-def _find_common_style(
-    texts: Sequence[str],
-    *,
-    decimal_comma: bool,
-    share: bool,
-) -> re.Pattern[str] | None:
-    """Return the style in which all texts are written as numbers, None if there is none."""
-    ways = [_POINT, _COMMA if decimal_comma else _NO_THOUSANDS]
-    if share:
-        ways.append(_PER_CENT)
-    return next((way for way in ways if all(map(way.fullmatch, texts))), None)
-
-
 def _refuse_points(sheet: Sheet, column: str) -> None:
     """Raise FileError if points may separate thousands in a file with decimal commas: 1.234, but not 0.234."""
     are_pointed = to_floats(pc.match_substring_regex(sheet.column(column), _THOUSANDS)) == 1
@@ -375,14 +364,14 @@ def read_names(
     parsed = parse_cells(cells)
     are_numbers = is_numeric(parsed.type) and not (cells.type == TEXT and _are_names(cells, known))
     texts = to_texts(parsed if are_numbers else cells)
-    words = map(str, encode(texts)[0])
-    nothing = [word for word in words if word.lower() in NOTHING]
-    return clear_texts(texts, match_any(texts, [word for word in nothing if word not in known]))
+    words = distinct_texts(texts)
+    nothing = [word for word in words if word.lower() in NOTHING and word not in known]
+    return clear_texts(texts, match_any(texts, nothing))
 
 
 def _are_names(cells: pa.Array, known: Collection[str]) -> bool:
     """Return whether two texts, or two known names, are equal only as numbers, as are 1E2 and 100, or 1.1 and 1.10."""
-    for texts in (map(str, encode(to_texts(cells))[0]), known):
+    for texts in (distinct_texts(to_texts(cells)), known):
         names = {re.sub(r"\.0*$", "", text) for text in texts if is_number(text)}
         if len(names) > len(set(map(float, names))):
             return True

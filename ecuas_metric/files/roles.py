@@ -54,6 +54,7 @@ from .values import (
     are_null,
     are_unique,
     as_text,
+    distinct_texts,
     encode,
     first_value,
     is_numeric,
@@ -541,7 +542,7 @@ class _ColumnRoles:
         """Return the distinct names in a column; a word such as "none" is one if a column is of that class."""
         classes = set(map(class_name, self.sheet.names))
         texts = read_names(self.sheet.column(name), classes)
-        return set(map(as_text, encode(texts)[0]))
+        return set(distinct_texts(texts))
 
 
 def class_name(name: str) -> str:

@@ -105,9 +105,9 @@ class Unlabelled:
     # (N,), whether an answer has no confidence, if numbers are bounded for that
     missing: Bools | None = None
 
-    def note(self, count: int, total: int) -> Note:
-        """Return the note that `count` of `total` answers have no label, and what that does to the numbers."""
-        fields = unlabelled_fields(count, total, self.share)
+    def note(self, is_open: Bools) -> Note:
+        """Return the note that some of N answers, `is_open` (N,), have no label, and what that does to the numbers."""
+        fields = unlabelled_fields(int(np.count_nonzero(is_open)), len(is_open), self.share)
         return Note(UNLABELLED, fields, UNLABELLED_ADVICE[self.rule])
 
 
@@ -168,7 +168,7 @@ class Submission:
             unlabelled = make_unlabelled(is_open, weight, unlabelled.rule)
             notes = tuple(note for note in notes if note.id != UNLABELLED)
             if unlabelled is not None:
-                notes += (unlabelled.note(int(np.count_nonzero(is_open)), len(rows)),)
+                notes += (unlabelled.note(is_open),)
         return replace(
             self,
             predictions=self.predictions[rows],
@@ -408,7 +408,7 @@ def _make_submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submissi
     notes = _note_on_judge(recipe)
     unlabelled = _find_unlabelled(sheet, is_open, recipe)
     if unlabelled is not None:
-        notes += (unlabelled.note(int(np.count_nonzero(is_open)), len(truth)),)
+        notes += (unlabelled.note(is_open),)
         if unlabelled.rule == "drop":
             sheet = sheet.select(~is_open)
             truth = truth[~is_open]

@@ -258,6 +258,11 @@ def encode(array: pa.Array) -> tuple[list[object], Ints]:
     return encoded.dictionary.to_pylist(), _to_positions(encoded.indices)
 
 
+def distinct_texts(array: pa.Array) -> list[str]:
+    """Return the distinct texts of an array (N,) of texts."""
+    return list(map(str, encode(array)[0]))
+
+
 def count_distinct(array: pa.Array) -> int:
     """Return the number of distinct values of an array (N,); lists and objects are compared by their text."""
     if types.is_nested(array.type):  # Arrow does not compare these

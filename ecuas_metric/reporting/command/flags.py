@@ -522,11 +522,10 @@ def _suggest(
     flags: Sequence[str],
     *,
     cutoff: float = 0.6,
-    whose: str = "",
 ) -> str:
     """Return the question whether the most similar of these flags, or one with the same meaning, is meant; or ""."""
     near = difflib.get_close_matches(flag, flags, 1, cutoff)
     other_name = OTHER_NAMES.get(flag, "")
     if other_name in flags:
         near = [other_name]
-    return f"Did you mean {near[0]}{whose}?" if near else ""
+    return f"Did you mean {near[0]}?" if near else ""

@@ -212,7 +212,8 @@ def test_names_of_columns_and_rules_must_be_known(options, message, tmp_path):
 
 @pytest.mark.parametrize(("share", "is_said"), [(0.0104, False), (0.0107, True)])
 def test_a_share_by_weight_is_said_where_it_is_another_one(share, is_said):
-    fact = Unlabelled("wrong", np.arange(1000) < 10, share).note(10, 1000).fact
+    rows = np.arange(1000) < 10
+    fact = Unlabelled("wrong", rows, share).note(rows).fact
     assert ("by weight" in fact) == is_said
 
 

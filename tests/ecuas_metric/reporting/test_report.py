@@ -85,7 +85,7 @@ def opened(name, rng, rule):
     rows = np.arange(60) < 6
     unlabelled = Unlabelled(rule, rows, 0.1)
     correct = np.where(rows, 0, rng.integers(0, 2, 60))
-    made = submission(name, rng, correct=correct, notes=(unlabelled.note(6, 60),))
+    made = submission(name, rng, correct=correct, notes=(unlabelled.note(rows),))
     return replace(made, unlabelled=unlabelled)
 
 
