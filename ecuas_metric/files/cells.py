@@ -122,7 +122,7 @@ def read_numbers(
     values, codes = encode(parsed)
     texts = [str(value).translate(_TYPED) for value in values]
     ways = [_POINT, _COMMA if sheet.decimal_comma else _NO_THOUSANDS, *[_PER_CENT] * share]
-    way = next((way for way in ways if all(map(way.fullmatch, texts))), None)
+    way = _find_common_style(texts, ways)
     if way is None:
         raise _not_numbers_error(sheet, column, texts, codes)
     distinct = np.array([*map(_parse_number, texts), np.nan])
@@ -271,6 +271,13 @@ def _cast_numbers(array: pa.Array) -> pa.Array | None:
         except pa.ArrowInvalid:
             continue
     return None
+
+
+def _find_common_style(
+    texts: Sequence[str], ways: Iterable[re.Pattern[str]]
+) -> re.Pattern[str] | None:
+    """Return the first way in which all texts are written, None if there is none."""
+    return next((way for way in ways if all(map(way.fullmatch, texts))), None)
 
 
 def _refuse_points(sheet: Sheet, column: str) -> None:
