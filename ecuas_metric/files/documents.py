@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeGuard, TypeVar
@@ -44,39 +44,26 @@ def parse_rows(text: str, path: str = "") -> JsonRows:
         return JsonRows([])
     lines, documents = map(list, zip(*numbered, strict=True))
     whole = documents if len(documents) > 1 else documents[0]
-    if path:
-        return _add_other_parts(_parse_at_path(whole, path), whole, path)
-    if len(documents) > 1 or _is_row(whole):
+    if not path and (len(documents) > 1 or _is_row(whole)):
         return JsonRows(list(map(_check_row, documents, lines)), lines)
-    if _has_columns(whole):
-        return _parse_table(whole)
-    tables = _find_tables(whole)
-    if len(tables) > 1:
-        raise several_lists_error(
-            {name: len(_parse_table(part).objects) for name, part in tables.items()}
-        )
-    if not tables:
-        return _parse_table(whole)
-    ((name, table),) = tables.items()
-    return _add_other_parts(_parse_table(table), whole, name)
+    if not path and not _has_columns(whole):
+        tables = _find_tables(whole, _are_objects) or _find_tables(whole, _has_lists_only)
+        if len(tables) > 1:
+            sizes = {name: len(_parse_table(part).objects) for name, part in tables.items()}
+            raise several_lists_error(sizes)
+        path = next(iter(tables), "")
+    return replace(_parse_at_path(whole, path), path=path)
 
 
-def _add_other_parts(table: JsonRows, document: object, path: str) -> JsonRows:
-    """Return the rows of a path with the parts of the document beside it."""
-    parts = _flatten_parts(document, path)
-    others = ((name, _describe(part)) for name, part in parts.items() if name != path)
-    within = ((f"{path}.{name}", what) for name, what in table.beside)
-    return replace(table, path=path, beside=(*others, *within))
-
-
-def _find_tables(document: object) -> dict[str, object]:
-    """Return the lists of objects in a document by their dotted paths, or else the objects of lists."""
-    parts = _flatten_parts(document)
-    for is_table in (_are_objects, _has_lists_only):
-        tables = {name: part for name, part in parts.items() if is_table(part)}
-        if tables:
-            return tables
-    return {}
+def _find_tables(document: object, is_table: Callable[[object], bool]) -> dict[str, object]:
+    """Return the parts of a document that are tables, by their dotted paths."""
+    tables = {}
+    for name, part in document.items() if isinstance(document, dict) else ():
+        if is_table(part):
+            tables[name] = part
+        inner = {} if name in tables else _find_tables(part, is_table)
+        tables |= {f"{name}.{below}": one for below, one in inner.items()}
+    return tables
 
 
 def _has_lists_only(part: object) -> bool:
@@ -90,19 +77,6 @@ def several_lists_error(sizes: Mapping[str, int]) -> InputError:
     longest = max(sizes, key=lambda name: sizes[name])
     columns = {"rows": longest}
     return InputError("rows", "several_lists", got=got, advice="name_list", columns=columns)
-
-
-def _flatten_parts(document: object, path: str = "") -> dict[str, object]:
-    """Return the parts of a document by dotted paths: lists of objects, the part at `path`, and all beside these."""
-    parts: dict[str, object] = {}
-    step, _, below = path.partition(".")
-    for name, part in document.items() if isinstance(document, dict) else ():
-        inner = _flatten_parts(part, below if name == step else "")
-        if (name == step and below) or any(map(_are_objects, inner.values())):
-            parts |= {f"{name}.{further}": one for further, one in inner.items()}
-        else:
-            parts[name] = part
-    return parts
 
 
 def _describe(part: object) -> str:
@@ -208,22 +182,24 @@ def _check_row(value: object, line: int) -> Object:
 
 
 def _parse_at_path(document: object, path: str) -> JsonRows:
-    """Return the rows at a path.
+    """Return the rows at a path, and what stands beside it.
 
     Where it leads through a list of objects, these are the rows of all, each with the numbers and texts of its object.
     """
     if not path:
         return _parse_table(document)
-    step, _, below = path.partition(".")
-    if not _are_objects(document) or step.isdecimal():
-        part = value_by_path(document, step)
-        if part is None:
-            raise ValueError(f"there is nothing at {path}")
-        return _parse_at_path(part, below)
-    rows = []
-    for part in document:
-        rows += [{**_scalar_fields(part), **row} for row in _parse_at_path(part, path).objects]
-    return JsonRows(rows)
+    parts = document if isinstance(document, dict) else {}
+    step, _, below = (path, "", "") if path in parts else path.partition(".")
+    if _are_objects(document) and not step.isdecimal():
+        tables = [(_scalar_fields(part), _parse_at_path(part, path)) for part in document]
+        return JsonRows([{**each, **row} for each, table in tables for row in table.objects])
+    part = parts[step] if step in parts else value_by_path(document, step)
+    if part is None:
+        raise ValueError(f"there is nothing at {path}")
+    table = _parse_at_path(part, below)
+    others = [(name, _describe(other)) for name, other in parts.items() if name != step]
+    within = [(f"{step}.{name}", what) for name, what in table.beside]
+    return replace(table, beside=(*others, *within))
 
 
 def _parse_table(document: object) -> JsonRows:

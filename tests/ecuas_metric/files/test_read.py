@@ -287,6 +287,11 @@ def test_a_table_is_of_lists_of_one_length_and_what_stands_beside_is_named(read,
         read_submissions(path)
 
 
+def test_names_with_points_lead_to_rows(read):
+    for document in ({"gpt-4.1": ANSWERS}, {"run": {"gpt-4.1": ANSWERS, "seed": 3}}):
+        assert read(document, ".json").predictions.tolist() == [0.9, 0.4]
+
+
 def test_what_stands_beside_the_list_of_rows_is_named(read):
     run = {"seed": 3, "rows": ANSWERS, "tags": ["a"]}
     one = read({"model": "x", "run": run, "config": {"a": 1}}, ".json")
