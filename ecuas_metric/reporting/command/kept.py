@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product, starmap
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...errors import FileError
 from ...files.read import STANDARD_INPUT, list_parts
@@ -19,6 +19,7 @@ from .reading import parse_file
 
 # files that are read in a folder, besides the parts of a table
 _FOLDER_FILES = re.compile("|".join([*FILE_NAMES.values(), r".*\.parquet"]))
+_LOCAL = re.compile("^(file|local):(//)?")  # of addresses on this machine
 _Values = tuple[Parameter, list[str]]  # with its values
 
 
@@ -95,25 +96,19 @@ def _files_read(path: str) -> Iterator[str]:
 
     In memory a path is taken literally; out of core "~" is the home folder, and "file:" and "cache::" begin addresses.
     """
-    if os.path.isfile(path) and ":" not in path and not path.startswith("~"):
-        yield from _list_with_results(path)  # without fsspec, which takes long to start
-        return
-    from fsspec.implementations.local import LocalFileSystem
-
-    files = LocalFileSystem()
-    address = files._strip_protocol(path.rpartition("::")[2])
-    for place in dict.fromkeys((path, address)):
-        yield from _list_files(place, files)
+    address = _LOCAL.sub("", path.rpartition("::")[2])
+    for place in dict.fromkeys((path, os.path.expanduser(address))):
+        yield from _list_files(place)
 
 
-def _list_files(place: str, files: Any) -> Iterator[str]:
+def _list_files(place: str) -> Iterator[str]:
     if os.path.isdir(place):
         with suppress(FileError):
             yield from (os.path.join(place, part) for part in list_parts(Path(place)))
-        names = files.find(place)
-        yield from (name for name in names if _FOLDER_FILES.fullmatch(os.path.basename(name)))
+        for folder, _, names in os.walk(place, followlinks=True):
+            yield from (os.path.join(folder, one) for one in filter(_FOLDER_FILES.fullmatch, names))
     elif glob.has_magic(place) and not os.path.exists(place):
-        yield from files.glob(place)
+        yield from glob.iglob(place, recursive=True, include_hidden=True)
     else:
         yield from _list_with_results(place)
 
