@@ -73,23 +73,8 @@ def _design(run: Run, records: Sequence[_Record], options: RunOptions) -> dict[s
         for role, name in names.items()
         if all(value_by_path(sample, name) is not None for sample in samples)
     } | options.per_sample
-    weight = names.pop("weight", None)
     rows = np.array([row for row, _ in records])
-    columns = parts.named_columns(samples, names, run.file, rows)
-    if weight is not None:
-        columns["weight"] = [
-            parts.in_file(run.file, row, _number, sample, weight) for row, sample in records
-        ]
-    return columns
-
-
-def _number(sample: Fields, name: str) -> float:
-    """Return the number in a field, which metadata have as text."""
-    value = value_by_path(sample, name)
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise InputError(name, "must be a number", value=value) from None
+    return parts.named_columns(samples, names, run.file, rows)
 
 
 def _result(sample: Fields) -> str:

@@ -27,8 +27,6 @@ R = TypeVar("R", bound="Run")
 _FIRST = 100_000  # bytes of a file that tell what it is
 _BETWEEN = re.compile(r"[\s,\[]*")  # what is between records
 FEW = 10  # samples of which all may be alike by chance
-# of the values of a role
-_KINDS: dict[str, Any] = {"confidence": (int, float, str, NoneType), "weight": (int, float)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,15 +409,27 @@ def column_of(
     file: Path,
     rows: Ints,
 ) -> Column:
-    """Return a field as a column: confidences, which some samples may lack, or weights as they are, others as text."""
-    kinds = _KINDS.get(role, object)
-    are_confidences = role == "confidence"
-    column = without_nan(values)
-    if are_confidences and column.count(None) == len(column):
+    """Return a field as a column: confidences, which some samples may lack, as they are, weights, others as text."""
+    parse = _PARSERS.get(role, str)
+    known = without_nan(values)
+    if role == "confidence" and known.count(None) == len(known):
         raise FileError(file, "no_field", name=name)
-    for row, value in zip(rows.tolist(), column, strict=True):
-        if value is None and not are_confidences:
+    column = []
+    for row, value in zip(rows.tolist(), known, strict=True):
+        if value is None and role != "confidence":
             raise FileError(file, "no_value", column=name, row=row, value=value)
-        if not isinstance(value, kinds) or (are_confidences and isinstance(value, bool)):
-            raise FileError(file, "no_numbers", column=name, row=row, value=value)
-    return column if role in _KINDS else list(map(str, values))
+        try:
+            column.append(parse(value))
+        except (TypeError, ValueError):
+            raise FileError(file, "no_numbers", column=name, row=row, value=value) from None
+    return column
+
+
+def _stated_confidence(value: object) -> object:
+    """Return a confidence as it is: a number, its text, or nothing; else TypeError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, NoneType)):
+        raise TypeError
+    return value
+
+
+_PARSERS: dict[str, Callable[[Any], object]] = {"confidence": _stated_confidence, "weight": float}
