@@ -1,4 +1,4 @@
-"""What evaluation tools leave on disk -> samples with our own names of columns. Only Inspect's logs need their tool.
+"""What evaluation tools leave on disk -> samples with our own names of columns, without the tools.
 
 The readers are imported where a file has one of their names.
 """

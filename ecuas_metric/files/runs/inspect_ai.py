@@ -1,7 +1,7 @@
 """The logs of Inspect, in which a scorer keeps its confidence as metadata.
 
-They are read by Inspect where it is installed, and by its rules where it is not: of a sample that is in an archive
-twice the last counts, and of several logs of one run, which attempts and `inspect score` leave, the one written last.
+They are read by Inspect's rules, without it: of a sample that is in an archive twice the last counts, and of several
+logs of one run, which attempts and `inspect score` leave, the one written last.
 """
 
 import copy
@@ -12,7 +12,6 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
@@ -294,27 +293,25 @@ def _is_log(file: Path) -> bool:
 
 
 def _read_log(file: Path, left_out: set[str]) -> Log:
-    """Return a log as Inspect reads it, without some fields of its samples; by its rules where it is not installed."""
+    """Return a log, without some fields of the samples of an archive; FileError if it is none."""
     try:
-        if not find_spec("inspect_ai"):
-            return _log_of(file, _by_its_rules(file))
-        from inspect_ai.log import read_eval_log
-
-        log = read_eval_log(str(file), exclude_fields=left_out)
-        return _log_of(file, log.model_dump())
+        return _log_of(file, _document_of(file, left_out))
     except _NOT_A_LOG as error:
         raise FileError(file, "not_a_log_of_inspect", got=str(error)[:80]) from None
 
 
-def _by_its_rules(file: Path) -> Fields:
+def _document_of(file: Path, left_out: set[str]) -> Fields:
     """Return a log as Inspect would read it; an archive without a header is of a run that goes on."""
     if file.suffix == ".json":
         return dict(json.loads(file.read_text(encoding="utf-8")))
     with zipfile.ZipFile(file) as archive:
         members = {info.filename: info for info in archive.infolist()}  # of one name the last
         header = members.get("header.json") or members["_journal/start.json"]
-        names = [name for name in members if name.startswith("samples/")]
-        samples = [json.loads(_content(archive, members[name])) for name in names]
+        samples = []
+        for name in members:
+            if name.startswith("samples/"):
+                sample = json.loads(_content(archive, members[name]))
+                samples.append({field: sample[field] for field in sample.keys() - left_out})
         return {**json.loads(_content(archive, header)), "samples": samples}
 
 
