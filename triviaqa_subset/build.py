@@ -6,7 +6,6 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -23,8 +22,6 @@ from .selection import AUTHORS, choose, weights
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
-SPLIT = "validation"  # the split of TriviaQA from which every question comes
-DEFAULT = "curated"
 TEXT_LICENSE = "unknown"  # what TriviaQA's own card on the Hub says of the texts
 NOT_REDRAWN = (
     "the source has the pool's questions only: joined by question_id, the redraw was not checked"
@@ -94,7 +91,8 @@ def write(
             sums[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
         shutil.copyfile(CURATION / SCORES_LICENSE, data / SCORES_LICENSE)
         (data / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
-        write_card(FOLDER / "README.md", stage / "README.md", tables, remark)
+        has_text = any("question" in table.column_names for table in tables.values())
+        write_card(stage / "README.md", has_text=has_text, remark=remark)
         license = DatasetCard.load(stage / "README.md").data.license
         (data / CROISSANT).write_text(json.dumps(describe(tables, sums, license), indent=1) + "\n")
         if (out / "data").exists():
@@ -103,20 +101,10 @@ def write(
         (stage / "README.md").replace(out / "README.md")
 
 
-def write_card(
-    template: Path,
-    card: Path,
-    tables: Mapping[str, Dataset],
-    remark: str = "",
-) -> None:
-    """Write the card with the `configs` of these tables, and a remark on how this copy differs."""
-    page = DatasetCard.load(template)
-    page.data.configs = []
-    for name in tables:
-        default = {"default": True} if name == DEFAULT else {}
-        files = [{"split": SPLIT, "path": f"data/{name}.parquet"}]
-        page.data.configs.append({"config_name": name, **default, "data_files": files})
-    if any("question" in table.column_names for table in tables.values()):
+def write_card(card: Path, *, has_text: bool, remark: str) -> None:
+    """Write the card with the licence of texts, if there are some, and a remark on how this copy differs."""
+    page = DatasetCard.load(FOLDER / "README.md")
+    if has_text:
         page.data.license = TEXT_LICENSE
     if remark:
         page.text = f"\n> This copy: {remark}.\n" + page.text
