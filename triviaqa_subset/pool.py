@@ -47,13 +47,9 @@ class Pool:
 
 
 def read_source(source: str | None) -> list[TriviaRow]:
-    """Read TriviaQA's validation rows from the Hub, or from a file with the Hub's columns or with a list `aliases`."""
+    """Read TriviaQA's validation rows from the Hub, or from a file with the Hub's columns."""
     place = source or "the Hub"
     raw = read_rows(source) if source else _from_hub()
-    for row in raw:
-        if "aliases" in row:
-            lists = {"aliases": row["aliases"], "normalized_aliases": []}
-            row.setdefault("answer", {"value": None} | lists)
     golds = [row.get("answer") for row in raw]
     require(_has_lists, golds, f"{place}: answer must have aliases, normalized_aliases (lists)")
     try:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from triviaqa_subset.grading import grade
 from triviaqa_subset.matching import RULES, normalize_answer
-from triviaqa_subset.pool import drop_aliases, read_source
+from triviaqa_subset.pool import drop_aliases
 
 # X: a gold alias; Y: one of another question. The sets by another hand were made without a look at the rules.
 SETS = json.loads(Path(__file__).with_suffix(".json").read_text())
@@ -27,14 +27,13 @@ DECIDED = ("exact", "official", "contained", "refusal")
 def read_texts(file, dropped=None):
     """Return the pool's questions as `grade` takes them, without dropped aliases, and the judged answers in clear."""
     rows = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
-    texts = {row["question_id"]: row for row in read_source(str(file))}
-    golds = [
-        row["answer"]
-        for row in (texts if dropped is None else drop_aliases(texts, dropped)).values()
-    ]
-    dataset = {name: [row[name] for row in rows] for name in ("question_id", "question")} | {
-        "answer": golds
+    texts = {
+        row["question_id"]: {name: row[name] for name in ("question_id", "question")}
+        | {"answer": {"value": None, "aliases": row["aliases"], "normalized_aliases": []}}
+        for row in rows
     }
+    kept = texts if dropped is None else drop_aliases(texts, dropped)
+    dataset = pd.DataFrame(kept.values()).to_dict("list")
     return dataset, pd.DataFrame(
         [{"question_id": r["question_id"], **answer} for r in rows for answer in r["answers"]]
     )

@@ -102,10 +102,12 @@ def test_whatever_the_source_the_texts_are_the_same_and_a_split_is_redrawn(tmp_p
     }
 
 
+def gold_of(aliases):
+    return {"value": None, "aliases": aliases, "normalized_aliases": []}
+
+
 @pytest.mark.e2e
-def test_a_list_of_aliases_replaces_the_answer_and_what_of_a_source_is_unchecked_is_reported(
-    tmp_path, invented
-):
+def test_what_of_a_source_is_unchecked_is_reported(tmp_path, invented):
     other = [own for own in IDS if own in HASHED][:5]
     aliases = (
         {own: [f"City {own}", "city"] for own in IDS}
@@ -113,7 +115,7 @@ def test_a_list_of_aliases_replaces_the_answer_and_what_of_a_source_is_unchecked
         | {other[0]: []}
     )
     rows = [
-        {"question_id": own, "question": as_row(own)["question"], "aliases": aliases[own]}
+        {"question_id": own, "question": as_row(own)["question"], "answer": gold_of(aliases[own])}
         for own in sorted(IDS)
     ]
     lines = build(tmp_path / "o", source=write_rows(tmp_path / "s.jsonl", rows), curation=invented)
@@ -145,13 +147,19 @@ def test_the_real_split_is_redrawn_and_the_real_texts_lose_the_dropped_aliases(
     texts = {row["question_id"]: row for row in rows_of_text}
     split = (shared / "triviaqa" / "validation_ids.txt").read_text().split()
     assert len(split) == 17_944
-    rows = [texts.get(own, {"aliases": ["x"]}) | {"question_id": own} for own in split]
-    source = write_rows(
-        tmp_path / "s.parquet", [{"question": "", **row, "answers": None} for row in rows]
-    )
+    other = {"question": "", "aliases": ["x"]}
+    rows = [
+        {"question_id": own, "question": row["question"], "answer": gold_of(row["aliases"])}
+        for own, row in ((own, texts.get(own, other)) for own in split)
+    ]
+    of_pool = [row for row in rows if row["question_id"] in texts]
+    files = {
+        "s.parquet": rows,
+        "pool.jsonl": list({row["question_id"]: row for row in of_pool}.values()),
+    }
     redrawn, alone = (
-        draw_pool(read_source(str(f)), OWN)
-        for f in (source, shared / "triviaqa" / "pool_text.jsonl")
+        draw_pool(read_source(write_rows(tmp_path / name, chosen)), OWN)
+        for name, chosen in files.items()
     )
     assert replace(alone, redrawn=True) == redrawn
     assert {own: row["question"] for own, row in redrawn.texts.items()} == {
