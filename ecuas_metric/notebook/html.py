@@ -369,7 +369,10 @@ def _view_of_results(results: Results) -> View:
         rows=rows,
         left=[3],
         below=["↓ lower is better, ↑ higher", ALL_NUMBERS, *curves],
-        folded=_folded_notes([("", note) for note in results.notes]),
+        folded={
+            "is that good?": list(map(text, explain_scale(report_of({"": results}), keys))),
+            **_folded_notes([("", note) for note in results.notes]),
+        },
     )
 
 
