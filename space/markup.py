@@ -16,7 +16,7 @@ from markupsafe import Markup
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import METRICS
 from ecuas_metric.options import LEVEL
-from ecuas_metric.reporting.report import Report, are_few, numbers_to_beat
+from ecuas_metric.reporting.report import Report, are_few, base_of_ecuas, numbers_to_beat
 from ecuas_metric.reporting.tables import Grid
 
 from .uploads import plain_text
@@ -105,6 +105,7 @@ def report_tables(
         grid=grid,
         tips=[""] * first + tips,
         slots=styles,
+        base=base_of_ecuas(report, report.keys),
         beat=numbers_to_beat(report.results, report.keys) if are_few(report) else "",
         best=BEST,
     )

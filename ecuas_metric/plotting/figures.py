@@ -116,7 +116,9 @@ def reject_cost_figure(systems: Mapping[str, System], *, ax: Axes | None = None)
     largest = [float(curve.accept_all.max()) for curve in curves.values()]
     top = max([*largest, *(line.top for line in lines.values())])
     for axes in grid:
-        axes.plot([0, end], [0, end], linestyle="--", label="reject all: the reject cost", **REFERENCE)
+        axes.plot(
+            [0, end], [0, end], linestyle="--", label="reject all: the reject cost", **REFERENCE
+        )
         axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
         axes.set(xlim=(0, end), ylim=(0, 1.04 * top))
     _legend(figure, grid, systems, is_ours=ax is None)

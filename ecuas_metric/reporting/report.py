@@ -386,7 +386,7 @@ def report_grid(
 
 def explain_scale(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what ECUAS_n is based on, and what confidences are to be better than."""
-    sentences = [_base_of_ecuas(report, shown)]
+    sentences = [base_of_ecuas(report, shown)]
     if are_few(report):
         numbers = numbers_to_beat(report.results, shown)
         sentences += [f"{NUMBER_TO_BEAT}: {numbers}"] if numbers else []
@@ -403,7 +403,7 @@ def _name_left_out(report: Report, shown: Collection[Key]) -> list[str]:
     return [f"not shown: {', '.join(left_out)} (ecuas score --full)"] if left_out else []
 
 
-def _base_of_ecuas(report: Report, shown: Iterable[Key]) -> str:
+def base_of_ecuas(report: Report, shown: Iterable[Key]) -> str:
     """Say over which reject costs ECUAS_n is taken, and of how many classes; nothing where systems differ in these."""
     bases = {
         (one.basis.max_uncertainty, one.basis.num_classes, one.basis.cost)
