@@ -39,9 +39,11 @@ def answered_samples(decisions: Decisions, options: Options) -> tuple[Decisions,
     return select_rows(decisions, rows), select_options(options, rows)
 
 
-def note_abstentions(ties: Groups, form: Decisions, count: int | None = None) -> tuple[Note, ...]:
+def note_abstentions(
+    ties: Groups, template: Decisions, count: int | None = None
+) -> tuple[Note, ...]:
     """Return a note on abstentions, as many as `count`, with the error rate of the answers, if there are any."""
-    if not form.has_only_confidences:
+    if not template.has_only_confidences:
         return ()
     answered = answered_groups(ties)
     if len(answered.rank) == len(ties.rank):

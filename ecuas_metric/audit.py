@@ -38,12 +38,12 @@ from .results import (
     Estimate,
     Results,
     System,
-    all_values,
-    answers_drawn,
     compute_results,
+    compute_values,
+    draw_samples,
+    make_answers,
     make_system,
     prepare_system,
-    samples_drawn,
     value_keys,
 )
 from .sampling import Design, make_design
@@ -105,7 +105,7 @@ class Audit:
         keys, notes = _keys(system, only)
         both = [key for key in keys if self.takes(key)]
         alone = [key for key in keys if not self.takes(key)]
-        estimates = self._estimates(system, all_values(replace(system, audit=None), both))
+        estimates = self._estimates(system, compute_values(replace(system, audit=None), both))
         if system.options.confidence_level is not None:
             notes += self._note_on_gain(system, estimates)
         if alone:
@@ -121,7 +121,7 @@ class Audit:
         level = system.options.confidence_level
         if level is None:
             return {key: Estimate(value) for key, value in values.items()}
-        answers = answers_drawn(system)
+        answers = make_answers(system)
         numbers = known_numbers(system, answers, values)
         tests = [[number] for number in numbers.values()]
         inferred = dict(zip(numbers, infer_audits(tests, answers.design), strict=True))
@@ -249,9 +249,9 @@ def holds(key: Key, system: System) -> bool:
         return False
     if metric.cost is None:
         return metric.ratio is not None or metric.has_audit
-    form = confidence_decisions(np.linspace(0, 1, 9), np.ones(9, np.int64))
+    template = confidence_decisions(np.linspace(0, 1, 9), np.ones(9, np.int64))
     at = [
-        sample_costs(key, replace(form, candidate_cost=np.full(9, cost)), system.options)
+        sample_costs(key, replace(template, candidate_cost=np.full(9, cost)), system.options)
         for cost in (0.0, 1.0, 3.0)
     ]
     return np.allclose(at[2], at[0] + 3 * (at[1] - at[0]))
@@ -355,7 +355,7 @@ def known_numbers(
     """Return the numbers of a system, as the engine sees them, of which errors are known."""
     if system.audit is None:
         return {**make_numbers(answers, values)}
-    audit: Audit = samples_drawn(system).audit
+    audit: Audit = draw_samples(system).audit
     numbers: dict[Key, AuditedNumber | Number] = {}
     for key, value in values.items():
         whole = make_number(key, answers, value) if audit.takes(key) else None
@@ -369,7 +369,7 @@ def _audited(audit: Audit, answers: Answers, whole: Number) -> AuditedNumber:
     weight = answers.design.weight
     group = whole.samples.group
     line = whole.line
-    chance = np.where(answers.form.abstained, 1.0, audit.chance)
+    chance = np.where(answers.template.abstained, 1.0, audit.chance)
     influence = line.intercept[group] + line.slope[group] * chance
     moved = weight * answers.design.centred(influence)
     stratum = answers.design.stratum

@@ -65,10 +65,12 @@ class Answers:
     """The answers of a system in groups of equal uncertainty, as samples or as sums only."""
 
     groups: Groups
-    form: Decisions  # which arrays there are, and u_M; the samples, if `rows` is known
+    template: Decisions  # which arrays there are, and u_M; the samples, if `rows` is known
     options: Options
     rows: Callable[[], Rows] | None = None
-    own: Mapping[Key, Groups] = field(default_factory=dict)  # without rows, sums of own losses
+    losses: Mapping[Key, Groups] = field(
+        default_factory=dict
+    )  # without rows, of losses of whole posteriors
     design: Design = SIMPLE
     recalibration: str | None = None  # which these answers fitted
 
@@ -83,7 +85,7 @@ class Answers:
     def num_answered(self) -> int:
         """How many groups, the first ones, are of answers, and not of abstentions."""
         size = len(self.groups.rank)
-        return answered_count(self.groups.rank) if self.form.has_only_confidences else size
+        return answered_count(self.groups.rank) if self.template.has_only_confidences else size
 
     @property
     def answered(self) -> Answers:
@@ -102,32 +104,32 @@ class Answers:
     @property
     def is_binary(self) -> bool:
         """Whether costs are 0 or 1, as those of confidences are."""
-        return self.form.confidence is not None
+        return self.template.confidence is not None
 
     def data(self, key: Key, groups: Groups) -> Data:
         """Return what a metric is computed from."""
-        return Data(self.form, self.options, key.parameter or 0.0, groups)
+        return Data(self.template, self.options, key.parameter or 0.0, groups)
 
     @property
     def uncertainty(self) -> Floats:
         """The uncertainty of each group (G,)."""
-        return self.form.uncertainty_from_rank(self.groups.rank)
+        return self.template.uncertainty_from_rank(self.groups.rank)
 
     @functools.cached_property
     def right_and_wrong(self) -> Decisions:
         """Right answers at the uncertainty of each group, then wrong ones (2 G,)."""
-        return right_and_wrong_samples(self.uncertainty, self.form)
+        return right_and_wrong_samples(self.uncertainty, self.template)
 
     @functools.cached_property
     def extremes(self) -> Decisions:
         """Right answers, then wrong ones, of the uncertainties at which their cost can be least or most."""
-        most = self.form.max_uncertainty
+        most = self.template.max_uncertainty
         u = self.uncertainty
         above = float(u.max(initial=most))  # which is rejected at every cost
         answers_some = np.isfinite(u).any()
         # what rejects all rejects the next answer too
         least = 0.0 if answers_some else math.inf
-        return right_and_wrong_samples(np.maximum([0.0, most, above], least), self.form)
+        return right_and_wrong_samples(np.maximum([0.0, most, above], least), self.template)
 
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
@@ -145,12 +147,12 @@ class Answers:
         """
         next_cost = self.groups.next_cost
         dearest = float(next_cost.max(initial=0.0, where=matters))
-        if used_cost_matrix(self.form, self.options) is not None:
+        if used_cost_matrix(self.template, self.options) is not None:
             return dearest
         anywhere = float(next_cost.max())
         if self.options.cost == "log":
             anywhere = max(anywhere, floor_cost(self.options))
-        return max(dearest, HALF * anywhere) or self.form.max_uncertainty
+        return max(dearest, HALF * anywhere) or self.template.max_uncertainty
 
 
 def floor_cost(options: Options) -> float:
@@ -439,15 +441,15 @@ def _recalibrated_function(
     answers: Answers,
 ) -> Callable[[Groups], Point]:
     """Return a number after the best recalibration; the effect of a new fit on its line is of second order."""
-    form = answers.form
+    template = answers.template
 
     def evaluate(groups: Groups) -> Point:
         ties = answers.data(key, groups).groups
-        value = recalibrated_values(ties, form, answers.options)[key]
-        u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
+        value = recalibrated_values(ties, template, answers.options)[key]
+        u = recalibrated_uncertainty(ties, max_uncertainty=template.max_uncertainty)
         return Point(
             float(value),
-            mean_line(key, right_and_wrong_samples(u, form), answers.options),
+            mean_line(key, right_and_wrong_samples(u, template), answers.options),
         )
 
     return evaluate
@@ -455,10 +457,10 @@ def _recalibrated_function(
 
 def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     """Return the mean of a loss that is no function of uncertainty and cost; of two classes it may be."""
-    groups = answers.own.get(key)
+    groups = answers.losses.get(key)
     rows = None
     if answers.rows is not None:
-        loss = sample_costs(key, answers.form, answers.options)
+        loss = sample_costs(key, answers.template, answers.options)
         one_part = np.zeros(len(loss), np.int64)
         groups = _group_losses(loss, one_part, answers)
         rows = functools.partial(make_rows, one_part, loss, answers.design.weight)
@@ -526,7 +528,7 @@ def _normalized(key: Key, answers: Answers, value: float) -> Number:
     """Return a number divided by that of a naive system, which depends on the error rate."""
     line = answers.line(key)
     ones = np.ones(len(line.slope))
-    one_each = one_right_one_wrong(answers.form.max_uncertainty)
+    one_each = one_right_one_wrong(answers.template.max_uncertainty)
     naive = _Naive(key.as_variant(""), one_each, answers.options)
 
     def evaluate(groups: Groups) -> Point:
@@ -546,7 +548,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     None where the naive system's decision is uncertain: the frequency of the most frequent class, a maximum, is then
     biased upwards.
     """
-    labels = answers.form.labels
+    labels = answers.template.labels
     options = answers.options
     size = int(options.num_classes or 0)
     is_known = answers.is_binary or key.entry.is_posterior_loss
@@ -554,10 +556,10 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
         return None
     plain = key.as_variant("")
-    loss = sample_costs(plain, answers.form, options)
+    loss = sample_costs(plain, answers.template, options)
     classes, part = np.unique(labels, return_inverse=True)
     groups = _group_losses(loss, part, answers)
-    naive = _Naive(plain, one_sample_per_class(size, answers.form.max_uncertainty), options)
+    naive = _Naive(plain, one_sample_per_class(size, answers.template.max_uncertainty), options)
     line = _line_of_costs(groups)
 
     def shares(groups: Groups) -> Floats:
@@ -616,7 +618,7 @@ def possible_range(key: Key, answers: Answers) -> Limits:
         return metric.range
     largest = answers.largest
     if metric.range is not None:
-        data = Data(answers.form, answers.options, largest_cost=largest)
+        data = Data(answers.template, answers.options, largest_cost=largest)
         return metric.range(set_parameter(data, key))
     if metric.ratio is not None:
         return 0.0, largest
@@ -816,7 +818,7 @@ def notes_unseen(
 
 def _describe_stretch(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
     """Return the kind of answers that was not seen, among how many answers, and where these lie."""
-    ends = answers.form.uncertainty_from_rank(np.array(hidden.ends))
+    ends = answers.template.uncertainty_from_rank(np.array(hidden.ends))
     name = "uncertainty"
     kind = f"answer that costs {hidden.cost:.3g}"
     if answers.is_binary:

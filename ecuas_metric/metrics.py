@@ -124,13 +124,13 @@ def sample_costs(
     return np.asarray(cost(data), np.float64)  # a condition is a cost of 0 or 1
 
 
-def right_and_wrong_samples(u: Floats, form: Decisions) -> Decisions:
+def right_and_wrong_samples(u: Floats, template: Decisions) -> Decisions:
     """Return 2 G samples of a form: for each uncertainty u (G,) one of cost 0, then for each one of cost 1."""
     twice = np.append(u, u)
     return replace(
-        form,
+        template,
         uncertainty=twice,
-        confidence=None if form.confidence is None else 1 - twice,
+        confidence=None if template.confidence is None else 1 - twice,
         candidate_cost=np.repeat([0.0, 1.0], len(u)),
     )
 
@@ -237,16 +237,16 @@ def _naive_class_values(
     naive = Frequencies(share, u, largest, options)
     # posteriors have confidences if and only if the cost is the 0-1 cost
     is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
-    form = replace(decisions, confidence=decisions.uncertainty if is_zero_one else None)
-    return _naive_entry_values("naive_posterior", naive, form)
+    template = replace(decisions, confidence=decisions.uncertainty if is_zero_one else None)
+    return _naive_entry_values("naive_posterior", naive, template)
 
 
 def _naive_entry_values(
-    field: str, naive: Frequencies, form: Decisions
+    field: str, naive: Frequencies, template: Decisions
 ) -> dict[Key, FloatOrFloats]:
     """Return the values (...) by `field`, naive_confidence or naive_posterior, of all metrics that have it."""
     values = {}
-    for key in defined_keys(form, naive.options):
+    for key in defined_keys(template, naive.options):
         value = getattr(key.entry, field)
         if value is not None:
             values[key] = value(set_parameter(naive, key))
@@ -290,7 +290,7 @@ def add_variants(
     *,
     naive: Callable[[], Values],
     ties: Groups,
-    form: Decisions,
+    template: Decisions,
     options: Options,
 ) -> dict[Key, float]:
     """Return the values of keys: plain ones, and variants computed from these; keys without a value are left out.
@@ -304,7 +304,7 @@ def add_variants(
             if key in plain:
                 values[key.as_variant("normalized")] = divide_or_nan(plain[key], value)
     if variants & {"recalibrated", "calibration_loss"}:
-        for key, best in recalibrated_values(ties, form, options).items():
+        for key, best in recalibrated_values(ties, template, options).items():
             if key.as_variant("") in plain:
                 values[key] = best
                 values[key.as_variant("calibration_loss")] = plain[key.as_variant("")] - best
@@ -316,22 +316,22 @@ def add_variants(
 
 def recalibrated_values(
     ties: Groups,
-    form: Decisions,
+    template: Decisions,
     options: Options,
 ) -> dict[Key, float]:
     """Return ECUAS_n after the best monotone recalibration of the uncertainties, fitted on the same data.
 
-    It is the isotonic regression, optimal for every proper score at once (Brummer and du Preez 2013). `form` tells u_M
-    and which metrics are defined; its rows are not used.
+    It is the isotonic regression, optimal for every proper score at once (Brummer and du Preez 2013). `template` says
+    which metrics are defined, and u_M; its rows are not used.
     """
-    u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
+    u = recalibrated_uncertainty(ties, max_uncertainty=template.max_uncertainty)
     # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
-    groups = Decisions(u, ties.mean_cost, form.max_uncertainty)
+    groups = Decisions(u, ties.mean_cost, template.max_uncertainty)
     return {
         key.as_variant("recalibrated"): float(
             np.average(sample_costs(key, groups, options), weights=ties.weight)
         )
-        for key in defined_keys(form, options)
+        for key in defined_keys(template, options)
         if key.entry.has_recalibrated
     }
 

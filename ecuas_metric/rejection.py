@@ -33,7 +33,7 @@ from .errors import InputError, Note, issue_warnings
 from .inputs import Array, Bools, Floats, parse_confidences, parse_numbers, parse_posteriors
 from .metric import Key
 from .options import LEVEL, Options, check_level, check_number, checked_options
-from .results import Estimate, System, compute_results, named_systems, prepare_system
+from .results import Estimate, System, compute_results, name_systems, prepare_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -363,7 +363,7 @@ def choose_reject_cost(
     """
     if (budget is None) == (max_risk is None):
         raise InputError("choose_reject_cost", "not_one_of_budget_and_risk")
-    named_systems([system])
+    name_systems([system])
     level = check_level(confidence_level, "confidence_level")
     if budget is not None:
         share = check_number(budget, "budget", 0, 1)

@@ -275,7 +275,7 @@ def prepare_system(
     return replace(system, notes=notes + note_abstentions(system.ties, decisions, silent))
 
 
-def named_systems(
+def name_systems(
     systems: Mapping[str, System] | Iterable[System],
 ) -> dict[str, System]:
     """Return systems by name: a mapping as it is, others as "system 1", "system 2", .. InputError for other objects."""
@@ -348,7 +348,7 @@ def compute_results(
         notes += of_intervals
         debiased = Key(ECE_DEBIASED.name)
         if debiased in values:
-            limits[debiased] = _ece_limits(samples_drawn(system))
+            limits[debiased] = _ece_limits(draw_samples(system))
             if math.isnan(limits[debiased][0]):
                 notes += note_on("no_interval_known", [debiased])
     estimates = {}
@@ -387,7 +387,7 @@ def _requested_keys(system: System, only: Iterable[Key] | None) -> list[Key]:
     return checked_keys(only)
 
 
-def all_values(system: System, only: Sequence[Key] | None = None) -> dict[Key, float]:
+def compute_values(system: System, only: Sequence[Key] | None = None) -> dict[Key, float]:
     """Compute all numbers of a system, or those in `only`, without intervals and the tests of `calibration`."""
     if system.audit is not None:
         plain = replace(system, options=system.options.replace(confidence_level=None))
@@ -410,7 +410,7 @@ def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
         metric_values(decisions, system.ties, options, keys=applicable),
         naive=lambda: naive_values(decisions, options, options.weights(system.num_samples)),
         ties=system.ties,
-        form=decisions,
+        template=decisions,
         options=options,
     )
 
@@ -419,9 +419,9 @@ def _intervals(
     system: System, values: Values, *, progress: bool
 ) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
     if system.options.interval_method == "analytic":
-        inferred = analytic_intervals(answers_drawn(system), values)
+        inferred = analytic_intervals(make_answers(system), values)
         return inferred.limits, inferred.notes
-    samples = samples_drawn(system)
+    samples = draw_samples(system)
     # Stable: which of tied samples are drawn must not depend on the machine.
     samples = select_samples(samples, samples.decisions.order)
     design = make_design(samples.num_samples, samples.options)
@@ -447,7 +447,7 @@ def resampled_values(
     system: System, counts: Array, only: Sequence[Key] | None = None
 ) -> dict[Key, Floats]:
     """Return the values (B,) in each of B resamples, where sample i occurs `counts[b, i]` times."""
-    every = [all_values(_resample(system, row), only) for row in counts]
+    every = [compute_values(_resample(system, row), only) for row in counts]
     return {key: np.array([values[key] for values in every]) for key in every[0]}
 
 
@@ -470,14 +470,14 @@ def _ece_limits(system: System) -> Limits:
     return debiased_ece_limits(Data(decisions, options), design.freedom)
 
 
-def answers_drawn(system: System) -> Answers:
-    """Return what intervals are computed from: `samples_drawn` in groups of equal uncertainty."""
-    samples = samples_drawn(system)
+def make_answers(system: System) -> Answers:
+    """Return what intervals are computed from: `draw_samples` in groups of equal uncertainty."""
+    samples = draw_samples(system)
     ties = system.ties if samples is system else None
     return group_answers(samples.decisions, samples.options, ties, samples.origin.recalibration)
 
 
-def samples_drawn(system: System) -> System:
+def draw_samples(system: System) -> System:
     """Return the system of the samples as drawn: each repeated by its weight if weights are counts, none of weight 0.
 
     Standard errors depend on how many were drawn; values do not.

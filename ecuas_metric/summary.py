@@ -1,4 +1,4 @@
-"""Summaries of one system's rows: sums that can be merged in any order, and all numbers that follow from them."""
+"""Summaries: sums over rows of one system that merge in any order, and the numbers that follow from them."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class MergeError(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnSums:
-    """Sums of w x, w^2 x and w^2 x^2 over the rows, for the weights w and a loss x of whole posteriors."""
+class LossSums:
+    """Sums over rows of w x, w^2 x and w^2 x^2, for weights w and a loss x of the whole posterior."""
 
     value: float
     weight2: float
@@ -99,7 +99,7 @@ class Summary:
     samples: int  # rows with a positive weight
     wrong: int  # samples with a positive candidate cost, without abstentions
     largest_cost: float  # of a candidate decision
-    own: Mapping[Key, OwnSums] = field(default_factory=dict)  # of losses of whole posteriors
+    losses: Mapping[Key, LossSums] = field(default_factory=dict)  # of losses of whole posteriors
     classes: Floats | None = None  # (K,), weight of the samples of each class
     notes: tuple[Note, ...] = ()
 
@@ -114,8 +114,8 @@ class Summary:
         return bool(self.groups.are_tied.all())
 
     @property
-    def none(self) -> Decisions:
-        """Decisions without rows, which say which metrics are defined, and u_M."""
+    def template(self) -> Decisions:
+        """Decisions without rows: which arrays there are, and u_M, from which the defined metrics follow."""
         empty = np.empty(0)
         has_confidence = self.options.max_uncertainty is None and isinstance(self.options.cost, str)
         return Decisions(
@@ -188,7 +188,7 @@ class SystemResults(dict[str, SummaryResults], Drawn):
 # ---- rows -> summary -----------------------------------------------------------------------------------------------
 
 
-def summary_of(
+def summarize_system(
     system: System,
     *,
     sample_weight: Floats | None = None,
@@ -223,7 +223,7 @@ def summary_of(
         samples=len(decisions.uncertainty),
         wrong=int(np.count_nonzero((decisions.candidate_cost > 0) & ~decisions.abstained)),
         largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
-        own=_own_sums(decisions, options, weight),
+        losses=_sum_losses(decisions, options, weight),
         classes=_class_weights(decisions, options, weight),
         notes=_lasting_notes(system),
     )
@@ -231,7 +231,7 @@ def summary_of(
 
 
 def _lasting_notes(system: System) -> tuple[Note, ...]:
-    """Return the notes of a system that stay true when rows are added."""
+    """Return the notes of a system that remain true when rows are added."""
     if system.basis.form != "confidences":
         return system.notes
     return tuple(note for note in system.notes if note.id not in _WHOLE_NOTES)
@@ -267,12 +267,12 @@ def _group_samples(decisions: Decisions, options: Options, weight: Floats | None
     )
 
 
-def _own_sums(
+def _sum_losses(
     decisions: Decisions,
     options: Options,
     weight: Floats | None,
-) -> dict[Key, OwnSums]:
-    """Return the sums of each loss of whole posteriors."""
+) -> dict[Key, LossSums]:
+    """Return the sums of each loss of whole posteriors over the samples."""
     every = np.ones(len(decisions.uncertainty)) if weight is None else weight
     squares = squared_weights(every, options)
     sums = {}
@@ -280,7 +280,7 @@ def _own_sums(
         if key.entry.is_posterior_loss:
             x = sample_costs(key, decisions, options)
             of_squares = inner_product(squares, np.square(x))
-            sums[key] = OwnSums(inner_product(every, x), inner_product(squares, x), of_squares)
+            sums[key] = LossSums(inner_product(every, x), inner_product(squares, x), of_squares)
     return sums
 
 
@@ -316,7 +316,7 @@ def _add_summaries(parts: Sequence[Summary]) -> Summary:
         samples=sum(part.samples for part in parts),
         wrong=sum(part.wrong for part in parts),
         largest_cost=max(part.largest_cost for part in parts),
-        own={key: _add_losses(parts, key) for key in first.own},
+        losses={key: _merge_losses(parts, key) for key in first.losses},
         classes=np.sum(classes, axis=0) if classes else None,
         notes=_merge_notes(parts),
     )
@@ -327,13 +327,13 @@ def _common_rule(parts: Sequence[Summary]) -> str | None:
     return next(filter(None, (part.basis.unlabelled for part in parts)), None)
 
 
-def _add_losses(parts: Sequence[Summary], key: Key) -> OwnSums:
-    sums = np.array([astuple(part.own[key]) for part in parts])
-    return OwnSums(*sums.sum(axis=0).tolist())
+def _merge_losses(parts: Sequence[Summary], key: Key) -> LossSums:
+    sums = np.array([astuple(part.losses[key]) for part in parts])
+    return LossSums(*sums.sum(axis=0).tolist())
 
 
-def with_groups(summary: Summary, groups: Groups) -> Summary:
-    """Return a summary with other groups, in any order, of which several may have one uncertainty."""
+def replace_groups(summary: Summary, groups: Groups) -> Summary:
+    """Return a summary with other groups, which may be unsorted and have equal ranks."""
     return _bin_if_too_many(replace(summary, groups=join_groups([groups])))
 
 
@@ -342,34 +342,34 @@ def _bin_if_too_many(summary: Summary) -> Summary:
     groups = summary.groups
     if len(groups.rank) <= MOST_GROUPS:
         return summary
-    places = assign_bins(groups.rank, summary.none, summary.options)
+    places = assign_bins(groups.rank, summary.template, summary.options)
     return replace(summary, groups=groups.binned(run_starts(*places.T)))
 
 
-def assign_bins(rank: Floats, none: Decisions, options: Options) -> Ints:
-    """Return the bin of each rank (N,) as three numbers (N, 3), increasing with the rank.
+def assign_bins(rank: Floats, template: Decisions, options: Options) -> Ints:
+    """Return the bin of each rank (N,) as three numbers (N, 3), which increase with the rank.
 
-    These are the bin in equal steps of a root, and the numbers of thresholds below it and up to it, since a bin ends at
-    the edges of ECE's bins and at reject costs. Bins are narrowest close to certainty, for confidences also close to 0.
+    The first is the bin by `_bin_ranks`; the others count the `bin_thresholds` below the rank, and up to it, since a
+    bin ends there. Bins are narrowest close to certainty, for confidences also close to 0.
     """
-    thresholds = bin_thresholds(none, options)
+    thresholds = bin_thresholds(template, options)
     places = [np.searchsorted(thresholds, rank, side=side) for side in ("left", "right")]
-    return np.stack([_bin_ranks(rank, none), *places], axis=1)
+    return np.stack([_bin_ranks(rank, template), *places], axis=1)
 
 
-def bin_thresholds(none: Decisions, options: Options) -> Floats:
+def bin_thresholds(template: Decisions, options: Options) -> Floats:
     """Return the ranks at which a bin must end, increasing: edges of ECE's bins and reject costs."""
-    thresholds = [none.rank_from_uncertainty(np.array(options.reject_costs))]
-    if none.confidence is not None:
+    thresholds = [template.rank_from_uncertainty(np.array(options.reject_costs))]
+    if template.confidence is not None:
         edges = np.arange(1, options.n_bins) / options.n_bins
-        thresholds.append(-edges if none.labels is None else confidence_from_uncertainty(edges))
+        thresholds.append(-edges if template.labels is None else confidence_from_uncertainty(edges))
     return np.unique(np.concatenate(thresholds))
 
 
-def _bin_ranks(rank: Floats, none: Decisions) -> Ints:
+def _bin_ranks(rank: Floats, template: Decisions) -> Ints:
     """Return the bin of each rank (N,) without thresholds; abstentions, of rank above 0, have one of their own."""
-    if not none.has_only_confidences:
-        top = 2.0 ** np.ceil(np.log2(none.max_uncertainty))
+    if not template.has_only_confidences:
+        top = 2.0 ** np.ceil(np.log2(template.max_uncertainty))
         return _steps(rank / top)
     confidence = np.maximum(-rank, 0.0)
     end = _steps(np.array([0.5]))
@@ -379,7 +379,7 @@ def _bin_ranks(rank: Floats, none: Decisions) -> Ints:
 
 
 def _steps(share: Floats) -> Ints:
-    """Return bins of shares (N,) of the largest uncertainty; square roots are the same in all engines."""
+    """Return the bins (N,) of shares of the largest uncertainty, see `LINEAR`; all engines round square roots alike."""
     root = np.sqrt(np.sqrt(np.sqrt(np.minimum(share, _MAX_SHARE))))
     steps = LINEAR * np.minimum(share, 1.0) + ROOT * root
     return np.floor(steps).astype(np.int64)
@@ -441,7 +441,7 @@ def _add_fields(noted: Sequence[Mapping[str, Any]], *names: str) -> dict[str, An
 
 
 def note_unlabelled(count: int, total: int, weights: Mapping[str, float], advice: str) -> Note:
-    """Return the note on unlabelled rows, with their weight and that of all rows, from which merged shares follow."""
+    """Return the note on unlabelled rows, with their weight and that of all rows, so that notes can be merged."""
     of_weight = weights["of_weight"]
     share = weights["weight"] / of_weight if of_weight > 0 else count / total
     return Note(UNLABELLED, {**unlabelled_fields(count, total, share), **weights}, advice)
@@ -450,7 +450,7 @@ def note_unlabelled(count: int, total: int, weights: Mapping[str, float], advice
 # ---- summary -> numbers --------------------------------------------------------------------------------------------
 
 
-def results_of(
+def compute_summary_results(
     summary: Summary,
     *,
     normalize: bool = False,
@@ -459,7 +459,7 @@ def results_of(
     with_errors: bool = True,
     only: Iterable[Key] | None = None,
 ) -> SummaryResults:
-    """Return all numbers of a summary, or those in `only`, as `compute_results` does of a system.
+    """Return all numbers of a summary, or those in `only`, as `compute_results` does for a system.
 
     With `confidence_level` there are analytic intervals. `with_errors` False leaves out standard errors, which take
     most of the time. InputError if no row has a weight and a label.
@@ -467,7 +467,7 @@ def results_of(
     Examples
     --------
     >>> from ecuas_metric import confidence_system
-    >>> results = results_of(summary_of(confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n=1)))
+    >>> results = compute_summary_results(summarize_system(confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n=1)))
     >>> round(results.flat()["ecuas_1"], 4), round(results.flat()["ecuas_1_standard_error"], 4)
     (0.67, 0.4954)
     """
@@ -484,9 +484,9 @@ def results_of(
     }
     checked_options(**asked)
     options = summary.options.replace(**asked, calibration=False)
-    system = system_of(summary)
+    system = make_equivalent_system(summary)
     values = _summary_values(summary, system, options, _requested_keys(summary, options, only))
-    bounds = _order_bounds(summary, system.ties, values)
+    bounds = _bound_by_order(summary, system.ties, values)
     notes = (
         *_notes(summary, system, bounds),
         *note_undefined(values),
@@ -494,7 +494,7 @@ def results_of(
     )
     inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
-        answers = Answers(system.ties, summary.none, options, own=_own_groups(summary))
+        answers = Answers(system.ties, summary.template, options, losses=_loss_groups(summary))
         inference = _widen_intervals(analytic_intervals(answers, values), answers, values, bounds)
     estimates = {
         key: _estimate(key, value, inference, bounds.get(key)) for key, value in values.items()
@@ -504,18 +504,18 @@ def results_of(
 
 
 def _requested_keys(summary: Summary, options: Options, only: Iterable[Key] | None) -> list[Key]:
-    """Return the keys of all numbers of a summary; with `only`, those among these that it has."""
-    none = summary.none
-    keys = value_keys(none, options)
+    """Return the keys of all numbers of a summary, or those of `only` that it has."""
+    template = summary.template
+    keys = value_keys(template, options)
     if only is None:
         return keys
     asked = checked_keys(only)
-    keys += [key for key in asked if key.entry.when == "named" and key.entry.applies(none)]
+    keys += [key for key in asked if key.entry.when == "named" and key.entry.applies(template)]
     return [key for key in asked if key in keys]
 
 
 def _is_unlabelled(summary: Summary) -> bool:
-    """Return whether no row has a label: all then count as wrong."""
+    """Return whether no row has a label, so that all count as wrong."""
     counts = [note.fields for note in summary.notes if note.id == UNLABELLED]
     return any(fields["count"] == fields["total"] for fields in counts)
 
@@ -526,20 +526,20 @@ def _estimate(
     inference: Intervals,
     bounds: Limits | None,
 ) -> BoundedEstimate:
-    """Return a value with those of interval, standard error and bounds that it has."""
+    """Return a value with its interval, standard error and bounds, as far as there are any."""
     error = inference.standard_errors.get(key, math.nan)
     low, high = inference.limits.get(key, _NONE)
     lower, upper = bounds or _NONE
     return BoundedEstimate(value, low, high, error, lower, upper)
 
 
-def system_of(summary: Summary) -> System:
+def make_equivalent_system(summary: Summary) -> System:
     """Return a system with the same values and curves as the summary: two weighted samples for each group.
 
     All costs are affine in the candidate cost c. So a row of weight w counts as two samples: one of cost 0 and weight
     w (1 - c / d), and one of cost d and weight w c / d, with the largest candidate cost d.
     """
-    none = summary.none
+    template = summary.template
     groups = summary.groups
     dearest = summary.largest_cost or 1.0
     heavy = groups.cost / dearest
@@ -551,17 +551,17 @@ def system_of(summary: Summary) -> System:
         _mean_rank(summary, of_heavy, heavy),
     )
     weight = _weight_unit(summary) * _interleave(light, heavy)
-    uncertainty = none.uncertainty_from_rank(rank)
+    uncertainty = template.uncertainty_from_rank(rank)
     confidence = None
-    if none.confidence is not None:
-        confidence = -rank if none.labels is None else confidence_from_uncertainty(uncertainty)
+    if template.confidence is not None:
+        confidence = -rank if template.labels is None else confidence_from_uncertainty(uncertainty)
     decisions = Decisions(
         uncertainty,
         np.tile([0.0, dearest], len(light)),
-        none.max_uncertainty,
+        template.max_uncertainty,
         confidence=confidence,
         labels=None
-        if none.labels is None
+        if template.labels is None
         else np.zeros(len(rank), np.int64),  # any class: with labels, u orders the rows
     )
     options = summary.options.replace(
@@ -578,7 +578,7 @@ def _interleave(first: Floats, second: Floats) -> Floats:
 def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
     """Return the rank (G,) of each group's mean uncertainty, from sums (G,) of w u (`total`) and of w (`weight`)."""
     groups = summary.groups
-    rank = summary.none.rank_from_uncertainty(divide(total, weight))
+    rank = summary.template.rank_from_uncertainty(divide(total, weight))
     mean = np.clip(rank, groups.rank, groups.high)
     return np.where(groups.are_tied, groups.rank, mean)
 
@@ -598,7 +598,7 @@ def _summary_values(
 ) -> dict[Key, float]:
     """Return the values of keys: from groups, but means of losses of whole posteriors from their own sums."""
     total = summary.groups.total
-    losses = {key: sums.value / total for key, sums in summary.own.items()}
+    losses = {key: sums.value / total for key, sums in summary.losses.items()}
     plain = [key.as_variant("") for key in keys]
     of_groups = [key for key in plain if losses.keys().isdisjoint([key, *ratio_keys(key)])]
     return add_variants(
@@ -606,20 +606,20 @@ def _summary_values(
         metric_values(system.decisions, system.ties, system.options, keys=of_groups) | losses,
         naive=partial(_summary_naive_values, summary, system),
         ties=system.ties,
-        form=summary.none,
+        template=summary.template,
         options=options,
     )
 
 
 def _summary_naive_values(summary: Summary, system: System) -> Mapping[Key, float]:
     """Return the naive system's values, from the shares of right answers and of classes."""
-    none = summary.none
+    template = summary.template
     values: dict[Key, float] = {}
-    if none.confidence is not None:
+    if template.confidence is not None:
         answers = replace(system.decisions, labels=None)
         values |= naive_values(answers, summary.options, system.options.weights(system.num_samples))
     if summary.classes is not None:
-        one_each = one_sample_per_class(len(summary.classes), none.max_uncertainty)
+        one_each = one_sample_per_class(len(summary.classes), template.max_uncertainty)
         values |= naive_values(one_each, summary.options, summary.classes)
     return values
 
@@ -631,18 +631,18 @@ def _weight_unit(summary: Summary) -> float:
     return summary.groups.total / float(summary.groups.weight2.sum())
 
 
-def _own_groups(summary: Summary) -> dict[Key, Groups]:
-    """Return the sums of each loss of whole posteriors in the form of one group of all rows."""
+def _loss_groups(summary: Summary) -> dict[Key, Groups]:
+    """Return, for each loss of whole posteriors, its sums as one group of all rows."""
     every = summary.groups
     groups = {}
-    for key, own in summary.own.items():
+    for key, sums in summary.losses.items():
         cells = {
             "weight": every.total,
-            "cost": own.value,
+            "cost": sums.value,
             "rank": 0.0,
             "weight2": every.weight2.sum(),
-            "weight2_cost": own.weight2,
-            "weight2_cost2": own.square,
+            "weight2_cost": sums.weight2,
+            "weight2_cost2": sums.square,
             "weight4": every.weight4.sum(),
         }
         groups[key] = Groups(**{name: np.array([cell]) for name, cell in cells.items()})
@@ -658,7 +658,7 @@ def _summary_basis(summary: Summary, options: Options) -> Basis:
         total = summary.groups.total
         basis = replace(basis, weights=Digest(f"of sum {total:.9g}"))
     ranks = summary.groups.rank
-    if answered_count(ranks) < len(ranks) and summary.none.has_only_confidences:
+    if answered_count(ranks) < len(ranks) and summary.template.has_only_confidences:
         basis = replace(basis, abstentions=REJECTIONS)
     return replace(basis, resolution=f"{len(summary.groups.rank)} groups")
 
@@ -666,7 +666,7 @@ def _summary_basis(summary: Summary, options: Options) -> Basis:
 # ---- bounds --------------------------------------------------------------------------------------------------------
 
 
-def _order_bounds(
+def _bound_by_order(
     summary: Summary,
     ties: Groups,
     values: Mapping[Key, float],
@@ -676,7 +676,7 @@ def _order_bounds(
         return {}
     orders = _extreme_orders(summary, ties)
     answered = orders
-    if summary.none.has_only_confidences:
+    if summary.template.has_only_confidences:
         answered = (answered_groups(orders[0]), answered_groups(orders[1]))
     bounds = {}
     for key in values:
@@ -684,7 +684,7 @@ def _order_bounds(
         if compute is None or key.variant or not key.entry.has_order_bounds:
             continue
         of_key = answered if key.entry.skips_abstentions else orders
-        data = [Data(summary.none, summary.options, grouped=order) for order in of_key]
+        data = [Data(summary.template, summary.options, grouped=order) for order in of_key]
         ends = sorted(float(compute(set_parameter(order, key))) for order in data)
         bounds[key] = (ends[0], ends[1])
     if any(key.variant for key in values):
@@ -700,8 +700,8 @@ def _recalibrated_bounds(
     A recalibrated value is least if costs come as late as possible (`latest`), and at most that of the bins, since
     recalibration may give all rows of a bin one uncertainty.
     """
-    highest = recalibrated_values(ties, summary.none, summary.options)
-    lowest = recalibrated_values(latest, summary.none, summary.options)
+    highest = recalibrated_values(ties, summary.template, summary.options)
+    lowest = recalibrated_values(latest, summary.template, summary.options)
     bounds = {}
     for key, value in highest.items():
         apart = max(value - lowest[key], 0.0)
@@ -747,8 +747,8 @@ def _widen_intervals(
 # ---- notes ---------------------------------------------------------------------------------------------------------
 
 
-def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
-    """Return the notes on columns that may be others than they are taken for, as files get them in memory."""
+def _note_columns(summary: Summary, system: System) -> tuple[Note, ...]:
+    """Return the notes on columns that may have been taken for others, as for files in memory."""
     ranks = summary.groups.rank
     if summary.form == "confidences":
         ranks = ranks[: answered_count(ranks)]
@@ -781,9 +781,9 @@ def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tu
         silent = _count_silent(summary, answered)
         right = summary.samples - summary.wrong - (silent or 0)
         notes += note_inverted(answered, summary.wrong, right)
-        notes += note_abstentions(system.ties, summary.none, silent)
+        notes += note_abstentions(system.ties, summary.template, silent)
     if summary.basis.recipe is not None:
-        notes += _notes_on_columns(summary, system)
+        notes += _note_columns(summary, system)
     if bounds:
         widest = max(high - low for low, high in bounds.values())
         fields = {"bins": len(summary.groups.rank), "widest": widest, "metrics": list(bounds)}

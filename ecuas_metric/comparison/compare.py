@@ -38,7 +38,14 @@ from ..intervals import (
 )
 from ..metric import Key, Keys, checked_keys
 from ..options import ALPHA, LEVEL, scale_to_effective_size
-from ..results import System, all_values, answers_drawn, make_system, named_systems, select_samples
+from ..results import (
+    System,
+    compute_values,
+    make_answers,
+    make_system,
+    name_systems,
+    select_samples,
+)
 from ..sampling import Design
 from .rows import REJECTING, Comparison, fields_of, significance_level, verdict_of_row
 from .verdict import Verdict, verdict_of
@@ -78,7 +85,8 @@ def _values_with(
 ) -> dict[str, dict[Key, float]]:
     """Return the values of systems with those of further metrics."""
     return {
-        name: values[name] | all_values(system, only=further) for name, system in systems.items()
+        name: values[name] | compute_values(system, only=further)
+        for name, system in systems.items()
     }
 
 
@@ -99,18 +107,18 @@ class Family:
         """
         asked = None if only is None else checked_keys(only)
         # what is not of the strip alone
-        self.shown = {name: all_values(system, only=asked) for name, system in systems.items()}
+        self.shown = {name: compute_values(system, only=asked) for name, system in systems.items()}
         values: dict[str, dict[Key, float]] = dict(self.shown)
         if strip:
             values |= _values_with(self.shown, systems, strip)
             nothing = rejecting_system(next(iter(systems.values())))
             systems = {**systems, REJECTING: nothing}
-            values[REJECTING] = all_values(nothing, only=strip)
+            values[REJECTING] = compute_values(nothing, only=strip)
         self.tested = None if tested is None else {*tested, *strip}
         self.systems = systems
         self.values = values
         self.options = next(iter(systems.values())).options
-        self.answers = {name: answers_drawn(system) for name, system in systems.items()}
+        self.answers = {name: make_answers(system) for name, system in systems.items()}
         self.design = next(iter(self.answers.values())).design
         self.numbers = {
             name: known_numbers(systems[name], answers, values[name])
@@ -550,7 +558,7 @@ def compare_within(
 
     An adjusted p-value holds for all k strata if it is multiplied by k (Bonferroni).
     """
-    aligned = align(named_systems(systems), by_position=by_position)
+    aligned = align(name_systems(systems), by_position=by_position)
     first = next(iter(aligned.values()))
     options = first.options
     if options.strata is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from ..errors import InputError
 from ..metric import Keys
-from ..results import System, named_systems
+from ..results import System, name_systems
 from .compare import align, compare_aligned
 from .verdict import Verdict
 
@@ -21,7 +21,7 @@ def judge_systems(
 
     A single system is compared with rejecting everything. InputError if no two can be paired.
     """
-    named = named_systems(systems)
+    named = name_systems(systems)
     kept, left_out = _comparable(named, by_position=by_position)
     return compare_aligned(kept, only=only).judged(kept, left_out)
 

@@ -21,7 +21,7 @@ from ..inputs import Floats
 from ..metric import Key, Keys
 from ..metrics import mean_line, right_and_wrong_samples
 from ..options import ALPHA, DEFAULTS, LEVEL, check_alpha, check_number
-from ..results import System, all_values, answers_drawn
+from ..results import System, compute_values, make_answers
 from .compare import Family, align
 from .rows import fields_of
 
@@ -216,8 +216,8 @@ def plan_labels(system: System, only: Iterable[Key] | None = None) -> list[Label
     if audit.fewer < FEWEST:
         rule = "needs {few} wrong and {few} right answers that people labelled"
         raise InputError("a plan of labels", rule, got=str(audit.fewer), few=FEWEST)
-    answers = answers_drawn(system)
-    values = all_values(system, None if only is None else list(only))
+    answers = make_answers(system)
+    values = compute_values(system, None if only is None else list(only))
     return [
         plan
         for key, number in known_numbers(system, answers, values).items()

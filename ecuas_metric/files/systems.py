@@ -14,7 +14,7 @@ from ..audit import prepare_with_judge
 from ..errors import FileError, InputError, Note, Way
 from ..inputs import grouped
 from ..options import LEVEL, checked_options
-from ..results import Results, System, named_systems
+from ..results import Results, System, name_systems
 from .read import read_sheet
 from .recipe import FILE_ROLES, ColumnNames, Reading, Recipe
 from .runs import RunOptions
@@ -290,7 +290,7 @@ def collect_systems(given: Any, **options: object) -> dict[str, System]:
         if options:
             rule = "have no effect on systems, which were prepared with theirs"
             raise InputError(", ".join(options), rule)
-        return named_systems(given)
+        return name_systems(given)
     return prepare_submissions(named, **{"confidence_level": LEVEL, **options})
 
 

@@ -17,7 +17,7 @@ from ..inputs import NO_LIMITS, Floats, Ints, Limits, parse_numbers
 from ..intervals import analytic_intervals, limit_groups, limits_of_selected
 from ..metric import Key, Metric
 from ..metrics import metric_values
-from ..results import System, answers_drawn, compute_results
+from ..results import System, compute_results, make_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
     if system.audit is not None:
         return _band([NO_LIMITS] * len(coverage))
-    answers = limit_groups(answers_drawn(system))
+    answers = limit_groups(make_answers(system))
     coverage = parse_numbers(coverage, "coverage")
     until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))
@@ -196,14 +196,14 @@ def _mean_band(system: System, metric: Metric, parameters: Floats) -> Band:
         found = compute_results(system, only=keys).estimates
         return _band([found[key].limits for key in keys])
     values = metric_values(system.decisions, system.ties, system.options, keys=keys)
-    limits = analytic_intervals(answers_drawn(system), values).limits
+    limits = analytic_intervals(make_answers(system), values).limits
     return _band([limits[key] for key in keys])
 
 
 def accuracy_band(system: System) -> Band:
     """Return the intervals of the accuracy in each bin of ECE; nan if it is empty."""
-    answers = answers_drawn(system)
-    confidence = answers.form.confidence
+    answers = make_answers(system)
+    confidence = answers.template.confidence
     assert confidence is not None
     assert answers.rows is not None
     n_bins = system.options.n_bins

@@ -13,7 +13,7 @@ from ..inference import Inference, average, infer_all
 from ..inputs import NO_LIMITS, grouped
 from ..intervals import make_numbers
 from ..metric import Key
-from ..results import Estimate, Results, System, answers_drawn
+from ..results import Estimate, Results, System, make_answers
 from .report import Report, Systems, is_bounded
 
 
@@ -101,7 +101,7 @@ def _limits(
 
 def _inferences(results: Results, system: System) -> dict[Key, Inference]:
     """Return what is known of each number with an interval of its own."""
-    answers = answers_drawn(system)
+    answers = make_answers(system)
     known = {
         key: estimate.value
         for key, estimate in results.estimates.items()

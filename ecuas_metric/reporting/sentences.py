@@ -10,7 +10,7 @@ from ..comparison.rows import REJECTING
 from ..comparison.verdict import Ranking, Region, Verdict, plain_name
 from ..costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ..metric import Key
-from ..results import System, all_values
+from ..results import System, compute_values
 from .report import DIGITS, MOST_DIGITS, few_of, short_title, texts_apart
 
 DIGITS_OF_COSTS = 2  # of a reject cost
@@ -79,7 +79,7 @@ def sentences_by_question(
     values: dict[str, list[str]] = {}
     for of_system in questions.values():
         for part, system in of_system.items():
-            value = all_values(system, [key])[key]
+            value = compute_values(system, [key])[key]
             values.setdefault(part, []).append(f"{value:.{DIGITS}f}")
     parts = [f"{part} {', '.join(texts)}" for part, texts in values.items()]
     return [f"The mean of {len(parts)} questions. {', '.join(questions)}: {'; '.join(parts)}"]

@@ -14,7 +14,7 @@ from ..costs import ECUAS_N
 from ..metric import Key
 from ..options import LEVEL
 from ..plotting.curves import reject_cost_curve
-from ..results import System, all_values, compute_results
+from ..results import System, compute_results, compute_values
 from .report import Systems, p_text, short_title, texts_apart
 
 COST_DIGITS = 2  # of a reject cost, at least
@@ -85,7 +85,7 @@ def _recalibration(name: str, system: System, key: Key) -> str:
     after = key.as_variant("recalibrated")
     options = system.options.replace(n=(key.parameter,), decompose=True)
     decomposed = replace(system, options=options)
-    values = all_values(decomposed, only=(key, after))
+    values = compute_values(decomposed, only=(key, after))
     gain = float(values[key] - values[after])
     if gain < WORTH_SAYING * values[key] or not gain:
         return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {short_title(key)} of {name}."

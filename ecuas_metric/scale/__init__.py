@@ -1,13 +1,13 @@
-"""Past one machine: summaries of some rows that merge in any order to the same numbers, and what carries them."""
+"""Data larger than memory: states, which are summaries of some rows that merge in any order, and what computes them."""
 
 from ..files.recipe import Reading as Reading
 from ..options import checked_options as checked_options
 from ..summary import Summary as Summary
 from ..summary import SummaryResults as SummaryResults
+from ..summary import compute_summary_results as compute_summary_results
+from ..summary import make_equivalent_system as make_equivalent_system
 from ..summary import merge as merge
-from ..summary import results_of as results_of
-from ..summary import summary_of as summary_of
-from ..summary import system_of as system_of
+from ..summary import summarize_system as summarize_system
 from .batches import states_of_batches as states_of_batches
 from .frames import score_frame as score_frame
 from .frames import states_of_frame as states_of_frame

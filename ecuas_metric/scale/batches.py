@@ -1,7 +1,4 @@
-"""Tables of rows -> one summary per system: the way of all forms of input, whose cells are read as in memory.
-
-A few tables are in memory at a time.
-"""
+"""Batches of rows, a few of which are in memory at a time -> one summary per system; cells are read as in memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -35,14 +32,14 @@ from ..files.values import Sheet
 from ..inputs import Array, Bools, Floats, Ints, parse_numbers, posteriors_from_positive
 from ..options import Options, is_set
 from ..results import prepare_system
-from ..summary import Summary, note_unlabelled, summary_of
+from ..summary import Summary, note_unlabelled, summarize_system
 from .rows import state_of
-from .storage import added_up, fitting
+from .storage import combine_states, reword_merge_errors
 
 # a rule, and what it means
 _UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": UNLABELLED_ADVICE["drop"]}
 CHUNK = 2**22  # bytes of rows that are scored together
-AS_SAID = Reading()
+DEFAULT_READING = Reading()
 # before the names of columns of groups that an engine adds up
 GROUP = "ecuas "
 Score = Callable[..., dict[str, Summary]]  # `states_of_batches`, but for the batches
@@ -56,7 +53,7 @@ def states_of_batches(
     prefix: str = "",
     source: str = "batches",
     recipe: Recipe | None = None,
-    reading: Reading = AS_SAID,
+    reading: Reading = DEFAULT_READING,
 ) -> dict[str, Summary]:
     """Return the summary of each system in batches of rows, a few of which are in memory at a time.
 
@@ -69,20 +66,20 @@ def states_of_batches(
     on_scale: dict[str, Ints] = {}
     first = 1
     for table in _chunks(batches):
-        recipe = recipe or recipe_of_rows(table, reading, source=source)
+        recipe = recipe or infer_recipe(table, reading, source=source)
         numbered = np.arange(first, first + len(table))
         sheet = Sheet(add_nested(table, recipe.reading().columns), numbered, source=source)
         sheet = fill_abstentions(sheet, recipe)
         for system, rows in split_systems(sheet, recipe, name, prefix):
-            state = _state(rows, recipe, options)
+            state = _summarize_sheet(rows, recipe, options)
             start, end = rows.rows[[0, -1]].tolist()
-            with fitting(
+            with reword_merge_errors(
                 source,
                 "rows {first} to {last} do not fit to those before: {reason}",
                 first=start,
                 last=end,
             ):
-                systems = added_up(systems, {system: state})
+                systems = combine_states(systems, {system: state})
             if recipe.scale != 1:
                 marks = scale_marks(parse_numbers(read_predictions(rows, recipe), ""))
                 on_scale[system] = on_scale.get(system, 0) + marks.sum(axis=1)
@@ -93,8 +90,8 @@ def states_of_batches(
     return systems
 
 
-def collected(collect: Callable[[], Any], source: str) -> Any:
-    """Return what an engine computes; FileError, with the first line that it says, if it fails."""
+def run_engine(collect: Callable[[], Any], source: str) -> Any:
+    """Return `collect()`, by which an engine computes; FileError, with the first line of its error, if it fails."""
     try:
         return collect()
     except Exception as error:  # each engine has its own
@@ -113,7 +110,7 @@ def first_line(error: Exception) -> str:
 
 
 def check_reading(reading: Reading) -> None:
-    """Raise InputError if rows cannot be read so."""
+    """Raise InputError if a reading asks for something that only rows in memory allow."""
     if reading.unlabelled not in (None, *_UNLABELLED):
         rules = " or ".join(_UNLABELLED)
         value = reading.unlabelled
@@ -134,20 +131,20 @@ def check_reading(reading: Reading) -> None:
     check_scale(reading.scale, reading.correct_from)
 
 
-def recipe_of_rows(
+def infer_recipe(
     head: pa.Table,
     reading: Reading,
     *,
     source: str,
     rows: int | None = None,
 ) -> Recipe:
-    """Return how rows are read, by the first of them; FileError if that needs all of them in memory."""
+    """Return the recipe that fits the first rows, `head`; FileError if it needs all `rows` in memory."""
     check_reading(reading)
     head = add_nested(head.slice(0, HEAD), reading.columns)
     sheet = Sheet(head, np.arange(1, 1 + len(head)), source=source, format="parquet")
     recipe = resolve_recipe(sheet, reading, rows=len(head) if rows is None else rows)
     sheet = fill_abstentions(sheet, recipe)
-    what = _not_read(recipe, head.column_names)
+    what = _find_unsupported(recipe, head.column_names)
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
     if recipe.form == "confidences" and len(head):
@@ -158,8 +155,8 @@ def recipe_of_rows(
     return recipe
 
 
-def _not_read(recipe: Recipe, names: Iterable[str]) -> str:
-    """Return what rows have that is read in memory only, or nothing."""
+def _find_unsupported(recipe: Recipe, names: Iterable[str]) -> str:
+    """Return, in words, what a recipe needs that is read in memory only; or an empty text."""
     ours = [name for name in names if name.startswith(GROUP)]
     if ours:
         return f"a column called {ours[0]!r}"
@@ -170,8 +167,8 @@ def _not_read(recipe: Recipe, names: Iterable[str]) -> str:
     return "strata or groups" if recipe.of("stratum") or recipe.of("group") else ""
 
 
-def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
-    """Return the stored columns that a recipe needs, resolving complements, fields of structs, and joined columns."""
+def list_needed_columns(recipe: Recipe, names: Iterable[str]) -> list[str]:
+    """Return the stored columns, of `names`, that a recipe needs, also for complements, fields and joined columns."""
     known = set(names)
     read = [
         *recipe.predictions,
@@ -186,15 +183,15 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(outer))
 
 
-def note_on_class(state: Summary, recipe: Recipe) -> tuple[Note, ...]:
-    """Return a note if the classes of a system are never wrong, or too often, by all its rows."""
+def note_wrong_classes(state: Summary, recipe: Recipe) -> tuple[Note, ...]:
+    """Return a note if the decisions of all rows of a system are never wrong, or too often."""
     if is_set(state.options, "cost") or state.classes is None:
         return ()
     return note_other_class(state.wrong, state.samples, recipe, len(state.classes))
 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
-    """Yield tables of about CHUNK bytes."""
+    """Yield the rows of batches as tables of one schema each, of about `CHUNK` bytes."""
     waiting: list[pa.Table] = []
     for table in map(pa.table, batches):
         if waiting and table.schema != waiting[0].schema:
@@ -209,8 +206,8 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(waiting)
 
 
-def with_part(summary: Summary, sheet: Sheet, recipe: Recipe) -> Summary:
-    """Return the summary of the rows of a system with the part of the data that they are of, if columns name parts."""
+def set_part(summary: Summary, sheet: Sheet, recipe: Recipe) -> Summary:
+    """Return a summary whose basis names the part of the data that its rows are of, if columns name parts."""
     if not recipe.parts:
         return summary
     (part,), _ = read_systems(sheet.head(1), recipe.parts)
@@ -223,7 +220,7 @@ def split_systems(
     name: str,
     prefix: str,
 ) -> Iterator[tuple[str, Sheet]]:
-    """Yield the name of each system, and its rows."""
+    """Yield the name of each system and the sheet of its rows; `name` is that of all rows if no column has any."""
     if not recipe.systems:
         yield name, sheet
         return
@@ -232,8 +229,8 @@ def split_systems(
         yield f"{prefix}{system}", sheet.select(codes == code)
 
 
-def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
-    """Return the summary of the rows of a system."""
+def _summarize_sheet(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
+    """Return the summary of a sheet of one system, with a note on its unlabelled rows."""
     is_costs = recipe.form == "costs"
     truth = read_numbers(sheet, recipe.truth) if is_costs else read_truth(sheet, recipe)
     is_open = np.isnan(truth)
@@ -245,14 +242,14 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
             kept = sheet.select(~is_open)
             truth = truth[~is_open]
     if len(truth):
-        summary = _summarized(kept, np.nan_to_num(truth), recipe, options)
+        summary = _summarize_labelled(kept, np.nan_to_num(truth), recipe, options)
     else:
-        summary = _empty(sheet, recipe, options)
-    return with_part(replace(summary, notes=(*notes, *summary.notes)), sheet, recipe)
+        summary = _empty_summary(sheet, recipe, options)
+    return set_part(replace(summary, notes=(*notes, *summary.notes)), sheet, recipe)
 
 
 def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
-    """Return the note on rows (N,) without a label; FileError if no rule says what they are."""
+    """Return the note on rows without a label, `is_open` (N,); FileError if no rule says how they count."""
     count = int(np.count_nonzero(is_open))
     total = len(is_open)
     rule = recipe.unlabelled
@@ -267,8 +264,8 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
     return note_unlabelled(count, total, sums, _UNLABELLED[rule])
 
 
-def _summarized(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -> Summary:
-    """Return the summary of rows that count."""
+def _summarize_labelled(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -> Summary:
+    """Return the summary of a sheet whose rows all have a label, `truth` (N,)."""
     predictions: Array | list[object] = read_predictions(sheet, recipe)
     references: Array = truth
     try:
@@ -289,13 +286,13 @@ def _summarized(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -
         raise add_location(error, recipe, sheet.source, sheet.rows) from None
 
 
-def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
-    """Return a summary without rows, of the form that the sheet has."""
+def _empty_summary(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
+    """Return a summary of no rows, of the form that the sheet has."""
     none = parse_numbers(read_predictions(sheet.head(1), recipe), "predictions")[:0]
     if recipe.form == "positive":
         none = posteriors_from_positive(none)
     system = prepare_system(_form(recipe), none, np.empty(0, np.int64), options, sort=False)
-    return summary_of(
+    return summarize_system(
         replace(system, origin=describe_origin(recipe)),
         sample_weight=np.empty(0) if recipe.of("weight") else None,
     )

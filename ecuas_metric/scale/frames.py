@@ -28,27 +28,27 @@ from ..summary import (
     Summary,
     SummaryResults,
     SystemResults,
-    results_of,
-    with_groups,
+    compute_summary_results,
+    replace_groups,
 )
 from .batches import (
-    AS_SAID,
+    DEFAULT_READING,
     GROUP,
     Score,
-    collected,
-    columns_read,
     describe_origin,
-    note_on_class,
-    recipe_of_rows,
+    infer_recipe,
+    list_needed_columns,
+    note_wrong_classes,
+    run_engine,
+    set_part,
     split_systems,
     states_of_batches,
-    with_part,
 )
-from .rows import state_of, state_options
-from .spark import quoted_name, states_of_rows
+from .rows import check_state_options, state_of
+from .spark import quote_name, summarize_partitions
 
 FEW_ROWS = 2**20  # of which each distinct confidence is a group
-OF_GROUPS = ("y", "low", "high", "count", "uncertainty")  # columns of groups, after `GROUP`
+GROUP_COLUMNS = ("y", "low", "high", "count", "uncertainty")  # columns of groups, after `GROUP`
 SOURCE = "the frame"
 
 
@@ -118,11 +118,11 @@ def score_frame(
         )
     reading = Reading(
         unlabelled=unlabelled,
-        scale=_plain(scale, "scale"),
-        correct_from=_plain(correct_from, "correct_from"),
+        scale=_to_python(scale, "scale"),
+        correct_from=_to_python(correct_from, "correct_from"),
         columns=roles,
     )
-    settings = state_options(**options)
+    settings = check_state_options(**options)
     asked: dict[str, Any] = {
         "normalize": normalize,
         "decompose": decompose,
@@ -130,19 +130,19 @@ def score_frame(
     }
     checked_options(**asked)  # before any row is read
     rows = lazy_rows(frame)
-    recipe = _read_recipe(rows, reading, SOURCE)
+    recipe = _infer_frame_recipe(rows, reading, SOURCE)
     states = states_of_frame(rows, settings, recipe=recipe)
     results = {}
     for name, state in sorted(states.items()):
         with reword_errors({"a state": f"the state of {name!r}"} if name else {}):
-            of_state = results_of(state, **asked)
-        notes = (*of_state.notes, *recipe.notes, *note_on_class(state, recipe))
+            of_state = compute_summary_results(state, **asked)
+        notes = (*of_state.notes, *recipe.notes, *note_wrong_classes(state, recipe))
         results[name] = replace(of_state, notes=notes)
     return results[""] if results.keys() == {""} else SystemResults(results)
 
 
-def _plain(value: Any, name: str) -> Any:
-    """Return a number of any precision as Python's; texts and None unchanged."""
+def _to_python(value: Any, name: str) -> Any:
+    """Return a number of any type as a float of Python; texts and None unchanged."""
     return value if value is None or isinstance(value, str) else parse_number(value, name)
 
 
@@ -154,20 +154,20 @@ def states_of_frame(
     prefix: str = "",
     source: str = SOURCE,
     recipe: Recipe | None = None,
-    reading: Reading = AS_SAID,
+    reading: Reading = DEFAULT_READING,
 ) -> dict[str, Summary]:
     """Return the summary of each system in a frame; arguments are those of `states_of_batches`."""
     rows = lazy_rows(frame)
-    recipe = recipe or _read_recipe(rows, reading, source)
+    recipe = recipe or _infer_frame_recipe(rows, reading, source)
     names: dict[str, Any] = {"name": name, "prefix": prefix, "source": source}
-    if _is_counted(recipe, rows.collect_schema()):
+    if _can_aggregate(recipe, rows.collect_schema()):
         # what the engine cannot add up, and what is to be repaired, refused or noted, the rows decide
         with suppress(FileError):
-            groups = _added_up(rows, recipe, options, source)
+            groups = _aggregate_confidences(rows, recipe, options, source)
             if _are_clean(groups, options):
-                return _states_of_groups(groups, options, recipe, **names)
+                return _summarize_groups(groups, options, recipe, **names)
     score = partial(states_of_batches, options=options, recipe=recipe, **names)
-    return _by_batches(rows, recipe, score, source)
+    return _summarize_rows(rows, recipe, score, source)
 
 
 def lazy_rows(frame: Any) -> Any:
@@ -188,12 +188,12 @@ def lazy_rows(frame: Any) -> Any:
         raise InputError("frame", "must have columns of different names", value=repeated) from error
 
 
-def _read_recipe(rows: Any, reading: Reading, source: str) -> Recipe:
-    """Return how the rows of a frame are read, by the first of them."""
-    head = _head_table(collected(lambda: rows.head(HEAD).collect(), source))
+def _infer_frame_recipe(rows: Any, reading: Reading, source: str) -> Recipe:
+    """Return the recipe that fits the first rows of a frame."""
+    head = _head_table(run_engine(lambda: rows.head(HEAD).collect(), source))
     if not head.num_rows:
         raise InputError("frame", "empty")
-    return recipe_of_rows(head, reading, source=source)
+    return infer_recipe(head, reading, source=source)
 
 
 def _head_table(rows: Any) -> pa.Table:
@@ -207,39 +207,39 @@ def _head_table(rows: Any) -> pa.Table:
 # ---- rows that leave their engine ----------------------------------------------------------------------------------
 
 
-def _by_batches(rows: Any, recipe: Recipe, score: Score, source: str) -> dict[str, Summary]:
-    """Return the summary of each system by Arrow batches of the columns that are read."""
-    read = columns_read(recipe, rows.collect_schema().names())
-    rows = rows.select(*(_theirs(name, rows) for name in read))
+def _summarize_rows(rows: Any, recipe: Recipe, score: Score, source: str) -> dict[str, Summary]:
+    """Return the summary of each system, computed by `score` from Arrow batches of the columns that are read."""
+    read = list_needed_columns(recipe, rows.collect_schema().names())
+    rows = rows.select(*(_input_column(name, rows) for name in read))
     native = rows.to_native()
-    if _is_of_spark(rows):
-        return states_of_rows(native, score)
+    if _is_spark(rows):
+        return summarize_partitions(native, score)
     if _is_stream(rows):
         return score(_iterate_batches(native, source))
-    return score([collected(lambda: rows.collect().to_arrow(), source)])
+    return score([run_engine(lambda: rows.collect().to_arrow(), source)])
 
 
 def _iterate_batches(native: Any, source: str) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a frame whose engine gives one after the other."""
-    batches = collected(lambda: pa.RecordBatchReader.from_stream(native), source)
-    while (batch := collected(lambda: next(batches, None), source)) is not None:
+    batches = run_engine(lambda: pa.RecordBatchReader.from_stream(native), source)
+    while (batch := run_engine(lambda: next(batches, None), source)) is not None:
         yield batch
 
 
-def _is_of_spark(rows: Any) -> bool:
+def _is_spark(rows: Any) -> bool:
     return bool(rows.implementation.is_pyspark() or rows.implementation.is_pyspark_connect())
 
 
 def _is_stream(rows: Any) -> bool:
-    """Return whether the engine of a frame gives its rows one batch after the other, here."""
-    return hasattr(rows.to_native(), "__arrow_c_stream__") and not _is_of_spark(rows)
+    """Return whether the engine of a frame streams Arrow batches to this process."""
+    return hasattr(rows.to_native(), "__arrow_c_stream__") and not _is_spark(rows)
 
 
 # ---- rows that their engine adds up --------------------------------------------------------------------------------
 
 
-def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
-    """Return whether an expression takes the rows: confidences and correctness as they are, without weights."""
+def _can_aggregate(recipe: Recipe, types: Mapping[str, Any]) -> bool:
+    """Return whether the engine can sum the rows: numeric confidences and correctness as they are, without weights."""
     are_numbers = all(_is_numeric(types.get(name)) for name in (*recipe.predictions, recipe.truth))
     rules = (recipe.correct_from, recipe.right, recipe.abstained)
     is_plain = recipe.scale == 1 and rules == (None, None, None)
@@ -255,21 +255,21 @@ def _is_numeric(kind: Any) -> bool:
 
 
 def _are_clean(groups: pa.Table, options: Options) -> bool:
-    """Return whether the rows of groups are confidences in [0, 1], or above 1 / K, that are right or wrong."""
+    """Return whether all groups have confidences in [0, 1], or [1 / K, 1], and a correctness of 0 or 1."""
     least = 1 / options.num_classes if options.num_classes else 0.0
     low, high, correct = (groups[GROUP + name].to_numpy() for name in ("low", "high", "y"))
     are_within = (low >= least) & (high <= 1)
     return len(groups) > 0 and bool((are_within & np.isin(correct, (0, 1))).all())
 
 
-def _states_of_groups(
+def _summarize_groups(
     groups: pa.Table, options: Options, recipe: Recipe, *, name: str, prefix: str, source: str
 ) -> dict[str, Summary]:
-    """Return the summary of each system, from groups of rows that are clean."""
+    """Return the summary of each system from groups that are clean, see `_are_clean`."""
     sheet = Sheet(groups, np.arange(1, 1 + len(groups)), source=source)
     states = {}
     for system, rows in split_systems(sheet, recipe, name, prefix):
-        column = {one: rows.table[GROUP + one].to_numpy() for one in OF_GROUPS}
+        column = {one: rows.table[GROUP + one].to_numpy() for one in GROUP_COLUMNS}
         low, high, count = column["low"], column["high"], column["count"].astype(np.float64)
         wrong = 1.0 - column["y"]
         # that of one row of each
@@ -287,28 +287,33 @@ def _states_of_groups(
             samples=size,
             wrong=int((count * wrong).sum()),
         )
-        states[system] = with_part(with_groups(state, Groups(**sums, **ends)), rows, recipe)
+        states[system] = set_part(replace_groups(state, Groups(**sums, **ends)), rows, recipe)
     return dict(sorted(states.items()))  # engines group in any order, and not in the same one twice
 
 
-def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Table:
-    """Return groups of rows of equal confidence, or of one bin where there are too many different ones."""
-    table = _grouped(rows, recipe, options, source, key="bin")
+def _aggregate_confidences(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Table:
+    """Return the sums over groups: of equal confidence, or of one bin if there are many rows."""
+    table = _aggregate_rows(rows, recipe, options, source, key="bin")
     low, high, count = (table[GROUP + name].to_numpy() for name in ("low", "high", "count"))
     if count.sum() <= FEW_ROWS and (low < high).any():
-        return _grouped(rows, recipe, options, source, key="q")
+        return _aggregate_rows(rows, recipe, options, source, key="q")
     return table
 
 
-def _grouped(rows: Any, recipe: Recipe, options: Options, source: str, *, key: str) -> pa.Table:
-    """Return a row for each group of an equal key, the confidence or its bin, with the sums of its rows."""
+def _aggregate_rows(
+    rows: Any, recipe: Recipe, options: Options, source: str, *, key: str
+) -> pa.Table:
+    """Return a row for each group of rows of equal `key`, "q" (confidence) or "bin", with the sums of the group."""
     import narwhals as nw
 
     systems = {f"system {place}": name for place, name in enumerate(recipe.systems)}
     cells = {"q": recipe.predictions[0], "y": recipe.truth}
     types = rows.collect_schema()
-    cells_of = {ours: _number(_theirs(name, rows), types[name]) for ours, name in cells.items()}
-    names = {ours: _theirs(name, rows) for ours, name in systems.items()}
+    cells_of = {
+        ours: _numeric_column(_input_column(name, rows), types[name])
+        for ours, name in cells.items()
+    }
+    names = {ours: _input_column(name, rows) for ours, name in systems.items()}
     aggregates = {
         "count": nw.len(),
         "low": nw.col("q").min(),
@@ -319,17 +324,17 @@ def _grouped(rows: Any, recipe: Recipe, options: Options, source: str, *, key: s
     def added_up() -> pa.Table:
         columns = rows.select(**names, **cells_of)
         # Each in a column of its own: engines compute an expression as often as it is written.
-        for further in _steps(options):
+        for further in _bin_steps(options):
             columns = columns.with_columns(**further)
         keyed = columns.group_by(key, "y", *systems)
         return keyed.agg(**aggregates).collect().to_arrow()
 
-    table = collected(added_up, source)
+    table = run_engine(added_up, source)
     return table.rename_columns([systems.get(name, GROUP + name) for name in table.column_names])
 
 
-def _steps(options: Options) -> Iterator[dict[str, Any]]:
-    """Yield columns of which each is computed from those before."""
+def _bin_steps(options: Options) -> Iterator[dict[str, Any]]:
+    """Yield the columns of expressions, each computed from those before, that lead to the bin of a confidence."""
     import narwhals as nw
 
     q = nw.col("q")
@@ -340,13 +345,13 @@ def _steps(options: Options) -> Iterator[dict[str, Any]]:
     yield {"root": nw.col("near").clip(0), "place": (within * options.n_bins).floor()}
     for _ in range(3):  # the eighth root
         yield {"root": root.sqrt()}
-    yield {"bin": _bin(options)}
+    yield {"bin": _bin_number(options)}
 
 
-def _bin(options: Options) -> Any:
-    """Return a whole number for each confidence, equal for neighbours that may share a group.
+def _bin_number(options: Options) -> Any:
+    """Return an expression: the number of the bin of each confidence.
 
-    Groups end where bins of ECE and reject costs do.
+    Bins end at the edges of the bins of ECE and at reject costs.
     """
     import narwhals as nw
 
@@ -364,12 +369,12 @@ def _bin(options: Options) -> Any:
 
 
 def _divide_column(column: Any, divisor: float) -> Any:
-    """Return a column divided by a number as in memory: Polars multiplies by the inverse of what is no column."""
+    """Return a column divided by a number, rounded as in memory: by a constant Polars multiplies with its inverse."""
     return column / (column * 0 + divisor)
 
 
-def _number(column: Any, dtype: Any) -> Any:
-    """Return a column as numbers, nothing where it is not a number; what is 0.9 in float32 is 0.9, as in memory."""
+def _numeric_column(column: Any, dtype: Any) -> Any:
+    """Return a column as float64, null where it is nan; 0.9 in float32 is 0.9, as in memory."""
     import narwhals as nw
 
     is_narrow = dtype == nw.Float32
@@ -378,8 +383,8 @@ def _number(column: Any, dtype: Any) -> Any:
     return nw.when(~number.is_nan()).then(number)
 
 
-def _theirs(name: str, rows: Any) -> Any:
-    """Return a column of the frame; Spark would take a dot in its name for that of a field."""
+def _input_column(name: str, rows: Any) -> Any:
+    """Return the expression of a column of the frame, quoted for Spark, where a dot in a name would mean a field."""
     import narwhals as nw
 
-    return nw.col(quoted_name(name)).alias(name) if _is_of_spark(rows) else nw.col(name)
+    return nw.col(quote_name(name)).alias(name) if _is_spark(rows) else nw.col(name)

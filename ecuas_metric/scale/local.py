@@ -17,16 +17,16 @@ from ..files.read import refuse_changes
 from ..files.recipe import Reading, Recipe
 from ..inputs import grouped
 from ..options import Options
-from .batches import AS_SAID, collected, columns_read
+from .batches import DEFAULT_READING, list_needed_columns, run_engine
 from .frames import lazy_rows, states_of_frame
-from .parts import Part, digest_of_part, parts_of_patterns, readable, recipe_of_part
-from .storage import Collection, fitting, merge_collections
+from .parts import InputFile, digest_file, find_files, infer_file_recipe, reword_read_errors
+from .storage import Collection, merge_collections, reword_merge_errors
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MEMORY_LIMIT = "256MB"  # beyond it groups go to disk
-FrameOf = Callable[[Sequence[Part], Recipe], Any]
+FrameReader = Callable[[Sequence[InputFile], Recipe], Any]
 
 
 def score_files(
@@ -36,38 +36,38 @@ def score_files(
     engine: str = "local",
     progress: bool | None = None,
     recipes: list[Recipe] | None = None,
-    reading: Reading = AS_SAID,
+    reading: Reading = DEFAULT_READING,
 ) -> Collection:
     """Return the states of all systems in Parquet files, by the engine "local" or "spark".
 
-    Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
-    that of the pattern. How each file was read is added to `recipes`. A bar counts the files, by default where a person
-    sees it. FileError names file, column, row and value.
+    Where no column names the systems, all files of a pattern (see `find_pattern_files`) are one system, named as the
+    pattern if it has no name. How each file was read is added to `recipes`. A bar counts the files, by default where a
+    person sees it. FileError names file, column, row and value.
     """
-    frames = _files_of_frames(parts_of_patterns(patterns), engine)
+    frames = _group_files(find_files(patterns), engine)
     has_bar = engine == "local" and (is_watched() if progress is None else progress)
     done = Collection()
-    with _engine(engine) as frame_of:
+    with _open_engine(engine) as read_frame:
         for parts in tqdm(frames, unit="file", delay=1, disable=not has_bar):
             with refuse_changes([part.path for part in parts]):
-                read = [recipe_of_part(part, reading) for part in parts]
-                done = _with_files(done, parts, read)
-                done = _with_rows(done, parts, _one_recipe(read), frame_of, options)
+                read = [infer_file_recipe(part, reading) for part in parts]
+                done = _add_files(done, parts, read)
+                done = _add_rows(done, parts, _require_one_recipe(read), read_frame, options)
             if recipes is not None:
                 recipes += read
     return done
 
 
-def _files_of_frames(parts: Sequence[Part], engine: str) -> list[list[Part]]:
-    """Return the files that are one frame: for Spark all of one name and folder, or else each by itself."""
+def _group_files(parts: Sequence[InputFile], engine: str) -> list[list[InputFile]]:
+    """Return the files of each frame: for Spark all with the same name, prefix and folders, else one file."""
     if engine != "spark":
         return [[part] for part in parts]
     alike = grouped(parts, lambda part: (part.name, part.prefix, *part.folder_columns.items()))
     return [*alike.values()]
 
 
-def _one_recipe(recipes: Sequence[Recipe]) -> Recipe:
-    """Return how all files of a frame are read; FileError if they are read in several ways."""
+def _require_one_recipe(recipes: Sequence[Recipe]) -> Recipe:
+    """Return the one recipe of all files of a frame; FileError if they have several."""
     first = recipes[0]
     for recipe in recipes:
         if recipe.digest() != first.digest():
@@ -77,12 +77,12 @@ def _one_recipe(recipes: Sequence[Recipe]) -> Recipe:
 
 
 @contextmanager
-def _engine(name: str) -> Iterator[FrameOf]:
-    """Yield what makes one frame of files."""
+def _open_engine(name: str) -> Iterator[FrameReader]:
+    """Yield the function of an engine, "local" or "spark", that returns the rows of files as one frame."""
     if name == "spark":
-        from .spark import frame_of_files, session
+        from .spark import get_session, read_parquet_files
 
-        yield partial(frame_of_files, session())
+        yield partial(read_parquet_files, get_session())
         return
     try:
         import duckdb
@@ -92,30 +92,32 @@ def _engine(name: str) -> Iterator[FrameOf]:
     with duckdb.connect(config=config) as connection:
         # which is written where the table is
         connection.execute("SET enable_progress_bar = false")
-        yield partial(_relation, connection)
+        yield partial(_read_relation, connection)
 
 
-def _with_files(done: Collection, parts: Sequence[Part], recipes: Sequence[Recipe]) -> Collection:
-    """Return states that know further files; FileError if one that has rows is a copy of another."""
+def _add_files(
+    done: Collection, parts: Sequence[InputFile], recipes: Sequence[Recipe]
+) -> Collection:
+    """Return a collection that also lists these files; FileError if one with rows is a copy of another."""
     for part, recipe in zip(parts, recipes, strict=True):
         if recipe.rows:
-            file = Collection(files={part.address: digest_of_part(part, recipe)})
+            file = Collection(files={part.address: digest_file(part, recipe)})
             done = merge_collections([done, file], names=["", part.source])
     return done
 
 
-def _with_rows(
+def _add_rows(
     done: Collection,
-    parts: Sequence[Part],
+    parts: Sequence[InputFile],
     recipe: Recipe,
-    frame_of: FrameOf,
+    read_frame: FrameReader,
     options: Options,
 ) -> Collection:
-    """Return states with the rows of a frame of files added; FileError if these do not fit the states."""
+    """Return a collection with the rows of these files added; FileError if they do not fit its states."""
     source = parts[0].source if len(parts) == 1 else "the files"
-    with readable(source), fitting(source, "file_does_not_fit"):
+    with reword_read_errors(source), reword_merge_errors(source, "file_does_not_fit"):
         states = states_of_frame(
-            _rows(frame_of, parts, recipe),
+            _read_rows(read_frame, parts, recipe),
             options,
             name=parts[0].name,
             prefix=parts[0].prefix,
@@ -125,21 +127,23 @@ def _with_rows(
         return merge_collections([done, Collection(states)])
 
 
-def _rows(frame_of: FrameOf, parts: Sequence[Part], recipe: Recipe) -> Any:
-    """Return the rows of files, with the columns of their folders that are read."""
+def _read_rows(read_frame: FrameReader, parts: Sequence[InputFile], recipe: Recipe) -> Any:
+    """Return the rows of files as a lazy frame, with those columns in names of folders that a recipe needs."""
     import narwhals as nw
 
-    rows = lazy_rows(frame_of(parts, recipe))
+    rows = lazy_rows(read_frame(parts, recipe))
     columns = parts[0].folder_columns
-    for name in columns.keys() & set(columns_read(recipe, columns)):
+    for name in columns.keys() & set(list_needed_columns(recipe, columns)):
         rows = rows.with_columns(nw.lit(columns[name], nw.String).alias(name))
     return rows
 
 
-def _relation(connection: DuckDBPyConnection, parts: Sequence[Part], recipe: Recipe) -> Any:
-    """Return the rows of a file."""
+def _read_relation(
+    connection: DuckDBPyConnection, parts: Sequence[InputFile], recipe: Recipe
+) -> Any:
+    """Return the rows of one file as a relation of DuckDB."""
     (part,) = parts
     if not part.is_local:
         return connection.from_arrow(part.rows)
     path = glob.escape(part.path)  # its own reader takes less memory
-    return collected(lambda: connection.read_parquet(path, hive_partitioning=False), part.source)
+    return run_engine(lambda: connection.read_parquet(path, hive_partitioning=False), part.source)

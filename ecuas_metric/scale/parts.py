@@ -20,14 +20,14 @@ from ..errors import FileError, InputError
 from ..files.read import distinct_names, is_address, stem, unreached_error
 from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import repeat_text
-from .batches import columns_read, first_line, recipe_of_rows
+from .batches import first_line, infer_recipe, list_needed_columns
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
-class Part:
-    """A file, and the names of its rows: that of the system if no column has one, and what stands before those."""
+class InputFile:
+    """A Parquet file; the system of its rows if no column names one, `name`; and what comes before names, `prefix`."""
 
     address: str  # by which states know it
     source: str  # what errors and recipes call it: as it was given
@@ -64,17 +64,17 @@ class Part:
         }
 
 
-def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
-    """Return all files that paths or patterns name, each of which may be (name, pattern)."""
+def find_files(patterns: Sequence[str | tuple[str, str]]) -> list[InputFile]:
+    """Return the files of all patterns, each a text or (name, pattern); FileError if a file is named twice."""
     pairs = [one if isinstance(one, tuple) else ("", one) for one in patterns]
     are_several = len({name for name, _ in pairs if name}) > 1
-    parts: dict[str, Part] = {}
+    parts: dict[str, InputFile] = {}
     for name, (said, pattern) in zip(
         _name_rows(pairs),
         pairs,
         strict=True,
     ):
-        for part in parts_of(pattern, name, f"{said} " if said and are_several else ""):
+        for part in find_pattern_files(pattern, name, f"{said} " if said and are_several else ""):
             if part.address in parts:
                 raise FileError(part.source, "is named twice: its rows would count twice")
             parts[part.address] = part
@@ -93,11 +93,11 @@ def _name_rows(pairs: Sequence[tuple[str, str]]) -> list[str]:
     return distinct_names(names, [path for _, path in pairs], stems)
 
 
-def parts_of(
+def find_pattern_files(
     pattern: str,
     name: str = "",
     prefix: str = "",
-) -> list[Part]:
+) -> list[InputFile]:
     """Return the files that a path, a folder, a pattern or an address such as ``hf://..`` names, in order."""
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern, skip_instance_cache=True)
@@ -115,7 +115,7 @@ def parts_of(
     for path in sorted(paths):
         address = os.path.abspath(path) if is_local else filesystem.unstrip_protocol(path)
         parts.append(
-            Part(
+            InputFile(
                 address,
                 os.path.relpath(path) if is_relative else address,
                 path,
@@ -128,7 +128,7 @@ def parts_of(
 
 
 def _list_paths(filesystem: fsspec.AbstractFileSystem, path: str) -> list[str]:
-    """Return what a path, a folder or else a pattern names: what is there may be called as a pattern is."""
+    """Return the paths of a folder, else of a file, else of a pattern: names of files may look like patterns."""
     if filesystem.isdir(path):
         return [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]
     if filesystem.exists(path):
@@ -143,9 +143,9 @@ def _is_data(path: str) -> bool:
     )
 
 
-def recipe_of_part(part: Part, reading: Reading) -> Recipe:
-    """Return how the rows of a file are read, by the first of them."""
-    with readable(part.source):
+def infer_file_recipe(part: InputFile, reading: Reading) -> Recipe:
+    """Return the recipe that fits the first rows of a file."""
+    with reword_read_errors(part.source):
         rows = part.rows
         # Of all columns, also those that are not used, which the recipe names: so of the first row group only.
         groups = next(iter(rows.get_fragments())).split_by_row_group()[:1]
@@ -153,10 +153,12 @@ def recipe_of_part(part: Part, reading: Reading) -> Recipe:
         for name, value in part.folder_columns.items():
             head = head.append_column(name, repeat_text(value, len(head)))
         count = rows.count_rows()
-    recipe = recipe_of_rows(head, reading, source=part.source, rows=count)
+    recipe = infer_recipe(head, reading, source=part.source, rows=count)
     for field in rows.schema:
         # which engines take for float32
-        if "halffloat" in str(field.type) and field.name in columns_read(recipe, [field.name]):
+        if "halffloat" in str(field.type) and field.name in list_needed_columns(
+            recipe, [field.name]
+        ):
             raise FileError(
                 part.source,
                 "not_read_out_of_core",
@@ -167,10 +169,10 @@ def recipe_of_part(part: Part, reading: Reading) -> Recipe:
     return recipe
 
 
-def digest_of_part(part: Part, recipe: Recipe) -> str:
-    """Return a digest of a file's content, its own name, and the names that its rows have.
+def digest_file(part: InputFile, recipe: Recipe) -> str:
+    """Return a digest of a file's content, its name, and the names of its rows.
 
-    A file is known by it wherever it is; at an address by what the file system says of it.
+    It is the same wherever the file is; of a remote one the identity that its file system gives stands for content.
     """
     folders = [folder for folder in part.path.split("/")[:-1] if "=" in folder]
     name = part.prefix if recipe.systems else part.name
@@ -185,8 +187,8 @@ def digest_of_part(part: Part, recipe: Recipe) -> str:
 
 
 @contextmanager
-def readable(source: str) -> Iterator[None]:
-    """Raise FileError if a file cannot be read."""
+def reword_read_errors(source: str) -> Iterator[None]:
+    """Raise FileError, about `source`, for errors of readers raised within."""
     try:
         yield
     except InputError:

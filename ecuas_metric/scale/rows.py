@@ -1,4 +1,4 @@
-"""Arrays of rows -> their summary, in the unit of the weights that are given, so that summaries may be merged."""
+"""Arrays of rows -> their summary, with weights in the user's unit, so that summaries can be merged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..inputs import Array, Floats, require, require_same_length, require_same_order
 from ..options import PER_SAMPLE, Options, checked_options, is_set, require_counts
 from ..results import prepare_system
-from ..summary import Summary, summary_of
+from ..summary import Summary, summarize_system
 
 # The options that a state depends on; all others are for reading it.
 STATE_OPTIONS = (
@@ -32,8 +32,8 @@ LEAST_WEIGHT = 1e-70
 LARGEST_WEIGHT = 1e70
 
 
-def state_options(**given: object) -> Options:
-    """Return checked options of a state; TypeError if it does not depend on one that is given."""
+def check_state_options(**given: object) -> Options:
+    """Return checked options; TypeError for one that is not of `STATE_OPTIONS`."""
     for name in given:
         if name not in STATE_OPTIONS:
             raise TypeError(
@@ -51,7 +51,7 @@ def state_of(
     sample_weight: object = None,
     origin: Origin = UNKNOWN,
 ) -> Summary:
-    """Return the summary of some rows.
+    """Return the summary of rows in arrays.
 
     `form` and arrays are those of `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
     uncertainties (N,) and candidate costs. Options come from `options.checked_options`, with `decisions` of these rows,
@@ -68,7 +68,7 @@ def state_of(
     predictions, references = check(sort_columns(predictions), references)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references, options)
     system = prepare_system(form, predictions, references, options, sort=False)
-    return summary_of(replace(system, origin=origin), sample_weight=weight)
+    return summarize_system(replace(system, origin=origin), sample_weight=weight)
 
 
 def _checked_weights(sample_weight: object, references: Array, options: Options) -> Floats:

@@ -15,13 +15,13 @@ import pyarrow as pa
 from ..errors import FileError, InputError, missing_package_error
 from ..files.recipe import Recipe
 from ..summary import Summary, merge
-from .batches import Score, collected, columns_read, first_line
+from .batches import Score, first_line, list_needed_columns, run_engine
 from .storage import pack, unpack
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from .parts import Part
+    from .parts import InputFile
 
 FAN_IN = 64  # tasks that merge the states of a system before one task merges theirs
 # of a state, or of an error instead
@@ -37,7 +37,7 @@ _SIGNED = {
 Batches = Iterator[pa.RecordBatch]
 
 
-def session() -> SparkSession:
+def get_session() -> SparkSession:
     """Return the running session, or a new one: quiet, and with workers of the running Python unless told otherwise."""
     try:
         from pyspark.errors import PySparkException
@@ -63,21 +63,26 @@ def session() -> SparkSession:
         ) from None
 
 
-def frame_of_files(session: SparkSession, parts: Sequence[Part], recipe: Recipe) -> DataFrame:
-    """Return the columns of files that are read; Spark would start a job for their types, and fail at some others."""
+def read_parquet_files(
+    session: SparkSession, parts: Sequence[InputFile], recipe: Recipe
+) -> DataFrame:
+    """Return the columns of Parquet files that a recipe needs, as a frame.
+
+    Types come from the file: Spark would start a job for them, and fail at some types of other columns.
+    """
     from pyspark.sql.pandas.types import from_arrow_schema
 
     fragment = next(iter(parts[0].rows.get_fragments()))
     stored = {field.name: field.type for field in fragment.metadata.schema.to_arrow_schema()}
-    names = stored.keys() & set(columns_read(recipe, stored))
+    names = stored.keys() & set(list_needed_columns(recipe, stored))
     types = {name: _SIGNED.get(stored[name], stored[name]) for name in names}
     reader = session.read.schema(from_arrow_schema(pa.schema(types)))
     # Spark would read [..] as a pattern
     paths = [re.sub(r"([\[\]{}*?\\])", r"\\\1", part.address) for part in parts]
-    return collected(lambda: reader.parquet(*paths), "Spark")
+    return run_engine(lambda: reader.parquet(*paths), "Spark")
 
 
-def states_of_rows(df: DataFrame, score: Score) -> dict[str, Summary]:
+def summarize_partitions(df: DataFrame, score: Score) -> dict[str, Summary]:
     """Return the summary of each system in a data frame of a classic session or of Spark Connect.
 
     The workers send a summary of each partition. FileError names partition, column, row in it (from 1) and value.
@@ -99,25 +104,25 @@ def states_of_rows(df: DataFrame, score: Score) -> dict[str, Summary]:
             yield pa.RecordBatch.from_pylist([one])
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
-    quoted = [f"{quoted_name(name)} AS c{place}" for place, name in enumerate(names)]
+    quoted = [f"{quote_name(name)} AS c{place}" for place, name in enumerate(names)]
     numbered = df.selectExpr(*quoted)
     merged = numbered.mapInArrow(states, _SCHEMA)
     for keys in (("system", "slot"), ("system",)):
-        merged = merged.groupBy(*keys).applyInArrow(merged_rows, _SCHEMA)
-    rows = _in_order(collected(merged.toArrow, "Spark"))
+        merged = merged.groupBy(*keys).applyInArrow(merge_rows, _SCHEMA)
+    rows = _sort_rows(run_engine(merged.toArrow, "Spark"))
     if rows and rows[0]["error"]:
         raise pickle.loads(rows[0]["error"])
     return {row["system"]: unpack(row["state"]) for row in rows}
 
 
-def quoted_name(name: str) -> str:
-    """Return the name of a column as Spark takes it, whatever is in it."""
+def quote_name(name: str) -> str:
+    """Return the name of a column quoted for Spark."""
     return "`" + name.replace("`", "``") + "`"
 
 
-def merged_rows(table: pa.Table) -> pa.Table:
-    """Return one row with the merged state of all rows of a table of states, or with the first error among them."""
-    first, *others = _in_order(table)
+def merge_rows(table: pa.Table) -> pa.Table:
+    """Return one row: the merged state of a table of states, or the first error in it."""
+    first, *others = _sort_rows(table)
     if others and not first["error"]:
         state = unpack(first["state"])
         row = first
@@ -132,8 +137,8 @@ def merged_rows(table: pa.Table) -> pa.Table:
     return pa.Table.from_pylist([first])
 
 
-def _in_order(table: pa.Table) -> list[dict[str, Any]]:
-    """Return the rows of a table of states by system and partition, errors first."""
+def _sort_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """Return the rows of a table of states as dicts sorted by system and partition, errors first."""
     return sorted(
         table.to_pylist(),
         key=lambda row: (not row["error"], row["system"], row["part"]),

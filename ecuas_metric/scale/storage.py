@@ -27,7 +27,7 @@ from ..metric import Key
 from ..metrics import defined_keys
 from ..options import checked_options, is_set
 from ..results import require_same_keys
-from ..summary import MergeError, OwnSums, Summary, merge
+from ..summary import LossSums, MergeError, Summary, merge
 from .rows import STATE_OPTIONS
 
 _VERSION = 8  # to be raised whenever the cost of a row, what is summed of it or its group changes
@@ -43,7 +43,7 @@ _COUNTS = ("rows", "samples", "wrong", "largest_cost")  # fields of `Summary` th
 
 
 class Collection(NamedTuple):
-    """Summaries by the names of their systems, and the files they are of by their addresses, with what is in them."""
+    """States by the names of their systems, and digests of the files that their rows are from, by address."""
 
     states: Mapping[str, Summary] = {}
     files: Mapping[str, str] = {}
@@ -60,7 +60,7 @@ def to_bytes(collection: Collection) -> bytes:
     header = {"version": _VERSION, "systems": systems, "files": dict(collection.files)}
     table = pa.concat_tables(tables)
     header["sha256"] = _digest(header, table)
-    table = table.replace_schema_metadata({METADATA: _json(header)})
+    table = table.replace_schema_metadata({METADATA: _dump_json(header)})
     sink = io.BytesIO()
     parquet.write_table(
         table,
@@ -75,7 +75,7 @@ def to_bytes(collection: Collection) -> bytes:
 
 
 def pack(state: Summary) -> bytes:
-    """Return one state, of no system in particular, as bytes."""
+    """Return one state, without the name of a system, as bytes."""
     return to_bytes(Collection({"": state}))
 
 
@@ -149,18 +149,18 @@ def merge_collections(
                 name = names[place] if names else "a collection"
                 raise FileError(name, "rows_held_twice", address=address)
         files |= collection.files
-        states = added_up(states, collection.states)
+        states = combine_states(states, collection.states)
     require_same_keys(
-        {system: defined_keys(state.none, state.options) for system, state in states.items()}
+        {system: defined_keys(state.template, state.options) for system, state in states.items()}
     )
     return Collection(states, files)
 
 
-def added_up(
+def combine_states(
     states: Mapping[str, Summary],
     others: Mapping[str, Summary],
 ) -> dict[str, Summary]:
-    """Return all states of two collections; states of one system are merged."""
+    """Return the states of both mappings; those of one system are merged."""
     total = dict(states)
     for system, state in others.items():
         total[system] = merge([total[system], state]) if system in total else state
@@ -168,8 +168,8 @@ def added_up(
 
 
 @contextmanager
-def fitting(source: str, rule: str, **fields: Any) -> Iterator[None]:
-    """Raise FileError, with the reasons, if states that are added up within it may not be merged."""
+def reword_merge_errors(source: str, rule: str, **fields: Any) -> Iterator[None]:
+    """Raise FileError with this source, rule and the reason for each MergeError raised within."""
     try:
         yield
     except MergeError as error:
@@ -178,19 +178,19 @@ def fitting(source: str, rule: str, **fields: Any) -> Iterator[None]:
 
 
 def _make_header(state: Summary) -> dict[str, object]:
-    """Return all of a summary but its groups, as JSON has it."""
+    """Return the fields of a summary but its groups, for JSON."""
     set_options = [name for name in STATE_OPTIONS if is_set(state.options, name)]
     return {
         **{name: getattr(state, name) for name in _COUNTS},
         "basis": state.basis.to_json(),
         "options": {name: getattr(state.options, name) for name in set_options},
-        "own": [[key.metric, *astuple(sums)] for key, sums in state.own.items()],
+        "own": [[key.metric, *astuple(sums)] for key, sums in state.losses.items()],
         "classes": state.classes,
         "notes": [[note.id, note.fields, note.advice] for note in state.notes],
     }
 
 
-def _json(header: Mapping[str, object]) -> str:
+def _dump_json(header: Mapping[str, object]) -> str:
     """Return a header as text, arrays as lists."""
     return json.dumps(header, sort_keys=True, default=lambda value: value.tolist())
 
@@ -201,8 +201,8 @@ def _group_table(name: str, state: Summary) -> pa.Table:
     indices = pa.array(np.zeros(len(groups.rank), np.int32))
     columns = {
         "system": pa.DictionaryArray.from_arrays(indices, pa.array([name], pa.string())),
-        "first": _signed(groups.rank, state.basis),
-        "last": _signed(groups.high, state.basis),
+        "first": _flip_confidences(groups.rank, state.basis),
+        "last": _flip_confidences(groups.high, state.basis),
         **{name: getattr(groups, name) for name in (*SUMS, "next_cost")},
     }
     return pa.table(columns, schema=_SCHEMA)
@@ -233,22 +233,22 @@ def _read_state(system: Mapping[str, Any], groups: pa.Table) -> Summary:
     """Return the summary of a header, and of groups as rows of the file."""
     basis = Basis.from_json(system["basis"])
     column = {name: groups[name].to_numpy() for name in _NUMBERS}
-    low = _signed(column.pop("first"), basis)
-    high = _signed(column.pop("last"), basis)
+    low = _flip_confidences(column.pop("first"), basis)
+    high = _flip_confidences(column.pop("last"), basis)
     classes = system["classes"]
     return Summary(
         basis=basis,
         options=checked_options(**system["options"]),
         groups=Groups(rank=low, high=high, **column),
-        own={Key(metric): OwnSums(*sums) for metric, *sums in system["own"]},
+        losses={Key(metric): LossSums(*sums) for metric, *sums in system["own"]},
         classes=None if classes is None else np.array(classes),
         notes=tuple(Note(*note) for note in system["notes"]),
         **{name: system[name] for name in _COUNTS},
     )
 
 
-def _signed(ranks: np.ndarray, basis: Basis) -> np.ndarray:
-    """Return confidences of ranks, and ranks of confidences; uncertainties are their own."""
+def _flip_confidences(ranks: np.ndarray, basis: Basis) -> np.ndarray:
+    """Return ranks as confidences, or confidences as ranks; those of other forms, uncertainties, unchanged."""
     return 0.0 - ranks if basis.form == "confidences" else ranks
 
 
@@ -256,8 +256,8 @@ def _digest(
     header: Mapping[str, object],
     table: pa.Table,
 ) -> str:
-    """Return the SHA-256 of all that is in a file but itself."""
-    digest = hashlib.sha256(_json(header).encode())
+    """Return the SHA-256 of a header and of the numbers of its table."""
+    digest = hashlib.sha256(_dump_json(header).encode())
     for name in _NUMBERS:
         digest.update(table[name].to_numpy().tobytes())
     return digest.hexdigest()

@@ -1,11 +1,11 @@
-"""The state as an object for training and evaluation loops, with the methods of a torchmetrics metric."""
+"""A state that training and evaluation loops update batch by batch, with the methods of a torchmetrics metric."""
 
 from __future__ import annotations
 
 from ..inputs import FORM_CHECKS
 from ..options import check_choice, checked_options
-from ..summary import Summary, merge, results_of
-from .rows import state_of, state_options
+from ..summary import Summary, compute_summary_results, merge
+from .rows import check_state_options, state_of
 from .storage import pack, unpack
 
 READING_OPTIONS = ("normalize", "decompose", "confidence_level")
@@ -31,7 +31,7 @@ class StreamedMetrics:
         self.form = check_choice(form, tuple(FORM_CHECKS), "form")
         self.reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
         checked_options(**self.reading)
-        self.options = state_options(**options)
+        self.options = check_state_options(**options)
         self.state: Summary | None = None
 
     def update(
@@ -65,7 +65,7 @@ class StreamedMetrics:
         """Return the numbers as plain floats, see `SummaryResults.flat`; ValueError if there are no rows."""
         if self.state is None:
             raise ValueError("compute needs rows: call update first.")
-        return results_of(self.state, **self.reading).flat()  # type: ignore[arg-type]
+        return compute_summary_results(self.state, **self.reading).flat()  # type: ignore[arg-type]
 
     def reset(self) -> None:
         """Forget all rows."""

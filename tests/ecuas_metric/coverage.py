@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import all_values, compute_results, prepare_system
+from ecuas_metric.results import compute_results, compute_values, prepare_system
 from tests.ecuas_metric.held_out import HELD_OUT, small_stratum_truth
 from tests.ecuas_metric.simulated import SYSTEMS
 
@@ -50,7 +50,7 @@ def true_values(name, size=None):
 
 
 def _values(predictions, references, options):
-    return all_values(_prepared(predictions, references, options))
+    return compute_values(_prepared(predictions, references, options))
 
 
 def _prepared(predictions, references, options, **more):

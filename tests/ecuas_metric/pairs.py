@@ -26,7 +26,7 @@ from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.groups import tie_groups
 from ecuas_metric.metric import Key
 from ecuas_metric.order import aurc, auroc
-from ecuas_metric.results import all_values, value_keys
+from ecuas_metric.results import compute_values, value_keys
 from tests.ecuas_metric.coverage import append, held
 from tests.ecuas_metric.held_out import answers, by_name
 from tests.ecuas_metric.simulated import COSTLY_MISSES, of_a_rare_class
@@ -173,7 +173,7 @@ def truth_of(kind):
     for part in range(4):
         pair = KINDS[kind](np.random.default_rng((9, part)), TRUTH_SIZE // 4)
         first, second = (
-            all_values(system) for system in systems_of(pair, confidence_level=None).values()
+            compute_values(system) for system in systems_of(pair, confidence_level=None).values()
         )
         for key, value in first.items():
             samples[str(key)].append(float(value - second[key]))

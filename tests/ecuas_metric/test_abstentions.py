@@ -23,7 +23,7 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.curves import reject_cost_curve, reliability
 from ecuas_metric.reporting.recalibrating import add_recalibrated
 from ecuas_metric.results import compute_results
-from ecuas_metric.summary import results_of, summary_of
+from ecuas_metric.summary import compute_summary_results, summarize_system
 from tests.ecuas_metric.systems import confidence_systems
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -112,7 +112,7 @@ def test_states_have_the_numbers_of_memory(data):
         correct, confidence, abstained=abstained, sample_weight=weight, **OPTIONS
     )
     options = {"normalize": True, "confidence_level": 0.9}
-    found = results_of(summary_of(system), **options).flat()
+    found = compute_summary_results(summarize_system(system), **options).flat()
     expected = make_numbers(
         confidence, correct, abstained, sample_weight=weight, confidence_level=0.9, **OPTIONS
     )

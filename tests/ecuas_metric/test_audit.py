@@ -20,7 +20,7 @@ from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.plotting.curves import reliability
 from ecuas_metric.rejection import choose_reject_cost
 from ecuas_metric.results import compute_results
-from ecuas_metric.summary import summary_of
+from ecuas_metric.summary import summarize_system
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 OPTIONS = {"n": (0, 1), "reject_costs": 0.3, "confidence_level": 0.95}
@@ -301,7 +301,7 @@ def test_what_does_not_hold_is_refused_by_its_name(rng):
         with pytest.raises(InputError, match="not valid with the verdicts"):
             compute_results(system, only=[key])
     for refused in (
-        lambda: summary_of(system),
+        lambda: summarize_system(system),
         lambda: reliability(system),
         lambda: choose_reject_cost(system, max_risk=0.2),
     ):

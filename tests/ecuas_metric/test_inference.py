@@ -22,7 +22,7 @@ from ecuas_metric.inference import (
 from ecuas_metric.intervals import make_numbers, next_costs
 from ecuas_metric.metric import Key, Point
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import all_values, answers_drawn, prepare_system, value_keys
+from ecuas_metric.results import compute_values, make_answers, prepare_system, value_keys
 from ecuas_metric.sampling import SIMPLE, Design
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.systems import inferred, limits, reaches
@@ -62,8 +62,8 @@ def test_moments_of_a_share_are_those_of_the_beta_distributions_of_its_exact_lim
     """Of Clopper and Pearson: one more wrong answer for the upper limit, one more right one for the lower."""
     correct = np.arange(right + wrong) < right
     system = confidence_system(correct.astype(int), np.full(len(correct), 0.7))
-    values = all_values(system, only=[Key("error_rate")])
-    (number,) = make_numbers(answers_drawn(system), values).values()
+    values = compute_values(system, only=[Key("error_rate")])
+    (number,) = make_numbers(make_answers(system), values).values()
     inference = infer([number], SIMPLE)
     sides = (inference.upper, -1, (wrong + 1, right)), (inference.lower, 1, (wrong, right + 1))
     for side, sign, shapes in sides:
@@ -420,8 +420,8 @@ def test_a_limit_without_a_note_keeps_half_of_itself_without_the_added_answer(le
     for certain in range(1, 100, 2):  # all of them right, beside 20 of which 10 are wrong
         q = np.repeat([0.999, 0.6], [certain, 20])
         system = confidence_system(np.arange(len(q)) < certain + 10, q, n=0)
-        answers = answers_drawn(system)
-        (number,) = make_numbers(answers, all_values(system, only=[Key("ecuas", 0.0)])).values()
+        answers = make_answers(system)
+        (number,) = make_numbers(answers, compute_values(system, only=[Key("ecuas", 0.0)])).values()
         inference = infer([number], SIMPLE)
         low, high = inference.limits(level)
         still = inference.observed

@@ -33,7 +33,7 @@ from ecuas_metric.peer_metrics import (
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.results import compute_results
 from ecuas_metric.scale.rows import state_of
-from ecuas_metric.summary import results_of, summary_of
+from ecuas_metric.summary import compute_summary_results, summarize_system
 from tests.conftest import ROOT
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.registry import REGISTRY, row_of
@@ -444,7 +444,9 @@ def test_confidences_of_posteriors_are_their_largest_probabilities(name, in_twen
     of_confidences = confidence_system(correct.astype(int), posteriors.max(axis=1))
     expected = compute_results(of_confidences, only=[Key(name)]).flat()[name]
     assert compute_results(system, only=[Key(name)]).flat()[name] == same(expected)
-    assert results_of(summary_of(system), only=[Key(name)]).flat()[name] == same(expected)
+    assert compute_summary_results(summarize_system(system), only=[Key(name)]).flat()[name] == same(
+        expected
+    )
 
 
 @pytest.mark.parametrize("unit", [1.0, 50.0])
@@ -457,7 +459,7 @@ def test_the_unit_of_weights_moves_no_bin_of_a_state(unit, rng):
     system = posterior_system(labels, posteriors, labels=range(10), sample_weight=weight)
     only = [Key("ece_equal_mass")]
     expected = compute_results(system, only=only).flat()["ece_equal_mass"]
-    assert results_of(state, only=only).flat()["ece_equal_mass"] == same(expected)
+    assert compute_summary_results(state, only=only).flat()["ece_equal_mass"] == same(expected)
 
 
 OF_ORDER = ["prr", "prr_0.5", "auarc", "e_aurc", "error_average_precision", "fpr_at_95_tpr"]
@@ -485,7 +487,7 @@ def test_a_state_of_bins_bounds_what_depends_on_the_order_in_them(name, rng, mon
     correct = answers(rng, confidence)
     key = Key(name)
     state = state_of("confidences", confidence, correct, checked_options())
-    found = results_of(state, only=[key]).estimates[key]
+    found = compute_summary_results(state, only=[key]).estimates[key]
     value = compute_results(confidence_system(correct, confidence), only=[key]).flat()[name]
     assert found.lower_bound <= value <= found.upper_bound
     assert found.lower_bound < found.upper_bound

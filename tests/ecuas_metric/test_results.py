@@ -11,8 +11,8 @@ from ecuas_metric import compare_systems, confidence_system
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from ecuas_metric.options import Options, checked_options
-from ecuas_metric.results import all_values, compute_results, prepare_system, value_keys
-from ecuas_metric.summary import results_of, summary_of
+from ecuas_metric.results import compute_results, compute_values, prepare_system, value_keys
+from ecuas_metric.summary import compute_summary_results, summarize_system
 from tests.ecuas_metric.systems import compute, confidence_systems
 
 POSITIVE = checked_options(predictions_are="positive_probabilities")
@@ -108,7 +108,7 @@ def test_keys_are_known_without_their_numbers(form, predictions, fixed):
         system = prepare_system(form, predictions, references, options)
         keys = value_keys(system.decisions, system.options)
         assert keys == list(compute_results(system).estimates)
-        assert keys[: len(all_values(system))] == list(all_values(system))
+        assert keys[: len(compute_values(system))] == list(compute_values(system))
 
 
 @pytest.mark.parametrize("weight, shown", [(1.0, True), (1e-3, False)])
@@ -123,7 +123,7 @@ def test_mistakes_that_count_what_epsilon_sets_are_noted_where_they_are_much(wei
     costs = 1 - confidence - (1 - np.array(correct)) * np.log(np.maximum(1 - confidence, 1e-7))
     share = weight * costs[0] / (weights @ costs)
     assert results.flat()["ecuas_0"] == pytest.approx(weights @ costs / weights.sum())
-    for notes in (results.notes, results_of(summary_of(system)).notes):
+    for notes in (results.notes, compute_summary_results(summarize_system(system)).notes):
         found = [note for note in notes if note.id == "mistakes_at_epsilon"]
         assert bool(found) == shown == (share >= 0.1)
         assert all(note.fields == pytest.approx({"share": share, "floor": 1e-7}) for note in found)
@@ -149,6 +149,6 @@ def test_confidences_of_which_no_wrong_answer_weighs_anything_are_not_called_inv
 )
 def test_a_number_that_there_is_not_is_no_other_number(key, rule):
     system = confidence_system([1, 0], [0.9, 0.4])
-    for computed in (compute_results, all_values):
+    for computed in (compute_results, compute_values):
         with pytest.raises(InputError, match=rule):
             computed(system, only=[key])

@@ -8,8 +8,8 @@ from ecuas_metric import inputs
 from ecuas_metric.metric import Key
 from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import (
-    all_values,
     compute_results,
+    compute_values,
     make_system,
     prepare_system,
     resampled_values,
@@ -71,7 +71,7 @@ def test_a_resample_has_the_values_of_its_counts_as_weights(form, rng):
     own = system.options.sample_weight
     for row, drawn in enumerate(counts.astype(np.float64)):
         weight = drawn if own is None else drawn * own
-        alone = all_values(
+        alone = compute_values(
             make_system(system.decisions, system.options.replace(sample_weight=weight))
         )
         of_row = {key: values[row] for key, values in together.items()}

@@ -14,7 +14,13 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import curves
 from ecuas_metric.results import compute_results
 from ecuas_metric.scale.rows import state_of
-from ecuas_metric.summary import assign_bins, merge, results_of, summary_of, system_of
+from ecuas_metric.summary import (
+    assign_bins,
+    compute_summary_results,
+    make_equivalent_system,
+    merge,
+    summarize_system,
+)
 from tests.conftest import seeds
 from tests.ecuas_metric.registry import every_key, is_by_differences
 from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, packed
@@ -38,7 +44,7 @@ def more_of(rows):
 @EVERY
 def test_numbers_and_notes_are_those_of_memory(form, rng):
     rows = FORMS[form](rng, 150)
-    results = results_of(merge(cut(rows, 5, rng)), **more_of(rows))
+    results = compute_summary_results(merge(cut(rows, 5, rng)), **more_of(rows))
     expected = compute_results(rows.system(**more_of(rows)))
     assert list(results.estimates) == list(expected.estimates)
     for key, estimate in results.estimates.items():
@@ -74,8 +80,8 @@ def test_values_and_intervals_are_those_of_memory_or_none_with_a_reason(seed, mo
         more = {"normalize": rows.form != "costs", "confidence_level": 0.9}
         system = rows.system(**more)
         keys = every_key(system, 0.4)
-        state = rows.state() if rng.random() < 0.5 else summary_of(system)
-        results = results_of(state, only=keys, **more)
+        state = rows.state() if rng.random() < 0.5 else summarize_system(system)
+        results = compute_summary_results(state, only=keys, **more)
         expected = compute_results(system, only=keys).estimates
         assert list(results.estimates) == list(expected)
         assert results.basis.level == system.basis.level
@@ -112,9 +118,9 @@ def test_bounds_hold_the_numbers_of_memory(form, rng, few_bins):
     rows = FORMS[form](rng, 200)
     state = merge(cut(rows, 5, rng))
     asked = {"decompose": True, "confidence_level": 0.5}
-    results = results_of(state, **asked)
+    results = compute_summary_results(state, **asked)
     expected = compute_results(rows.system(decompose=True)).estimates
-    half = results_of(state, only=[*results.estimates][::2], **asked)
+    half = compute_summary_results(state, only=[*results.estimates][::2], **asked)
     for key, estimate in half.estimates.items():
         np.testing.assert_equal(astuple(results.estimates[key]), astuple(estimate))
     for key, estimate in results.estimates.items():
@@ -137,7 +143,7 @@ def test_bins_that_are_used_tell_means_to_nine_digits(form, rng, monkeypatch):
     state = rows.state()
     assert not state.is_exact
     expected = compute_results(rows.system()).estimates
-    for key, estimate in results_of(state, with_errors=False).estimates.items():
+    for key, estimate in compute_summary_results(state, with_errors=False).estimates.items():
         if estimate.lower_bound is None:
             assert estimate.value == pytest.approx(expected[key].value, rel=1e-9), key
         else:
@@ -162,7 +168,7 @@ def test_a_posterior_at_the_edge_of_a_bin_is_above_it_whatever_its_rounding(
     assert (confidence_bins(system.decisions.confidence, n_bins=n_bins) == expected).all()
     keys = [Key("ece"), Key("mce")]
     keys += [Key("ece_equal_mass")] if groups == "each" else []
-    numbers = results_of(rows.state(), only=keys).estimates
+    numbers = compute_summary_results(rows.state(), only=keys).estimates
     for key, estimate in compute_results(system, only=keys).estimates.items():
         assert numbers[key].value == pytest.approx(estimate.value, abs=1e-12), key
 
@@ -180,7 +186,7 @@ def test_bins_order_like_what_is_in_them(form, rng):
         [rng.random(300), rng.random(100) ** 50, 1 - rng.random(100) ** 50, [0.0, 1.0, 1e-300]]
     )
     rank = np.unique(-q if form == "confidences" else q * state.basis.max_uncertainty)
-    bins = assign_bins(rank, state.none, state.options)
+    bins = assign_bins(rank, state.template, state.options)
     assert (np.diff(bins, axis=0) >= 0).all()
 
 
@@ -198,7 +204,7 @@ def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have
     confidence = 1 - 1e-4 * (1 + rng.random(500))
     # all are rejected
     rows = Rows("confidences", confidence, np.ones(500, int), {"n": [1], "reject_costs": [1e-7]})
-    estimates = results_of(merge(cut(rows, 3, rng))).estimates
+    estimates = compute_summary_results(merge(cut(rows, 3, rng))).estimates
     error = np.std((1 - confidence) ** 2, ddof=1) / np.sqrt(500)
     assert estimates[Key("ecuas", 1.0)].standard_error == pytest.approx(error, rel=1e-6)
     assert estimates[Key("expected_cost", 1e-7)].standard_error == pytest.approx(0, abs=1e-20)
@@ -206,15 +212,17 @@ def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have
 
 def test_notes_count_what_was_repaired_in_all_parts_once(rng):
     repaired = merge(cut(FORMS["repaired confidences"](rng, 50), 4, rng))
-    notes = [note.fact for note in results_of(repaired).notes]
+    notes = [note.fact for note in compute_summary_results(repaired).notes]
     assert "1 of 50 confidences are missing (NaN) and count as 0.5." in notes
     assert len(notes) == len(set(notes))
     hard = merge([state_of("confidences", [q], [1], checked_options()) for q in (0.0, 1.0, 1.0)])
-    assert "hard_decisions" in [note.id for note in results_of(hard).notes]
+    assert "hard_decisions" in [note.id for note in compute_summary_results(hard).notes]
     correct = np.repeat([0, 1], 200)
     confidence = np.where(correct, 0.2, 0.8) + rng.random(400) / 10
     wrong_way = state_of("confidences", confidence, correct, checked_options())
-    assert "inverted" in [note.id for note in results_of(merge([wrong_way, wrong_way])).notes]
+    assert "inverted" in [
+        note.id for note in compute_summary_results(merge([wrong_way, wrong_way])).notes
+    ]
 
 
 @pytest.mark.parametrize("form", ["confidences", "costs"])
@@ -223,8 +231,8 @@ def test_ten_billion_rows_have_finite_numbers(form, rng):
     one = many = FORMS[form](rng, 1024).state()
     for _ in range(24):
         many = merge([many, many])
-    few = results_of(one)
-    results = results_of(many)
+    few = compute_summary_results(one)
+    results = compute_summary_results(many)
     assert results.basis.num_samples == 1024 * 2**24
     for key, estimate in results.estimates.items():
         if key.metric != "aurc":  # of which repeated rows have another
@@ -233,11 +241,11 @@ def test_ten_billion_rows_have_finite_numbers(form, rng):
 
 def test_one_row_and_one_class_are_undefined_as_in_memory():
     row = partial(state_of, "confidences", [0.9], [1], checked_options())
-    results = results_of(row(), confidence_level=0.95)
+    results = compute_summary_results(row(), confidence_level=0.95)
     assert math.isnan(results.flat()["auroc"])
     assert [note.id for note in results.notes].count("auroc_undefined") == 1
     with pytest.raises(InputError, match="must have rows that are judged .*; got 1 rows"):
-        results_of(row(sample_weight=[0.0]))
+        compute_summary_results(row(sample_weight=[0.0]))
 
 
 @pytest.mark.parametrize("form", ["weighted confidences", "posteriors, weighted", "weighted costs"])
@@ -259,7 +267,9 @@ def test_curves_are_those_of_the_rows(form, rng):
     system = rows.system()
     of_orders = partial(curves.order_curve, n=[0, 1, np.inf])
     for curve in (curves.risk_coverage, curves.reject_cost_curve, of_orders, curves.reliability):
-        mine, theirs = (dataclasses.asdict(curve(one)) for one in (system_of(whole), system))
+        mine, theirs = (
+            dataclasses.asdict(curve(one)) for one in (make_equivalent_system(whole), system)
+        )
         for field in mine.keys() - {"counts"}:
             np.testing.assert_allclose(mine[field], theirs[field], rtol=1e-12, atol=1e-15)
 
@@ -289,7 +299,7 @@ def test_parts_that_depend_on_other_things_are_not_merged(reason, change):
 def test_weights_that_leave_few_units_are_noted_as_in_memory(of, size, rng):
     rows = FORMS["confidences"](rng, size)
     rows = rows._replace(weight=np.where(np.arange(size) < 3, of[1], of[0]))
-    state = results_of(rows.state(), confidence_level=0.9)
+    state = compute_summary_results(rows.state(), confidence_level=0.9)
     memory = compute_results(rows.system(confidence_level=0.9))
     told, expected = (
         [str(note) for note in results.notes if note.id == "few_groups"]
@@ -301,7 +311,7 @@ def test_weights_that_leave_few_units_are_noted_as_in_memory(of, size, rng):
 
 def test_what_is_asked_of_a_state_is_checked_as_in_memory(rng):
     with pytest.raises(InputError, match="^decompose must be True or False; got 3"):
-        results_of(FORMS["confidences"](rng, 9).state(), decompose=3)
+        compute_summary_results(FORMS["confidences"](rng, 9).state(), decompose=3)
 
 
 @pytest.mark.parametrize(

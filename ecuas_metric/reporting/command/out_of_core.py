@@ -70,7 +70,7 @@ def score_out_of_core(
     out_of_core: OutOfCore = False,
 ) -> Notes:
     """Print the metrics of systems whose rows are never all in memory; `out_of_core` chooses this function."""
-    from ...scale.batches import note_on_class
+    from ...scale.batches import note_wrong_classes
 
     _require_new(state)
     reading = {
@@ -86,7 +86,7 @@ def score_out_of_core(
     read = {recipe.digest(): recipe for recipe in recipes}
     for name, summary in collection.states.items():
         recipe = read[str(summary.basis.recipe)]
-        notes += [(name, note) for note in (*recipe.notes, *note_on_class(summary, recipe))]
+        notes += [(name, note) for note in (*recipe.notes, *note_wrong_classes(summary, recipe))]
     return notes
 
 
@@ -172,15 +172,17 @@ def _show(
     recipes: Sequence[Recipe] = (),
 ) -> Notes:
     """Print the table of all systems of a collection, with the bounds of what is not exact, and draw its figures."""
-    from ...summary import results_of, system_of
+    from ...summary import compute_summary_results, make_equivalent_system
 
     first = next(iter(collection.states.values()))
     options = first.options.replace(normalize=reading["normalize"], decompose=reading["decompose"])
-    keys = select_keys(output.metrics, first.none, options, added)
+    keys = select_keys(output.metrics, first.template, options, added)
     results = {}
     for name, state in collection.states.items():
         with reword_errors({"a state": f"the state of {name!r}"}):
-            results[name] = results_of(state, **reading, with_errors=bool(output.output), only=keys)
+            results[name] = compute_summary_results(
+                state, **reading, with_errors=bool(output.output), only=keys
+            )
     report = report_of(results)
     if keys is None:
         keys = report.keys
@@ -191,7 +193,7 @@ def _show(
         recipes=recipes,
     )
     if figures:
-        systems = {name: system_of(state) for name, state in collection.states.items()}
+        systems = {name: make_equivalent_system(state) for name, state in collection.states.items()}
         print(*write_figures(systems, figures), sep="\n")
     return not_below(report.notes())
 

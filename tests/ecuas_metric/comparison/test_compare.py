@@ -20,7 +20,7 @@ from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.files.values import from_values, to_ids
 from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, Options, checked_options
-from ecuas_metric.results import all_values, prepare_system, resampled_values, value_keys
+from ecuas_metric.results import compute_values, prepare_system, resampled_values, value_keys
 from ecuas_metric.sampling import bootstrap_counts, make_design
 from tests.ecuas_metric.files.submitted import submission
 
@@ -73,7 +73,9 @@ def test_differences_are_those_of_the_metrics(outputs, count, rng):
     if count:
         options = {"sample_weight": rng.integers(0, 3, 400), "groups": np.arange(400) // 5}
         options["weights_are"] = "counts"
-    values = {name: all_values(system) for name, system in systems_of(outputs, **options).items()}
+    values = {
+        name: compute_values(system) for name, system in systems_of(outputs, **options).items()
+    }
     for (first, second, _), row in rows_of(outputs, **options).items():
         assert row.difference == pytest.approx(
             values[first][row.key] - values[second][row.key], abs=1e-12

@@ -7,7 +7,7 @@ from ecuas_metric import confidence_system
 from ecuas_metric.comparison.questions import over_questions
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
-from ecuas_metric.results import all_values, compute_results
+from ecuas_metric.results import compute_results, compute_values
 
 KEYS = [Key("ecuas", order) for order in (0.0, 0.5, 1.0, 128.0)]
 SIZES = {"urgent": (2, 40), "team": (4, 40), "language": (8, 25)}
@@ -36,15 +36,17 @@ def questions_of(seed, *, skill=1.0, abstained=False):
 def test_each_ecuas_is_the_mean_of_those_of_the_questions(abstained):
     for seed in range(20):
         questions = questions_of(seed, abstained=abstained)
-        both = all_values(over_questions(questions), KEYS)
+        both = compute_values(over_questions(questions), KEYS)
         for key in KEYS:
-            each = [all_values(system, [key])[key] for system in questions.values()]
+            each = [compute_values(system, [key])[key] for system in questions.values()]
             assert both[key] == pytest.approx(np.mean(each), rel=1e-9)
 
 
 def test_a_question_alone_has_its_own_numbers():
     (team,) = (system for name, system in questions_of(3).items() if name == "team")
-    assert all_values(over_questions({"team": team}), KEYS) == pytest.approx(all_values(team, KEYS))
+    assert compute_values(over_questions({"team": team}), KEYS) == pytest.approx(
+        compute_values(team, KEYS)
+    )
 
 
 def test_a_question_twice_tells_no_more_than_once():

@@ -13,7 +13,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import make_unlabelled
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import all_values, make_system
+from ecuas_metric.results import compute_values, make_system
 from tests.conftest import seeds
 from tests.ecuas_metric.registry import every_key
 
@@ -49,7 +49,7 @@ def brute_force(confidence, correct, options):
         for one in completions(correct)
     )
     found = [
-        all_values(system, only=keys_with_bounds(system))
+        compute_values(system, only=keys_with_bounds(system))
         for system in (make_system(one, options) for one in decisions)
     ]
     table = np.array([list(each.values()) for each in found])
@@ -139,7 +139,7 @@ def test_what_is_missing_can_be_anything_within_the_bounds_and_both_ends_occur(s
             decisions = confidence_decisions(
                 np.where(missing, fill, confidence), labels, num_classes=None
             )
-            for key, value in all_values(
+            for key, value in compute_values(
                 make_system(decisions, options), only=list(bounds)
             ).items():
                 values[key].append(value)

@@ -11,7 +11,7 @@ import pytest
 
 from ecuas_metric import prepare_submissions, read_submissions, score_posteriors
 from ecuas_metric.errors import FileError
-from ecuas_metric.results import all_values
+from ecuas_metric.results import compute_values
 
 SEEDS = range(2)
 
@@ -228,7 +228,7 @@ def ecuas_values(path):
     values = {}
     for one in submissions:
         question = one.part.split(",")[0]
-        by_key = {str(key): value for key, value in all_values(systems[one.name]).items()}
+        by_key = {str(key): value for key, value in compute_values(systems[one.name]).items()}
         values[question] = by_key["ecuas_1"]
     return values
 
@@ -292,7 +292,7 @@ def test_calibrated_answers_have_no_calibration_error_whatever_is_called_confide
     ]
     (submission,) = read_submissions(write(rows))
     (system,) = prepare_submissions([submission]).values()
-    values = {str(key): value for key, value in all_values(system).items()}
+    values = {str(key): value for key, value in compute_values(system).items()}
     assert values["ece"] == pytest.approx(0, abs=1e-12)
     assert any("not the probability of being right" in str(note) for note in submission.notes)
 
@@ -334,7 +334,7 @@ def test_scores_are_posteriors_with_the_distance_of_levels_as_cost(tmp_path):
     question = draw_question("q", "score", 4, 20, seed=2)
     path = write_store(tmp_path, "openai", [question])
     (system,) = prepare_submissions(read_submissions(path), n=1).values()
-    values = {str(key): value for key, value in all_values(system).items()}
+    values = {str(key): value for key, value in compute_values(system).items()}
     assert values["ecuas_1"] == pytest.approx(ecuas_by_hand(question), rel=1e-9)
     by_name = score_posteriors(
         question.truth, question.probabilities, labels=range(4), cost="absolute", n=1
@@ -471,7 +471,7 @@ def test_a_field_of_labels_is_read_for_each_kind_of_question(write):
     submissions = read_submissions(write(other), columns={"label": "truth.by"})
     systems = prepare_submissions(submissions, n=1)
     for one in submissions:
-        values = {str(key): value for key, value in all_values(systems[one.name]).items()}
+        values = {str(key): value for key, value in compute_values(systems[one.name]).items()}
         assert values["ecuas_1"] == expected[one.part]
 
 
@@ -524,7 +524,7 @@ def test_pooled_scores_keep_what_a_level_costs(tmp_path):
     path = write_store(tmp_path, "openai", questions)
     pooled = read_submissions(path, columns={"part": "model"})
     (system,) = prepare_submissions(pooled, n=1).values()
-    (value,) = [number for key, number in all_values(system).items() if str(key) == "ecuas_1"]
+    (value,) = [number for key, number in compute_values(system).items() if str(key) == "ecuas_1"]
     assert value == pytest.approx(np.mean([ecuas_by_hand(question) for question in questions]))
 
 

@@ -11,7 +11,7 @@ from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.runs import RunOptions
 from ecuas_metric.files.runs.true_labels import read_labels
 from ecuas_metric.reporting import cli
-from ecuas_metric.results import all_values
+from ecuas_metric.results import compute_values
 from tests.ecuas_metric.files.test_decision_models import (
     STORES,
     draw_questions,
@@ -61,7 +61,7 @@ def values_with(path, labels):
     systems = prepare_submissions(submissions, n=1)
     values = {}
     for one in submissions:
-        by_key = {str(key): value for key, value in all_values(systems[one.name]).items()}
+        by_key = {str(key): value for key, value in compute_values(systems[one.name]).items()}
         values[one.part.split(",")[0]] = by_key["ecuas_1"]
     return values
 

@@ -10,7 +10,7 @@ from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare_system
 from ecuas_metric.scale.rows import state_of
-from ecuas_metric.summary import results_of
+from ecuas_metric.summary import compute_summary_results
 from tests.ecuas_metric.registry import is_by_differences
 
 
@@ -53,7 +53,7 @@ def packed(state):
     found = {str(index): value for index, value in enumerate(numbers.tolist())}
     rough = set()
     if state.samples:
-        results = results_of(state)
+        results = compute_summary_results(state)
         found |= results.flat()
         for key in results.estimates:
             if is_by_differences(key.entry):

@@ -13,10 +13,10 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.scale import batches, local
 from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.scale.local import score_files
-from ecuas_metric.scale.parts import parts_of
+from ecuas_metric.scale.parts import find_pattern_files
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import merge_collections
-from ecuas_metric.summary import merge, results_of
+from ecuas_metric.summary import compute_summary_results, merge
 from tests.ecuas_metric.scale.parts import of_each, packed
 from tests.ecuas_metric.scale.sessions import session
 
@@ -133,7 +133,7 @@ def test_parts_that_nobody_judged_do_not_show(columns, rng):
     assert packed(merged) == packed(scored[0])
     assert [*map(str, merged.notes)] == [*map(str, scored[0].notes)]
     with pytest.raises(InputError, match="a state must have rows that are judged"):
-        results_of(scored[1])
+        compute_summary_results(scored[1])
 
 
 def test_the_share_of_rows_without_a_label_is_one_in_any_unit_of_weights(rng):
@@ -169,7 +169,7 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     singles = scored(("one", f"{logs}/0.parquet"), f"{logs}/1.parquet")
     assert singles.keys() == {"a", "b"}
     for place in (str(logs), f"file://{logs}"):
-        assert [part.address for part in parts_of(place)] == [
+        assert [part.address for part in find_pattern_files(place)] == [
             f"{place}/{i}.parquet" for i in range(3)
         ]
     for path in logs.iterdir():  # which name their rows where no column does
@@ -278,8 +278,8 @@ def test_the_engine_writes_nothing_beside_the_table_and_what_memory_does_not_hol
         "temp_directory": gettempdir(),
         "memory_limit": f"{256e6 / 2**20:.1f} MiB",
     }
-    with local._engine("local") as frame_of:
-        (connection,) = frame_of.args
+    with local._open_engine("local") as read_frame:
+        (connection,) = read_frame.args
         for name, value in settings.items():
             found = connection.sql(f"SELECT current_setting('{name}')").fetchall()
             assert found == [(value,)], name
@@ -309,6 +309,6 @@ def test_states_of_the_same_rows_are_not_merged_though_their_file_was_moved(logs
 def test_nothing_there_is_an_error(tmp_path):
     for pattern in (f"{tmp_path}/*.parquet", f"{tmp_path}/none.parquet", str(tmp_path)):
         with pytest.raises(FileError, match="there is no such Parquet file"):
-            parts_of(pattern)
+            find_pattern_files(pattern)
     with pytest.raises(FileError, match="cannot be read: Protocol not known"):
-        parts_of("nowhere://x")
+        find_pattern_files("nowhere://x")

@@ -217,7 +217,7 @@ def test_bins_of_engines_are_those_of_states(engine, monkeypatch):
     rows = engine(pa.table({"confidence": q, "correct": y}))
     (state,) = frames.states_of_frame(rows, checked_options()).values()
     monkeypatch.setattr(summary, "MOST_GROUPS", 0)
-    of_memory = summary.summary_of(prepare_system(form, q, y, checked_options()))
+    of_memory = summary.summarize_system(prepare_system(form, q, y, checked_options()))
     np.testing.assert_allclose(state.groups.rank, of_memory.groups.rank, rtol=1e-12)
 
 

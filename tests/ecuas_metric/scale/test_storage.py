@@ -13,7 +13,7 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.scale import storage
 from ecuas_metric.scale.local import score_files
 from ecuas_metric.scale.rows import state_of
-from ecuas_metric.scale.spark import merged_rows as merged_rows_of
+from ecuas_metric.scale.spark import merge_rows
 from ecuas_metric.scale.storage import (
     Collection,
     from_bytes,
@@ -184,7 +184,7 @@ def merged_rows(*states, error=b""):
     if error:
         rows.append({"state": b"", "error": error})
     numbered = [{**row, "system": "", "slot": 0, "part": part} for part, row in enumerate(rows)]
-    (merged,) = merged_rows_of(pa.Table.from_pylist(numbered)).to_pylist()
+    (merged,) = merge_rows(pa.Table.from_pylist(numbered)).to_pylist()
     return merged
 
 
