@@ -218,7 +218,7 @@ def test_a_weight_that_is_no_number_is_named(tmp_path, capsys):
     row = eval_ever_row("q1", confidence=0.5)
     row["metadata"]["weight"] = "heavy"
     assert cli.main(["score", str(eval_ever(tmp_path, [row]))]) == 2
-    assert "must be a number; got 'heavy' in row 1" in capsys.readouterr().err
+    assert "must hold numbers; got 'heavy' in row 1" in capsys.readouterr().err
 
 
 def test_records_of_every_eval_ever_are_read_as_what_they_were_written_of(tmp_path):
