@@ -675,21 +675,24 @@ def _bound_by_order(
     if summary.is_exact:
         return {}
     orders = _extreme_orders(summary, ties)
-    answered = orders
-    if summary.template.has_only_confidences:
-        answered = (answered_groups(orders[0]), answered_groups(orders[1]))
     bounds = {}
     for key in values:
-        compute = key.entry.value
-        if compute is None or key.variant or not key.entry.has_order_bounds:
-            continue
-        of_key = answered if key.entry.skips_abstentions else orders
-        data = [Data(summary.template, summary.options, grouped=order) for order in of_key]
-        ends = sorted(float(compute(set_parameter(order, key))) for order in data)
-        bounds[key] = (ends[0], ends[1])
+        if key.entry.has_order_bounds and not key.variant:
+            ends = [_value_in_order(key, order, summary) for order in orders]
+            bounds[key] = (min(ends), max(ends))
     if any(key.variant for key in values):
         bounds |= _recalibrated_bounds(summary, ties, orders[0], values)
     return bounds
+
+
+def _value_in_order(key: Key, order: Groups, summary: Summary) -> float:
+    """Return the value of a number with samples in this order; of the answers alone if the metric skips abstentions."""
+    compute = key.entry.value
+    assert compute is not None  # a mean knows no order
+    if key.entry.skips_abstentions and summary.template.has_only_confidences:
+        order = answered_groups(order)
+    data = Data(summary.template, summary.options, grouped=order)
+    return float(compute(set_parameter(data, key)))
 
 
 def _recalibrated_bounds(
