@@ -158,13 +158,6 @@ IN_ONE_ORDER = [
     (risk_at_coverage, risk_of, {"coverage": 0.5}),
     (risk_at_coverage, risk_of, {"coverage": 0.9}),
 ]
-WEIGHED = [
-    *((metric, options) for metric, _, options in IN_ONE_ORDER),
-    (coverage_at_risk, {"risk": 0.3}),
-    (mce, {}),
-    (ece_equal_mass, {"n_bins": 3}),
-    (smooth_ece, {}),
-]
 
 
 def orders_of(confidence, correct):
@@ -194,30 +187,6 @@ def test_coverage_at_risk_is_that_of_the_curve_in_expectation(answers, risk):
     counts = np.arange(1, len(curve) + 1)
     covered = counts[curve <= risk * counts + 1e-9].max(initial=0)
     assert coverage_at_risk(groups_of(confidence, correct), risk) == same(covered / len(curve))
-
-
-@pytest.mark.parametrize("metric, options", WEIGHED)
-@given(SAMPLES, st.data())
-def test_a_whole_weight_is_as_many_equal_answers(metric, options, answers, data):
-    confidence, correct = columns_of(answers)
-    sizes = st.lists(st.integers(0, 4), min_size=len(correct), max_size=len(correct))
-    counts = np.array(data.draw(sizes))
-    assume(counts.any())
-    repeated = groups_of(np.repeat(confidence, counts), np.repeat(correct, counts))
-    weighted = groups_of(confidence, correct, counts.astype(float))
-    assert metric(weighted, **options) == same(metric(repeated, **options))
-
-
-@pytest.mark.parametrize("metric, options", WEIGHED[-6:])
-@given(SAMPLES, st.data())
-def test_shares_lie_between_0_and_1_whatever_the_weights(metric, options, answers, data):
-    weights = st.lists(
-        st.sampled_from([0.0, 1e-3, 0.3, 1.7, 40.0]), min_size=len(answers), max_size=len(answers)
-    )
-    weight = np.array(data.draw(weights))
-    assume(weight.any())
-    value = metric(groups_of(*columns_of(answers), weight), **options)
-    assert np.isnan(value) or -1e-9 <= value <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("metric", [aurc, auarc, e_aurc, prr, error_average_precision])
