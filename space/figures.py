@@ -9,15 +9,8 @@ from markupsafe import Markup
 
 from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.plotting.curves import RejectCostCurve
-from ecuas_metric.plotting.figures import (
-    order_figure,
-    reject_cost_figure,
-    reliability_figure,
-    risk_coverage_figure,
-    save,
-)
 from ecuas_metric.plotting.names import short_names
-from ecuas_metric.reporting.report import texts_apart
+from ecuas_metric.reporting.report import texts_apart, write_figures
 from ecuas_metric.results import System
 
 from .markup import html
@@ -47,11 +40,11 @@ LABEL = 24  # characters of a name at its curve
 LABEL_HEIGHT = 0.1  # of the height of the plot
 HEADROOM = 1.12  # for a label
 
-FIGURES = {
-    "cost": ("Cost against the cost of a rejected answer, with intervals", reject_cost_figure),
-    "ecuas": ("ECUAS_n for every n", order_figure),
-    "risk": ("How often the accepted answers are wrong", risk_coverage_figure),
-    "reliability": ("Are the confidences true?", reliability_figure),
+TITLES = {  # of figures, by the names of their files
+    "reject_cost": "Cost against the cost of a rejected answer, with intervals",
+    "ecuas_against_n": "ECUAS_n for every n",
+    "risk_coverage": "How often the accepted answers are wrong",
+    "reliability": "Are the confidences true?",
 }
 
 
@@ -244,8 +237,5 @@ def _labels(below: Mapping[str, float], styles: Mapping[str, str]) -> list[tuple
 
 def draw(systems: Mapping[str, System], folder: Path) -> dict[str, str]:
     """Write the figures of systems into a folder; return the path of each by its title."""
-    paths = {}
-    for name, (title, figure) in FIGURES.items():
-        (path,) = save(figure(systems), folder / name, suffixes=(".png",))
-        paths[title] = str(path)
-    return paths
+    drawn = {path.stem: str(path) for path in write_figures(systems, folder, (".png",))}
+    return {title: drawn[name] for name, title in TITLES.items() if name in drawn}

@@ -666,9 +666,11 @@ def p_text(
     return number if relation == "=" else relation + number
 
 
-def write_figures(systems: Systems, folder: str | Path) -> list[Path]:
-    """Draw all curves of the systems into a folder, as PNG and SVG; reliability if all have confidences."""
-    contents = draw_figures(systems, (".png", ".svg"))
+def write_figures(
+    systems: Systems, folder: str | Path, suffixes: Sequence[str] = (".png", ".svg")
+) -> list[Path]:
+    """Draw all curves of the systems into a folder; reliability if all have confidences."""
+    contents = draw_figures(systems, suffixes)
     for name, content in contents.items():
         write_whole(Path(folder, name), content)
     return [Path(folder, name) for name in contents]
