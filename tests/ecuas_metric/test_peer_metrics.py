@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ecuas_metric import confidence_system, ece_score, peer_metrics, posterior_system, summary
+from ecuas_metric import confidence_system, ece_score, peer_metrics, posterior_system
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.groups import Groups, tie_groups
 from ecuas_metric.metric import METRICS, Key
@@ -445,21 +445,6 @@ def test_the_better_value_is_that_of_the_better_order(name):
     ]
     is_higher = values[0] > values[1]
     assert METRICS[name].higher_is_better is is_higher
-
-
-@pytest.mark.parametrize("name", OF_ORDER)
-def test_a_state_of_bins_bounds_what_depends_on_the_order_in_them(name, rng, monkeypatch):
-    monkeypatch.setattr(summary, "MOST_GROUPS", 1)
-    monkeypatch.setattr(summary, "LINEAR", 8.0)
-    monkeypatch.setattr(summary, "ROOT", 4.0)
-    confidence = rng.random(300)
-    correct = answers(rng, confidence)
-    key = Key(name)
-    state = state_of("confidences", confidence, correct, checked_options())
-    found = compute_summary_results(state, only=[key]).estimates[key]
-    value = compute_results(confidence_system(correct, confidence), only=[key]).flat()[name]
-    assert found.lower_bound <= value <= found.upper_bound
-    assert found.lower_bound < found.upper_bound
 
 
 def test_bounds_of_bins_of_equal_mass_are_those_of_all_that_answers_can_be(rng):

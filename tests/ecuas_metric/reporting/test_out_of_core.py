@@ -78,7 +78,6 @@ LAYOUTS = {  # columns, flags
     "counts that are no numbers of rows": (ANSWERS | {"w": P}, "--weight w --weights-are counts"),
     "parts by the label": ({"prob_0": 1 - P, "prob_1": P, "label": Y}, "--by label"),
     "ties on paper": ({"label": [1, 1, 1, 0], "prob_1": [0.7, 0.3, 0.8, 0.2]}, ""),
-    "inverted confidences": (ANSWERS | {"confidence": np.where(Y, P / 2, (P + 1) / 2)}, ""),
     "a perfect order": (ANSWERS | {"confidence": np.where(Y, (P + 1) / 2, P / 2)}, ""),
     "one confidence": (ANSWERS | {"confidence": [0.7] * 60}, ""),
     "a row without an id": (ANSWERS | {"id": ["", *map(str, range(1, 60))]}, ""),
@@ -91,11 +90,6 @@ LAYOUTS = {  # columns, flags
     "hard predictions": ({"confidence": Y, "correct": 1 - Y}, ""),
     "hard posteriors": ({"prob_0": Y, "prob_1": 1 - Y, "label": (Y + (P < 0.3)) % 2}, ""),
     "uncertainties above u_M": (ANSWERS, "--num-classes 2"),
-    "missing confidences": (
-        ANSWERS | {"confidence": np.where(P < 0.2, np.nan, P)},
-        "--missing-confidence 0",
-    ),
-    "weights and intervals": (ANSWERS | {"w": P}, "--weight w --interval 0.9"),
     "every variant": (
         ANSWERS | {"model": ["a", "b"] * 30},
         "--normalize --decompose --reject-costs 0.2 --interval 0.9",
