@@ -32,12 +32,15 @@ class Input(NamedTuple):
     options: dict[str, object]
 
     def score(self, rows=slice(None), **more):
-        """Return all numbers of some rows, with these options and more; none is outside the range of its metric."""
+        """Return all numbers of some rows, with these options and more, where they need no intervals also of metrics
+        that are named; none is outside the range of its metric.
+        """
         arrays = self.predictions[rows], self.references[rows]
         system = prepare_system(
             self.form, *arrays, checked_options(**SETTINGS, **self.options | more)
         )
-        results = compute_results(system, only=every_key(system, 0.4))
+        keys = None if "confidence_level" in more else every_key(system, 0.4)
+        results = compute_results(system, only=keys)
         for key, estimate in results.estimates.items():
             if isinstance(key.entry.range, tuple) and not key.variant:
                 least, most = key.entry.range
@@ -168,9 +171,11 @@ SIZED += ("error_average_precision", "risk_at_coverage", "coverage_at_risk", "fp
 @given(systems(), st.data())
 def test_whole_weights_are_repetition(system, data):
     weights = weights_of(system, data, (0, 1, 2, 3))
-    repeated = system.score(np.repeat(np.arange(len(weights)), weights), **INTERVALS)
+    rows = np.repeat(np.arange(len(weights)), weights)
+    for more in (INTERVALS, {}):
+        repeated = system.score(rows, **more)
+        same(system.score(sample_weight=weights, weights_are="counts", **more), repeated)
     importance = system.score(sample_weight=weights)
-    same(system.score(sample_weight=weights, weights_are="counts", **INTERVALS), repeated)
     for key, value in importance.items():
         assert key.startswith(SIZED) or value == pytest.approx(
             repeated[key], rel=1e-9, abs=1e-12, nan_ok=True
@@ -209,8 +214,8 @@ def test_one_sample_is_enough(system):
 
 @given(systems())
 def test_intervals_change_no_value_and_have_two_limits_in_order(system):
-    values = system.score()
     with_limits = system.score(**INTERVALS)
+    values = {key: value for key, value in system.score().items() if key in with_limits}
     same({key: with_limits[key] for key in values}, values)
     estimated = [key for key in values if key != "calibration_p"]
     assert set(with_limits) == set(values) | {
