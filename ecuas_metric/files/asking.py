@@ -103,13 +103,12 @@ def list_columns(table: pa.Table, most: int = COLUMNS_SHOWN) -> list[str]:
 
 def _examples(table: pa.Table, name: str) -> str:
     """Return the first distinct values of a column; of two, each with its number."""
-    cells = parse_cells(plain(table[name].slice(0, HEAD)))
-    values, codes = encode(cells)
+    values, codes = encode(parse_cells(plain(table[name].slice(0, HEAD))))
     texts = [
         f"{value:.6g}" if isinstance(value, float) else _shortened(as_text(value))
         for value in values
     ]
-    if len(texts) == 2 and not is_numeric(cells.type):
+    if len(texts) == 2:
         counts = np.bincount(codes[codes >= 0]).tolist()
         return ", ".join(f"{text} {count}" for text, count in zip(texts, counts, strict=True))
     return ", ".join(list(dict.fromkeys(filter(None, texts)))[:_EXAMPLES])
