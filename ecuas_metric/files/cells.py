@@ -115,14 +115,11 @@ def read_numbers(
         if sheet.decimal_comma and cells.type == TEXT:
             _refuse_points(sheet, column)
         return to_floats(parsed)
-    if parsed.null_count == len(parsed):
-        return np.full(len(cells), np.nan)
-    if parsed.type != TEXT:
+    if parsed.type != TEXT and parsed.null_count < len(parsed):
         raise sheet.rows_error(column, "no_numbers", ~are_null(cells))
     values, codes = encode(parsed)
     texts = [str(value).translate(_TYPED) for value in values]
-    ways = [_POINT, _COMMA if sheet.decimal_comma else _NO_THOUSANDS, *[_PER_CENT] * share]
-    way = _find_common_style(texts, ways)
+    way = _find_common_style(texts, decimal_comma=sheet.decimal_comma, share=share)
     if way is None:
         raise _not_numbers_error(sheet, column, texts, codes)
     distinct = np.array([*map(_parse_number, texts), np.nan])
@@ -274,9 +271,10 @@ def _cast_numbers(array: pa.Array) -> pa.Array | None:
 
 
 def _find_common_style(
-    texts: Sequence[str], ways: Iterable[re.Pattern[str]]
+    texts: Sequence[str], *, decimal_comma: bool, share: bool
 ) -> re.Pattern[str] | None:
-    """Return the first way in which all texts are written, None if there is none."""
+    """Return the style in which all texts are written as numbers, None if there is none."""
+    ways = [_POINT, _COMMA if decimal_comma else _NO_THOUSANDS, *[_PER_CENT] * share]
     return next((way for way in ways if all(map(way.fullmatch, texts))), None)
 
 

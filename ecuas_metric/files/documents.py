@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from ..errors import InputError
 from .recipe import FORM_ROLES, NAMES
@@ -46,19 +46,25 @@ def parse_rows(text: str, path: str = "") -> JsonRows:
     whole = documents if len(documents) > 1 else documents[0]
     if not path and (len(documents) > 1 or _is_row(whole)):
         return JsonRows(list(map(_check_row, documents, lines)), lines)
-    if not path and not _has_columns(whole):
-        tables = _find_tables(whole, _are_objects) or _find_tables(whole, _has_lists_only)
-        if len(tables) > 1:
-            sizes = {name: len(_parse_table(part).objects) for name, part in tables.items()}
-            raise several_lists_error(sizes)
-        path = next(iter(tables), "")
+    path = path or _find_path(whole)
     return replace(_parse_at_path(whole, path), path=path)
+
+
+def _find_path(document: object) -> str:
+    """Return the path of the only table within a document, nothing if it is one itself; InputError for several."""
+    if _has_columns(document):
+        return ""
+    tables = _find_tables(document, _are_objects) or _find_tables(document, _has_lists_only)
+    if len(tables) > 1:
+        sizes = {name: len(_parse_table(part).objects) for name, part in tables.items()}
+        raise several_lists_error(sizes)
+    return next(iter(tables), "")
 
 
 def _find_tables(document: object, is_table: Callable[[object], bool]) -> dict[str, object]:
     """Return the parts of a document that are tables, by their dotted paths."""
     tables = {}
-    for name, part in document.items() if isinstance(document, dict) else ():
+    for name, part in _fields(document).items():
         if is_table(part):
             tables[name] = part
         inner = {} if name in tables else _find_tables(part, is_table)
@@ -67,7 +73,7 @@ def _find_tables(document: object, is_table: Callable[[object], bool]) -> dict[s
 
 
 def _has_lists_only(part: object) -> bool:
-    columns = part.values() if isinstance(part, dict) else ()
+    columns = _fields(part).values()
     return bool(columns) and all(isinstance(column, list) and column for column in columns)
 
 
@@ -136,7 +142,7 @@ def _is_row(document: object) -> bool:
     With several lists of one length it is a table, unless a confidence, truth or the like stands beside them as a
     single value.
     """
-    parts = document if isinstance(document, dict) else {}
+    parts = _fields(document)
     lists = [part for part in parts.values() if isinstance(part, list)]
     single = {name.lower(): part for name, part in parts.items() if not isinstance(part, list)}
     is_table = common_size(map(len, lists)) > 1 and single.keys().isdisjoint(_ROW_NAMES)
@@ -149,7 +155,7 @@ def _is_row(document: object) -> bool:
 
 def _has_columns(document: object) -> bool:
     """Return whether an object has two lists or objects with names of columns."""
-    parts = document if isinstance(document, dict) else {}
+    parts = _fields(document)
     named = [name for name, part in parts.items() if isinstance(part, list | dict)]
     return sum(name.lower() in _ROW_NAMES for name in named) > 1
 
@@ -182,17 +188,13 @@ def _check_row(value: object, line: int) -> Object:
 
 
 def _parse_at_path(document: object, path: str) -> JsonRows:
-    """Return the rows at a path, and what stands beside it.
-
-    Where it leads through a list of objects, these are the rows of all, each with the numbers and texts of its object.
-    """
+    """Return the rows at a path, and what stands beside it."""
     if not path:
         return _parse_table(document)
-    parts = document if isinstance(document, dict) else {}
-    step, _, below = (path, "", "") if path in parts else path.partition(".")
+    parts = _fields(document)
+    step, below = _split_path(path, parts)
     if _are_objects(document) and not step.isdecimal():
-        tables = [(_scalar_fields(part), _parse_at_path(part, path)) for part in document]
-        return JsonRows([{**each, **row} for each, table in tables for row in table.objects])
+        return JsonRows(list(chain.from_iterable(_rows_within(part, path) for part in document)))
     part = parts[step] if step in parts else value_by_path(document, step)
     if part is None:
         raise ValueError(f"there is nothing at {path}")
@@ -202,11 +204,23 @@ def _parse_at_path(document: object, path: str) -> JsonRows:
     return replace(table, beside=(*others, *within))
 
 
+def _split_path(path: str, names: Collection[str]) -> tuple[str, str]:
+    """Return the first step of a dotted path, which may be a name with points, and the path from there."""
+    step, _, below = path.partition(".")
+    return (path, "") if path in names else (step, below)
+
+
+def _rows_within(document: Object, path: str) -> Iterator[Object]:
+    """Yield the rows at a path, each with the numbers and texts that the document has for all of them."""
+    for row in _parse_at_path(document, path).objects:
+        yield {**_scalar_fields(document), **row}
+
+
 def _parse_table(document: object) -> JsonRows:
     """Return the rows of a document in a form that pandas writes (records, split, index, columns), or of lists."""
     if document == [] or _are_objects(document):
         return JsonRows(document)
-    columns = document if isinstance(document, dict) else {}
+    columns: Any = _fields(document)
     names = columns.get("columns")
     data = columns.get("data")
     if isinstance(names, list) and isinstance(data, list):
@@ -274,6 +288,11 @@ def _is_keyed_by_column(document: dict[str, Object]) -> bool:
         return True
     first = next(iter(document.values()))
     return all(map(str.isdecimal, first)) and not all(map(str.isdecimal, document))
+
+
+def _fields(document: object) -> Object:
+    """Return the fields of an object, none of anything else."""
+    return document if isinstance(document, dict) else {}
 
 
 def _are_objects(part: object) -> TypeGuard[list[Object]]:
