@@ -36,7 +36,7 @@ from .values import (
     from_texts,
     from_values,
     is_numeric,
-    join_texts,
+    join_rows,
     plain,
     to_floats,
 )
@@ -148,7 +148,7 @@ def _skip_rows(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
 
 def _find_copies(sheet: Sheet) -> Bools:
     """Return whether each row (N,) repeats an earlier one in all columns."""
-    _, codes = encode(join_texts([sheet.column(name) for name in sheet.names], "\0", missing=""))
+    _, codes = encode(join_rows([sheet.column(name) for name in sheet.names]))
     are_copies = np.ones(len(codes), np.bool_)
     are_copies[np.unique(codes, return_index=True)[1]] = False
     return are_copies

@@ -284,7 +284,12 @@ def count_distinct_rows(columns: Sequence[pa.Array]) -> int:
     """Return the number of distinct rows of columns (N,), compared as text; a missing value is a text of its own."""
     if len(columns) == 1 and types.is_integer(columns[0].type):
         return count_distinct(columns[0])
-    return count_distinct(join_texts(columns, "\0", missing="\1"))
+    return count_distinct(join_rows(columns))
+
+
+def join_rows(columns: Sequence[pa.Array]) -> pa.Array:
+    """Return a text (N,) for each row of columns, equal for rows that are; a missing value is a text of its own."""
+    return join_texts(columns, "\0", missing="\1")
 
 
 def are_unique(columns: Sequence[pa.Array]) -> bool:

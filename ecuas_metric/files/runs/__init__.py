@@ -17,6 +17,7 @@ FILE_NAMES = {  # patterns, by the module that reads them
     "every_eval_ever": r".*\.jsonl",
     "decision_models": r".*\.jsonl?(\.gz)?",
 }
+TOTALS_BESIDE = "results_*.json"  # of lm-eval, which name the model of the samples beside them
 LENGTHS = ("none", "chars", "bytes")
 RUN_FIELDS = (
     "confidence",

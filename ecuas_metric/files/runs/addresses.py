@@ -6,7 +6,6 @@ it was interrupted; others, as those of buckets, are fetched each time.
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -17,10 +16,9 @@ from typing import Any
 from ...errors import FileError
 from ..read import unreached_error, without_query
 from ..submissions import Submission
-from . import has_name_of_tool
+from . import TOTALS_BESIDE, has_name_of_tool
 
 _HEAD = 100_000  # bytes of lines that tell whether they are a tool's
-_BESIDE = r"results_.*\.json"
 
 
 def read_copy(
@@ -95,7 +93,7 @@ def _files_beside(system: Any, path: str) -> list[str]:
         listed: list[str] = system.ls(parent, detail=False)
     except Exception:  # of a server that lists nothing; each client has its own
         return []
-    return [one for one in listed if re.fullmatch(_BESIDE, PurePosixPath(one).name)]
+    return [one for one in listed if PurePosixPath(one).match(TOTALS_BESIDE)]
 
 
 def _fetch(system: Any, path: str, local: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import FileError, InputError, Note, fill_sentence
 from ...inputs import Floats, Ints
-from . import RunOptions, parts
+from . import TOTALS_BESIDE, RunOptions, parts
 from .parts import Fields, Reader, Run
 from .questions import Question, Tool, sizes_of
 
@@ -194,7 +194,7 @@ def _run_of(file: Path) -> Run:
 
 def _results(file: Path, time: str) -> Fields:
     """Return the results of the same time beside a file of samples, or else the latest others, if any."""
-    beside = sorted(file.parent.glob("results_*.json"))
+    beside = sorted(file.parent.glob(TOTALS_BESIDE))
     same = [each for each in beside if each.name == f"results_{time}.json"]
     for results in same or beside[-1:]:
         try:

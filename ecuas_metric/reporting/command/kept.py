@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...errors import FileError
 from ...files.read import STANDARD_INPUT, list_parts
-from ...files.runs import FILE_NAMES
+from ...files.runs import FILE_NAMES, TOTALS_BESIDE
 from .flags import Parameter
 from .parameters import sibling_path
 from .reading import parse_file
@@ -116,7 +116,7 @@ def _list_files(place: str) -> Iterator[str]:
 def _list_with_results(file: str) -> Iterator[str]:
     yield file
     if file.endswith((".jsonl", ".jsonl.gz")):  # maybe of lm-eval, which has results beside
-        yield from glob.glob(os.path.join(os.path.dirname(file), "results_*.json"))
+        yield from glob.glob(os.path.join(os.path.dirname(file), TOTALS_BESIDE))
 
 
 def _identity(path: str | int) -> object:
