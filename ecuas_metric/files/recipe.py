@@ -50,6 +50,7 @@ FORMS = {  # a form of input, preferred first -> the roles that it needs, those 
     "predicted": ("confidence", "label", "predicted"),
     "costs": ("uncertainty", "cost"),
 }
+CLASS_FORMS = ("posteriors", "positive")  # whose truth is a class
 FORM_ROLES = {role for roles in FORMS.values() for role in roles}
 LAYOUTS = (  # what files may hold, for the help and the documentation: columns, what they are
     ("confidence, correct", "a system that answers: how sure it is, and 1 or 0"),

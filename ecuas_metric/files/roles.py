@@ -33,6 +33,7 @@ from .cells import (
     read_truths,
 )
 from .recipe import (
+    CLASS_FORMS,
     COLUMNS_SHOWN,
     FILE_ROLES,
     FORM_ROLES,
@@ -63,6 +64,7 @@ from .values import (
     to_texts,
 )
 
+ROLES_LACKING = ("one_role_missing", "roles_missing")  # rules of errors with ways by types alone
 _NAMED_ROLES = {role for role in FORM_ROLES if NAMES[role]}  # that names of columns can give
 _ROLE_NAMES = {name for names in NAMES.values() for name in names if not NUMBERED.fullmatch(name)}
 _NO_NAME = re.compile(
@@ -92,7 +94,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     _refuse_idle(reading, form)
     used = column_roles.used_columns(form)
     head = min(len(sheet.rows), HEAD)
-    classes = labels if form in ("posteriors", "positive") else None
+    classes = labels if form in CLASS_FORMS else None
     if form == "posteriors":
         column_roles.require_all_classes()
         classes = column_roles.classes(used[form]) if labels is None else labels

@@ -52,6 +52,7 @@ from .checks import (
 )
 from .read import stem
 from .recipe import (
+    CLASS_FORMS,
     Reading,
     Recipe,
     format_names,
@@ -542,7 +543,7 @@ def check_arrays(
 
 def read_truth(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return correctness or the numbers of the true classes (N,), NaN where missing."""
-    if recipe.form in ("posteriors", "positive"):
+    if recipe.form in CLASS_FORMS:
         return read_class_numbers(sheet, recipe)
     grades = read_truths(sheet, recipe.truth, recipe.right)
     check_grades(sheet, recipe, grades)
@@ -558,7 +559,7 @@ def _find_unlabelled(sheet: Sheet, rows: Bools, recipe: Recipe) -> Unlabelled | 
     if rows.all():
         raise sheet.error(recipe.truth, "no_value_at_all")
     rule = recipe.unlabelled
-    has_classes = recipe.form in ("posteriors", "positive")
+    has_classes = recipe.form in CLASS_FORMS
     if rule is None or (has_classes and rule != "drop"):
         advice = "label_or_drop" if has_classes else "label_or_bound"
         raise sheet.error(recipe.truth, "no_value", rows, advice=advice)

@@ -17,6 +17,7 @@ from ..options import LEVEL, checked_options
 from ..results import Results, System, name_systems
 from .read import read_sheet
 from .recipe import FILE_ROLES, ColumnNames, Reading, Recipe
+from .roles import ROLES_LACKING
 from .runs import RunOptions
 from .runs.submissions import read_run
 from .submissions import Submission, add_location, make_submissions
@@ -24,7 +25,6 @@ from .values import TEXT, Sheet, from_values
 
 FRAME = "frame"  # what errors call a frame, and the only system in it
 _TRIED = 1000  # rows that a way to read a file is tried on, before it is printed
-_TO_BE_TRIED = ("roles_missing", "one_role_missing")  # rules of errors with ways by types alone
 _ASKED_NEXT = ("two_codes", "neither_word")  # rules of errors that have ways of their own
 
 
@@ -154,7 +154,7 @@ def read_file(
     try:
         return make_submissions(sheet, path, reading=reading)
     except FileError as error:
-        if error.rule in _TO_BE_TRIED:
+        if error.rule in ROLES_LACKING:
             error.ways = tuple(way for way in error.ways if _can_be_read(sheet, way, reading))
         raise
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from ...errors import FileError, InputError
 from ..read import read_sheet
-from ..recipe import FILE_ROLES
+from ..recipe import Reading
 from ..values import as_text, value_by_path
 from . import parts
 from .parts import Fields
@@ -41,7 +41,7 @@ def read_labels(
     A row has the id and a label, also of one question that it names, or a column for each question. `columns` names
     those of an id and a label that are called otherwise. FileError if a row has no id, or an item two labels.
     """
-    sheet = read_sheet(path, **{role: columns[role] for role in FILE_ROLES if role in columns})
+    sheet = read_sheet(path, **Reading(columns=columns).of_file())
     labels: dict[str, object] = {}
     for row, record in zip(sheet.rows.tolist(), sheet.table.to_pylist(), strict=True):
         parts.in_file(path, row, _add, labels, record, columns)

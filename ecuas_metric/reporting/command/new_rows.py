@@ -9,6 +9,7 @@ from ...errors import FileError, Way
 from ...files.asking import list_columns
 from ...files.read import read_sheet
 from ...files.recipe import Reading
+from ...files.roles import ROLES_LACKING
 from ...files.runs import RunOptions
 from ...files.runs.submissions import read_run
 from ...files.submissions import Submission, make_submissions
@@ -38,7 +39,7 @@ def read_new_rows(
         try:
             return _with_stand_in(sheet, path, role, values, said)
         except FileError as error:
-            if error.rule not in ("one_role_missing", "roles_missing"):
+            if error.rule not in ROLES_LACKING:
                 errors.append(error)
     listed = list_columns(sheet.table)
     ways = [

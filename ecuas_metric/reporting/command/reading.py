@@ -16,6 +16,7 @@ from ...errors import FileError, InputError, Note, format_columns, format_labels
 from ...files.cells import is_number
 from ...files.read import distinct_names, stem
 from ...files.recipe import (
+    CLASS_FORMS,
     SEVERAL,
     ColumnNames,
     Reading,
@@ -47,7 +48,6 @@ from .parameters import (
 )
 
 RUN_FLAGS = ("tasks", "filter", "partial", "truth", "choice_length", "pool_tasks")
-CLASSIFIER_FORMS = ("posteriors", "positive")
 LONGEST_LINE = 300  # characters of files and flags in a suggested next command
 TRUTH_ROLES = ("label", "correct")  # that new rows need not have
 # flags without effect on runs of choices, of lm-eval and lighteval
@@ -330,7 +330,7 @@ def _idle_flags(recipes: Sequence[Recipe]) -> dict[str, str]:
 
 
 def _have_posteriors(recipes: Iterable[Recipe]) -> list[bool]:
-    return [one.form in CLASSIFIER_FORMS for one in recipes]
+    return [one.form in CLASS_FORMS for one in recipes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,13 @@ from ...errors import FileError, InputError, Note
 from ...files.asking import list_columns
 from ...files.read import read_sheet
 from ...files.recipe import Recipe, describe_recipes, recipes_to_json
+from ...files.roles import ROLES_LACKING
 from ...files.submissions import Submission
 from ...files.write import write_whole
 from ..report import Notes, prepare_open
 from .flags import Flag
 from .parameters import Files, MetricOptions, PredictionsAre, Renormalize, RowFlags
 from .reading import list_recipes, read_files, without_truth
-
-NO_TRUTH = ("one_role_missing", "roles_missing")  # rules that rows without labels break
 
 
 def show_recipes(
@@ -69,7 +68,7 @@ def _read(
     try:
         return read(), []
     except FileError as error:
-        if error.rule not in NO_TRUTH or len(files) > 1:
+        if error.rule not in ROLES_LACKING or len(files) > 1:
             raise
         try:
             submissions = read(are_new=True)
