@@ -16,16 +16,12 @@ from ...files.submissions import Submission, make_submissions
 from ...files.values import Sheet, from_values
 
 
-def read_new_rows(
-    path: str | Path,
-    *,
-    reading: Reading,
-) -> list[Submission]:
+def read_new_rows(path: str | Path, reading: Reading, run: RunOptions) -> list[Submission]:
     """Return the systems of a file whose rows have no truth, which stands in their place: 1, or each class in turn.
 
-    Nothing may be computed of the references. Labels that all rows have say what the classes are.
+    A run is read as new. Nothing may be computed of the references. Labels that all rows have say what the classes are.
     """
-    of_run = read_run(path, reading, RunOptions(are_new=True))
+    of_run = read_run(path, reading, run)
     if of_run is not None:
         return of_run
     sheet = read_sheet(path, **reading.of_file())

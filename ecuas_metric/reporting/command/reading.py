@@ -107,11 +107,12 @@ def read_files(
         classes=classes,
         are_verdicts=are_verdicts or rows.audit is not None,
     )
-    run = _make_run_options(rows, [*files, *others], pool_tasks)
+    run = _make_run_options(rows, [*files, *others])
+    run = replace(run, pools_tasks=pool_tasks, are_new=are_new)
     submissions = []
     stems = []  # of the files without a name
     for file, reading in zip(files, readings, strict=True):
-        systems = _read(file.path, reading, run, are_new=are_new)
+        systems = _read(file.path, reading, run)
         submissions += _rename_systems(systems, file.name)
         stems += ["" if file.name else stem(one.file) for one in systems]
     refuse_idle_flags([rows, metric], list_recipes(submissions), pool_tasks=pool_tasks)
@@ -121,18 +122,11 @@ def read_files(
     return _pair_rows(_add_audit_labels(submissions, rows.audit), rows)
 
 
-def _make_run_options(rows: RowFlags, files: Sequence[File], pool_tasks: bool) -> RunOptions:
+def _make_run_options(rows: RowFlags, files: Sequence[File]) -> RunOptions:
     """Return how runs are read; `files` are all that the command reads."""
     tasks = None if rows.tasks is None else list(map(str.strip, rows.tasks.split(",")))
     truth = _read_truth_file(rows, files)
-    return RunOptions(
-        tasks,
-        rows.filter,
-        rows.choice_length,
-        partial=rows.partial,
-        pools_tasks=pool_tasks,
-        truth=truth,
-    )
+    return RunOptions(tasks, rows.filter, rows.choice_length, partial=rows.partial, truth=truth)
 
 
 def _add_audit_labels(submissions: list[Submission], audit: str | None) -> list[Submission]:
@@ -283,9 +277,9 @@ def _match_columns(
     return [columns[0].setdefault(of, {})]
 
 
-def _read(path: str, reading: Reading, run: RunOptions, *, are_new: bool) -> list[Submission]:
-    if are_new:
-        return read_new_rows(path, reading=reading)
+def _read(path: str, reading: Reading, run: RunOptions) -> list[Submission]:
+    if run.are_new:
+        return read_new_rows(path, reading, run)
     try:
         return read_file(path, reading, run)
     except FileError as error:
