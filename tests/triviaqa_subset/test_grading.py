@@ -11,7 +11,7 @@ from datasets import Dataset
 
 from tests.triviaqa_subset.dressings import held_apart_rates, rates, read_texts, systematic
 from triviaqa_subset.folders import FOLDER
-from triviaqa_subset.grading import DECIDED_BY, Grades, answer_sha256, grade, judge_key
+from triviaqa_subset.grading import DECIDED_BY, Grades, answer_sha256, grade, judge_key, label_bank
 from triviaqa_subset.matching import KINDS, gold_forms, normalize_answer, sha256
 from triviaqa_subset.readings import is_refusal
 
@@ -294,6 +294,29 @@ def test_the_rates_of_what_the_rules_were_mended_on_are_those_of_the_card(judged
     assert (right["accepted"] >= 0.93 * right["number"], right["rejected"]) == (True, 0)
     assert wrong["accepted"] <= 0.005 * wrong["number"]
     assert (correct["accepted"] >= 40, correct["rejected"], incorrect["accepted"]) == (True, 0, 0)
+
+
+def test_what_is_decided_of_a_judged_answer_without_its_own_label_is_as_it_was_judged(judged, root):
+    """Each answer is one to a copy of its question, of which the bank has the labels of the others."""
+    dataset, answers = judged
+    golds = dict(zip(dataset["question_id"], dataset["answer"], strict=True))
+    of_question = pd.DataFrame(
+        [(own, key, label) for (own, key), label in label_bank().items()], columns=list(BANK)
+    ).groupby("question_id")
+    copies = answers.assign(own=answers["question_id"], question_id=range(len(answers)))
+    others = []
+    for row in copies.itertuples():
+        labels = of_question.get_group(row.own).assign(question_id=row.Index)
+        is_own = labels["answer_sha256"].isin(
+            [answer_sha256(row.answer), sha256(row.answer.strip())]
+        )
+        others.append(labels[~is_own])
+    table = {"question_id": copies["question_id"], "answer": copies["own"].map(golds)}
+    grades = grade(copies, table, bank=pd.concat(others)).correct
+    decided = [label is not None for label in grades]
+    assert [label for label in grades if label is not None] == list(answers["correct"][decided])
+    page = (root / "docs" / "dataset.md").read_text()
+    assert f"each without its own label, {sum(decided)} are decided" in page
 
 
 def test_the_rates_of_answers_held_apart_are_those_of_the_card(measured, labels):
