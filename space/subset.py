@@ -13,7 +13,6 @@ from markupsafe import Markup
 from ecuas_metric.api import confidence_system
 from ecuas_metric.basis import Basis, Origin, why_not_comparable
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.inputs import Floats
 from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA, LEVEL
 from ecuas_metric.results import Estimate, System, compute_results
@@ -48,6 +47,9 @@ GRADING = (("labels", "ours"),)
 GRADING_OF_PAPER = (("labels", "the paper's"),)
 
 
+Which = tuple[str, str]  # language model and method
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A system on the leaderboard: its error rate, or nan and what it could be, and the places it may have, or 0.
@@ -69,35 +71,29 @@ class Row:
     date: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A system that answered all questions, and whether its confidences are known; else all of them are a half."""
+
+    system: System
+    has_confidences: bool
+
+
 @cache
-def known_labels(asked: str) -> dict[tuple[str, str], Floats]:
-    """Return by language model and method which of its answers to the questions of a configuration are correct."""
-    ids = table(asked)["question_id"]
+def known_systems(asked: str) -> dict[Which, Answered]:
+    """Return the systems of the paper and those that were sent, if they answered all questions of a configuration."""
     systems = table("systems").query("method != @SAME_ANSWERS")
     labels = systems.pivot(index=["llm", "method"], columns="question_id", values="correct")
-    known = {which: row.to_numpy(float) for which, row in labels[ids].iterrows()}
+    known = {which: _answered(asked, row) for which, row in labels.iterrows()}
     for name, kept in submissions().systems.items():
-        correct = kept.correct.reindex(ids).to_numpy(float)
-        if np.isfinite(correct).all():  # else it is of other questions, or not complete
-            known[name, SUBMITTED] = correct
-    return known
-
-
-@cache
-def known_confidences(asked: str) -> dict[tuple[str, str], Floats]:
-    """Return the confidences of systems that were sent, by name and method: the paper's have none in the dataset."""
-    ids = table(asked)["question_id"]
-    return {
-        (name, SUBMITTED): kept.confidence.reindex(ids).to_numpy(float)
-        for name, kept in submissions().systems.items()
-    }
+        known[name, SUBMITTED] = _answered(asked, kept.correct, kept.confidence)
+    return {which: one for which, one in known.items() if one is not None}
 
 
 @cache
 def known_rows(asked: str) -> tuple[Row, ...]:
-    """Return the leaderboard of the systems of the paper on the questions of a configuration, the best first."""
-    rows = _ranked(asked, known_labels(asked), known_confidences(asked))
-    return tuple(sorted(rows, key=lambda row: row.error_rate.value))
+    """Return the leaderboard of the known systems on the questions of a configuration, the best first."""
+    return tuple(sorted(_ranked(known_systems(asked)), key=lambda row: row.error_rate.value))
 
 
 def rows_with(
@@ -111,14 +107,12 @@ def rows_with(
 
     His row comes first; of what is not complete it has the lowest and the highest error rate that is possible.
     """
+    own = _answered(asked, correct, confidence)
+    if own is not None:
+        *known, mine = _ranked({**known_systems(asked), (name, ""): own})
+        return [replace(mine, mark=mark), *known]
     questions = table(asked)
     labels = correct.reindex(questions["question_id"]).to_numpy(float)
-    if not np.isnan(labels).any():
-        confidences = dict(known_confidences(asked))
-        if confidence is not None:
-            confidences[name, ""] = confidence.reindex(questions["question_id"]).to_numpy(float)
-        *known, mine = _ranked(asked, known_labels(asked) | {(name, ""): labels}, confidences)
-        return [replace(mine, mark=mark), *known]
     low, high = (
         float(np.average(1 - np.nan_to_num(labels, nan=best), weights=questions["weight"]))
         for best in (1.0, 0.0)
@@ -186,21 +180,9 @@ def record(row: Row) -> dict[str, object]:
     }
 
 
-def _ranked(
-    asked: str,
-    labels: Mapping[tuple[str, str], Floats],
-    confidences: Mapping[tuple[str, str], Floats],
-) -> list[Row]:
-    """Return the rows of systems that answered all questions: those of the paper, a visitor's, those that were sent."""
-    stated = {
-        which: confidence
-        for which, confidence in confidences.items()
-        if ((confidence >= 0) & (confidence <= 1)).all()
-    }
-    systems = {
-        str(i): _system(asked, correct, stated.get(which))
-        for i, (which, correct) in enumerate(labels.items())
-    }
+def _ranked(answered: Mapping[Which, Answered]) -> list[Row]:
+    """Return the rows of systems, with the places that they may have."""
+    systems = {str(i): one.system for i, one in enumerate(answered.values())}
     better, worse = Counter[str](), Counter[str]()
     for comparison in compare_systems(systems, only=[ERROR_RATE]):
         row = comparison if comparison.difference < 0 else comparison.turned()
@@ -208,8 +190,8 @@ def _ranked(
         worse[row.first] += is_clear
         better[row.second] += is_clear
     rows = []
-    for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
-        results = compute_results(system, only=[ERROR_RATE, ECUAS_1])
+    for name, ((llm, method), one) in zip(systems, answered.items(), strict=True):
+        results = compute_results(one.system, only=[ERROR_RATE, ECUAS_1])
         placed = Row(
             llm,
             method,
@@ -217,8 +199,8 @@ def _ranked(
             results.basis,
             first=1 + better[name],
             last=len(systems) - worse[name],
-            ecuas_1=results.estimates[ECUAS_1] if (llm, method) in stated else None,
-            answered=system.num_samples,
+            ecuas_1=results.estimates[ECUAS_1] if one.has_confidences else None,
+            answered=one.system.num_samples,
         )
         if method in METHODS:
             placed = replace(placed, link=PAPER, date=PAPER_DATE)
@@ -229,14 +211,22 @@ def _ranked(
     return rows
 
 
-def _system(asked: str, correct: Floats, confidence: Floats | None) -> System:
-    questions = table(asked)
+def _answered(
+    asked: str, correct: pd.Series, confidence: pd.Series | None = None
+) -> Answered | None:
+    """Return a system by what is correct, and how sure, by question_id; None unless all of it is known to be."""
+    questions = table(asked).set_index("question_id")
+    labels = correct.reindex(questions.index).to_numpy(float)
+    if np.isnan(labels).any():  # it is of other questions, or not complete
+        return None
+    stated = None if confidence is None else confidence.reindex(questions.index).to_numpy(float)
+    has_confidences = stated is not None and bool(((stated >= 0) & (stated <= 1)).all())
     system = confidence_system(
-        correct.astype(int),
-        np.full(len(correct), 0.5) if confidence is None else confidence,
+        labels.astype(int),
+        stated if has_confidences else np.full(len(labels), 0.5),
         confidence_level=LEVEL,
         sample_weight=questions["weight"].to_numpy(float),
         strata=questions["stratum"].to_numpy(),
     )
     origin = Origin(population=f"TriviaQA {asked}", grading=GRADING)
-    return replace(system, ids=questions["question_id"].tolist(), origin=origin)
+    return Answered(replace(system, ids=list(questions.index), origin=origin), has_confidences)

@@ -15,7 +15,10 @@ from triviaqa_subset.tables import ASKED, table
 DATA = ROOT / "triviaqa_subset" / "data"
 SYSTEMS = pd.read_parquet(DATA / "systems.parquet")
 KNOWN = subset.known_rows("kept")
-LABELS = subset.known_labels("kept")
+LABELS = {
+    which: 1 - one.system.decisions.candidate_cost
+    for which, one in subset.known_systems("kept").items()
+}
 PUBLISHED = pd.read_parquet(DATA / "published.parquet").query("task == 0")
 
 
@@ -68,7 +71,7 @@ def sent(monkeypatch, tmp_path):
     again = functools.cache(answers.submissions.__wrapped__)
     for module in (answers, subset):
         monkeypatch.setattr(module, "submissions", again)
-    for name in ("known_labels", "known_confidences", "known_rows"):
+    for name in ("known_systems", "known_rows"):
         function = functools.cache(getattr(subset, name).__wrapped__)
         monkeypatch.setattr(subset, name, function)
     (tmp_path / "submissions").mkdir()
