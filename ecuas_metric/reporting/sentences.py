@@ -232,12 +232,20 @@ def _close(ranking: Ranking, words: _Words) -> str:
         pairs = [f"{name} ({text})" for name, text in zip(names, texts, strict=True)]
         return f"too close to call between {few_of(pairs)}{words.by}"
     values = f"{names[0]} {words.value.format(texts[0])} and {names[1]} {texts[1]}"
-    of_all = "" if len(ranking.values) == 2 else f" between the best two of {_count(ranking)}"
-    return f"too close to call{of_all}{words.by}: {values}"
+    are_all = set(ranking.best) >= set(_systems(ranking))
+    best_two = "" if are_all else " between the best two"
+    of_all = "" if are_all or REJECTING in ranking.best else f" of {_count(ranking)}"
+    return f"too close to call{best_two}{of_all}{words.by}: {values}"
+
+
+def _systems(ranking: Ranking) -> list[str]:
+    """Return the names that are ranked, without that of rejecting everything."""
+    return [name for name in ranking.values if name != REJECTING]
 
 
 def _count(ranking: Ranking) -> str:
-    return str(NUMBERS.get(len(ranking.values), len(ranking.values)))
+    count = len(_systems(ranking))
+    return str(NUMBERS.get(count, count))
 
 
 def _gap(ranking: Ranking) -> str:

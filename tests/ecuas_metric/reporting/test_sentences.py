@@ -5,6 +5,7 @@ import math
 import pytest
 
 from ecuas_metric.comparison.compare import Comparisons
+from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.comparison.verdict import verdict_of
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting.sentences import headline, sentence_by_metric
@@ -111,6 +112,30 @@ def test_what_is_not_tested_or_may_not_rank_names_no_winner():
 def test_of_many_systems_those_are_named_that_may_be_best(significant, beginning):
     values = {"a": 0.3, "b": 0.1, "c": 0.2, "d": 0.4}
     text = said(values, p=lambda *pair: 0.01 if significant(set(pair)) else 0.2)
+    assert text.startswith(beginning)
+
+
+@pytest.mark.parametrize(
+    ("values", "beginning"),
+    [
+        ({"a": 0.1, "b": 0.2}, "Too close to call: a costs users 0.100 and b 0.200"),
+        (
+            {"a": 0.1, "b": 0.2, REJECTING: 0.9},
+            "Where rejecting costs 0.2 of a mistake, too close to call: a costs users 0.100 and b 0.200",
+        ),
+        (
+            {"a": 0.1, "b": 0.2, "c": 0.9, REJECTING: 0.9},
+            "Where rejecting costs 0.2 of a mistake, too close to call between the best two of three: a costs",
+        ),
+        (
+            {"a": 0.1, REJECTING: 0.2, "c": 0.9},
+            "Where rejecting costs 0.2 of a mistake, too close to call between the best two: a costs",
+        ),
+    ],
+)
+def test_rejecting_everything_is_not_counted_as_a_system(values, beginning):
+    key = Key("expected_cost", 0.2) if REJECTING in values else ECUAS_1
+    text = said(values, key, p=lambda *pair: 0.01 if 0.9 in map(values.get, pair) else 0.2)
     assert text.startswith(beginning)
 
 
