@@ -397,7 +397,10 @@ class _View:
         return self.verdict.headline is not None and self.verdict.headline in self.verdict.strip
 
     def _power_sentences(self) -> list[str]:
-        """Return, if two systems are too close to call, the sentence on the difference that so many samples detect."""
+        """Return, if two systems are too close to call, the sentence on the difference that so many samples detect.
+
+        The plan is of one test: of several that are adjusted together each finds less.
+        """
         ranking = self.verdict.ranking(self.verdict.headline)
         if (
             self.gate
@@ -410,13 +413,14 @@ class _View:
         (plan,) = plan_of_systems(
             self.verdict.systems, only=[ranking.key], by_position=True, alpha=self.verdict.alpha
         )
-        found = f"With {plan.samples:,} samples, a gap of {plan.detectable:.3f} is found four times in five"
+        found = (
+            f"Too close is not equal. Tested alone, a gap of {plan.detectable:.3f} is found four times in five "
+            f"with {plan.samples:,} samples"
+        )
         if plan.needed is None:
-            return [f"Too close is not equal. {found}."]
+            return [f"{found}."]
         gap = abs(plan.difference)
-        return [
-            f"Too close is not equal. {found}; one of {gap:.3f} takes {plan.needed:,} (ecuas plan)."
-        ]
+        return [f"{found}; one of {gap:.3f} takes {plan.needed:,} (ecuas plan)."]
 
     def _confidence_sentences(self) -> list[str]:
         """Return the sentence on systems that one confidence for all answers would improve, by the headline metric."""

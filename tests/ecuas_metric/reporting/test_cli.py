@@ -89,6 +89,21 @@ def test_the_numbers_are_those_of_the_metric(folder):
     assert row == pytest.approx(compute("confidences", *arrays, checked_options(n=(0, np.inf))))
 
 
+def test_the_gap_that_is_found_is_that_of_one_test_and_of_plan(rng, ran):
+    """Adjusted with others, a test finds less than what `plan` says of it alone."""
+    for name in ("one.csv", "other.csv"):
+        answers(rng, 300).to_csv(name, index=False)
+    (plan,) = saved("plan", "one.csv", "other.csv", "--metrics", "ecuas_1")["rows"]
+    needed = f"takes {plan['needed']:,} (ecuas plan)"
+    for flags in ("", "--metrics ecuas_1"):
+        text = " ".join(ran(f"compare one.csv other.csv {flags}").out.split())
+        gap = (
+            f"Tested alone, a gap of {plan['detectable']:.3f} is found four times in five with 300"
+        )
+        assert gap in text
+        assert needed in text
+
+
 def test_compare_pairs_by_id(folder, ran):
     out = ran("compare gpt.csv llama.jsonl --metrics ecuas_0,auroc").out
     assert "paired by id" in out
