@@ -88,7 +88,9 @@ ADVICE = {  # sentences of their own
         "Partly correct? Set correct_from to the lowest grade that counts as correct. No verdict? Leave these cells "
         "empty."
     ),
-    "empty_if_not_judged": "No verdict? Leave these cells empty.",
+    "empty_if_not_judged": (
+        "No verdict? Leave these cells empty. No answer? Put 1 in a column 'abstained' there, and 0 elsewhere."
+    ),
     "leave_points_out": "Leave the points between thousands out.",
     "widen_classes": (
         "Make one row of each sample, with a column for each class; or, if each row is an answer: "

@@ -79,6 +79,9 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Partly correct? --correct-from GRADE counts answers from that grade up as correct. No verdict? Leave these "
         "cells empty."
     ),
+    "empty_if_not_judged": (
+        "No verdict? Leave these cells empty. No answer? --abstained WORD, the one that stands there."
+    ),
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100, --columns FILE:scale=100 those of one file.",
     "set_scale_log": "Log-probabilities? --scale log takes their exponential.",

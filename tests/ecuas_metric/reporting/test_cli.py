@@ -104,6 +104,12 @@ def test_the_gap_that_is_found_is_that_of_one_test_and_of_plan(rng, ran):
         assert needed in text
 
 
+def test_a_word_among_numbers_may_be_no_answer_and_the_error_names_the_flag(folder, ran):
+    (folder / "some.csv").write_text("confidence,correct\n0.9,1\n0.8,0\n0.7,1\n0.4,NOT_ATTEMPTED\n")
+    assert "No answer? --abstained WORD" in ran("score some.csv", 2).err
+    assert "No answer was given to 1" in ran("score some.csv --abstained NOT_ATTEMPTED").err
+
+
 def test_compare_pairs_by_id(folder, ran):
     out = ran("compare gpt.csv llama.jsonl --metrics ecuas_0,auroc").out
     assert "paired by id" in out
