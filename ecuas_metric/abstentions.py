@@ -1,7 +1,7 @@
-"""Samples to which a system gives no answer, whose cost is the reject cost, whatever that is.
+"""Abstentions: samples to which a system gives no answer. Their cost is the reject cost, whatever that is.
 
-It is 1 in ECUAS_n for every n, as that of an answer of u = u_M. They count as wrong in the error rate, are accepted by
-nobody, and are left out where confidences alone are assessed.
+In ECUAS_n it is 1 for every n, as for u = u_M. Abstentions count as wrong in the error rate, are rejected at every
+reject cost, and are left out of metrics that assess confidences alone.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from .inputs import Array, Bools, parse_numbers
 from .options import Options, select_options
 
 
-def where_answered(values: object, abstained: Bools | None, name: str) -> object:
-    """Return values (N,) with 0 in place of what stands where a system abstains; others unchanged."""
+def zero_abstentions(values: object, abstained: Bools | None, name: str) -> object:
+    """Return values (N,) with 0 for samples where a system abstains; values of another shape unchanged."""
     if abstained is None:
         return values
     array: Array = parse_numbers(values, name)
     return np.where(abstained, 0, array) if array.shape == abstained.shape else array
 
 
-def answered_count(rank: Array) -> int:
-    """Return how many groups of confidences (G,), by increasing rank, are of answers: abstentions are the last."""
+def count_answered_groups(rank: Array) -> int:
+    """Return the number of groups of confidences that are answers, from ranks (G,): those above 0 are abstentions."""
     return int(np.searchsorted(rank, 0.0, side="right"))
 
 
-def answered_groups(ties: Groups) -> Groups:
-    """Return the groups of answers alone."""
-    return ties.first(answered_count(ties.rank))
+def select_answered_groups(ties: Groups) -> Groups:
+    """Return the groups of confidences without abstentions."""
+    return ties.first(count_answered_groups(ties.rank))
 
 
-def answered_samples(decisions: Decisions, options: Options) -> tuple[Decisions, Options]:
-    """Return the samples that a system answers, and their options."""
+def select_answered_samples(decisions: Decisions, options: Options) -> tuple[Decisions, Options]:
+    """Return the decisions without abstentions, and the options for these samples."""
     rows = np.flatnonzero(~decisions.abstained)
     return select_rows(decisions, rows), select_options(options, rows)
 
@@ -42,10 +42,10 @@ def answered_samples(decisions: Decisions, options: Options) -> tuple[Decisions,
 def note_abstentions(
     ties: Groups, template: Decisions, count: int | None = None
 ) -> tuple[Note, ...]:
-    """Return a note on abstentions, as many as `count`, with the error rate of the answers, if there are any."""
+    """Return a note on abstentions, if there are any: `count` (if known), share, and error rate of the answers."""
     if not template.has_only_confidences:
         return ()
-    answered = answered_groups(ties)
+    answered = select_answered_groups(ties)
     if len(answered.rank) == len(ties.rank):
         return ()
     weight = float(answered.weight.sum())

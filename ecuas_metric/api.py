@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .abstentions import where_answered
+from .abstentions import zero_abstentions
 from .audit import prepare_with_judge
 from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
 from .classes import (
@@ -742,8 +742,8 @@ def _confidence_system(
     require_same_order(**arrays, ids=ids, **select_per_sample(options))
     with reword_errors(words):
         q, truth = parse_confidences(
-            where_answered(predictions, checked.abstained, "predictions"),
-            where_answered(correct, checked.abstained, "references"),
+            zero_abstentions(predictions, checked.abstained, "predictions"),
+            zero_abstentions(correct, checked.abstained, "references"),
             are_drawn=checked.judge is not None,
         )
         if words is UNCERTAINTY_WORDS:

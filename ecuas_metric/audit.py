@@ -30,7 +30,7 @@ from .inputs import (
     require,
     require_same_length,
 )
-from .intervals import Answers, make_number, make_numbers, note_on
+from .intervals import Answers, make_number, make_numbers, note_keys
 from .metric import Key, Point, checked_keys
 from .metrics import Values, sample_costs
 from .options import LEVEL, Options, checked_options, scale_to_effective_size, select_options
@@ -62,34 +62,34 @@ _REFUSED = ("normalize", "decompose", "calibration")
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What is known of answers (N,), some of which people labelled."""
+    """The labels of people for some of N answers, and the chances of being wrong that a judge gives all."""
 
     correct: Floats  # 1 or 0 by people, nan where they did not look
-    chance: Floats  # of being wrong, by verdict and confidence
-    left_out: Floats  # the same, learned without the answer itself
-    factor: Floats  # of each correction, from the probability of the draw: 0 where nobody looked
+    chance: Floats  # of being wrong, predicted by verdict and confidence
+    left_out: Floats  # the same, predicted without the answer itself
+    factor: Floats  # the inverse of the probability of the draw, up to scale: 0 where nobody looked
 
     @cached_property
     def rows(self) -> Ints:
-        """The answers that people labelled (M,)."""
+        """The indices (M,) of the answers that people labelled."""
         return np.flatnonzero(self.factor)
 
     @cached_property
-    def fewer(self) -> int:
-        """How many wrong, or right, answers people saw, whichever are fewer."""
+    def rarer_count(self) -> int:
+        """The number of wrong or of right answers among those that people labelled, whichever is smaller."""
         wrong = int(np.count_nonzero(self.correct[self.rows] == 0))
         return min(wrong, len(self.rows) - wrong)
 
-    def takes(self, key: Key) -> bool:
-        """Return whether people saw enough of the judge's mistakes for a number."""
-        return self.fewer >= (FEWEST_OF_ORDER if key.entry.has_audit else FEWEST)
+    def supports(self, key: Key) -> bool:
+        """Return whether people saw enough wrong and right answers for the interval of a number to hold."""
+        return self.rarer_count >= (FEWEST_OF_ORDER if key.entry.has_audit else FEWEST)
 
-    def of_rows(self, rows: Ints) -> Audit:
-        """Return what is known of these answers."""
+    def select(self, rows: Ints) -> Audit:
+        """Return the audit of the answers `rows`."""
         return Audit(*(getattr(self, field.name)[rows] for field in fields(self)))
 
-    def people(self, system: System) -> System:
-        """Return the answers that people labelled, weighted by how they were drawn, and all abstentions."""
+    def select_labelled(self, system: System) -> System:
+        """Return the system of the answers that people labelled, weighted by `factor`, and of all abstentions."""
         abstained = system.decisions.abstained
         rows = np.flatnonzero((self.factor > 0) | abstained)
         weight = system.options.weights(len(abstained)) * np.where(abstained, 1.0, self.factor)
@@ -100,24 +100,24 @@ class Audit:
         alone = make_system(decisions, options.replace(sample_weight=drawn))
         return replace(alone, origin=system.origin)
 
-    def results(self, system: System, only: Sequence[Key] | None) -> Results:
-        """Return every number of a system that holds, or those in `only`, with intervals if there is a level."""
-        keys, notes = _keys(system, only)
-        both = [key for key in keys if self.takes(key)]
-        alone = [key for key in keys if not self.takes(key)]
+    def compute_results(self, system: System, only: Sequence[Key] | None) -> Results:
+        """Return the numbers of an audited system, or those in `only`, by people alone where they saw too little."""
+        keys, notes = _choose_keys(system, only)
+        both = [key for key in keys if self.supports(key)]
+        alone = [key for key in keys if not self.supports(key)]
         estimates = self._estimates(system, compute_values(replace(system, audit=None), both))
         if system.options.confidence_level is not None:
-            notes += self._note_on_gain(system, estimates)
+            notes += self._note_gain(system, estimates)
         if alone:
-            by_people = compute_results(self.people(system), only=alone)
+            by_people = compute_results(self.select_labelled(system), only=alone)
             estimates |= by_people.estimates
-            fields = {"count": self.fewer, "few": FEWEST, "of_order": FEWEST_OF_ORDER}
-            notes += note_on("judge_not_used", alone, **fields) + by_people.notes
+            fields = {"count": self.rarer_count, "few": FEWEST, "of_order": FEWEST_OF_ORDER}
+            notes += note_keys("judge_not_used", alone, **fields) + by_people.notes
         ordered = {key: estimates[key] for key in keys if key in estimates}
         return Results(ordered, (*system.notes, *notes), system.basis, system)
 
     def _estimates(self, system: System, values: Values) -> dict[Key, Estimate]:
-        """Return values with their intervals, if there is a level."""
+        """Return the values as estimates, with intervals if there is a confidence level."""
         level = system.options.confidence_level
         if level is None:
             return {key: Estimate(value) for key, value in values.items()}
@@ -132,12 +132,12 @@ class Audit:
             estimates[key] = Estimate(value, *limits)
         return estimates
 
-    def _note_on_gain(self, system: System, estimates: Mapping[Key, Estimate]) -> tuple[Note, ...]:
-        """Return a note on what people's labels alone would give, by the metric that judges most completely."""
+    def _note_gain(self, system: System, estimates: Mapping[Key, Estimate]) -> tuple[Note, ...]:
+        """Return a note that compares the interval with that of people's labels alone, for an ECUAS_n of n > 0."""
         key = next((key for key in estimates if key.metric == ECUAS_N.name and key.parameter), None)
         if key is None:
             return ()
-        alone = compute_results(self.people(system), only=[key]).estimates[key]
+        alone = compute_results(self.select_labelled(system), only=[key]).estimates[key]
         texts = {"metric": str(key), "alone": str(alone), "both": str(estimates[key])}
         return (Note("audit_gain", texts),)
 
@@ -151,10 +151,10 @@ def prepare_with_judge(
     ids: Sequence[object] | None = None,
     sort: bool = True,
 ) -> System:
-    """Return the system of `results.prepare_system`, or that of the verdicts of a judge, if options have these.
+    """Return the system of checked arrays, as `results.prepare_system`; with a judge in the options the audited one.
 
-    Its candidate costs are what the judge and people tell of each answer: of `references` (N,) those that people
-    labelled are 1 or 0, others nan.
+    `references` (N,) are then 1 or 0 for answers that people labelled, nan for others, and candidate costs are chances
+    of being wrong, corrected by these labels.
     """
     if options.judge is None or form != "confidences":
         return prepare_system(form, predictions, references, options, ids=ids, sort=sort)
@@ -173,7 +173,7 @@ def prepare_with_judge(
 def _audited_system(
     system: System, label: Floats, verdict: Floats, chances: Floats | None
 ) -> System:
-    """Return a system whose candidate costs are what people's labels (N,) and verdicts (N,) tell."""
+    """Return a system with an audit: its costs follow from people's labels (N,), nan if missing, and verdicts (N,)."""
     answered = ~system.decisions.abstained
     audited = ~np.isnan(label) & answered
     design = make_design(system.num_samples, system.options)
@@ -181,7 +181,7 @@ def _audited_system(
     drawn = audited / (1.0 if chances is None else np.where(audited, chances, 1.0))
     share = design.sum_strata(design.weight * answered) / design.sum_strata(design.weight * drawn)
     factor = drawn * design.broadcast_strata(share)
-    chance, left_out = _chances(
+    chance, left_out = _fit_chances(
         system.decisions.uncertainty, verdict, 1 - label, design.weight * factor
     )
     audit = Audit(label, chance, left_out, factor)
@@ -202,7 +202,7 @@ def _audited_system(
 
 
 def refuse_audit(system: System, what: str) -> None:
-    """Raise InputError where a system has the verdicts of a judge, which do not do."""
+    """Raise InputError, about `what`, if a system has an audit."""
     if system.audit is not None:
         raise InputError(what, "not_of_an_audit")
 
@@ -232,18 +232,18 @@ def _require_labels(audited: Bools, chances: Floats | None, design: Design) -> N
         require(ok, chances, "audit_probability", "must lie in (0, 1] where there are labels")
 
 
-def _keys(system: System, only: Iterable[Key] | None) -> tuple[list[Key], tuple[Note, ...]]:
-    """Return the numbers that are asked for, those that hold of all; InputError about others that are named."""
+def _choose_keys(system: System, only: Iterable[Key] | None) -> tuple[list[Key], tuple[Note, ...]]:
+    """Return the auditable keys of a system, or of `only`, and a note on others; InputError for others in `only`."""
     asked = value_keys(system.decisions, system.options) if only is None else checked_keys(only)
-    keys = [key for key in asked if holds(key, system)]
+    keys = [key for key in asked if is_auditable(key, system)]
     others = [key for key in asked if key not in keys]
     if others and only is not None:
         raise InputError(str(others[0]), "not_of_an_audit")
-    return keys, note_on("unknown_by_audit", others)
+    return keys, note_keys("unknown_by_audit", others)
 
 
-def holds(key: Key, system: System) -> bool:
-    """Return whether a number holds of chances: if it is a mean that is affine in the cost, or of the order."""
+def is_auditable(key: Key, system: System) -> bool:
+    """Return whether a number is right for chances as costs: a mean that is affine in the cost, or of the order."""
     metric = key.entry
     if key.variant or metric.is_posterior_loss or metric.of_samples:
         return False
@@ -260,12 +260,13 @@ def holds(key: Key, system: System) -> bool:
 # ---- the chances -----------------------------------------------------------------------------------------------------
 
 
-def _chances(
+def _fit_chances(
     uncertainty: Floats, verdict: Floats, wrong: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the chance (N,) that each answer is wrong, learned from those with a weight, and without each of these.
+    """Return the chance (N,) that each answer is wrong, fitted to those with a weight, and fitted without the answer.
 
-    It is a logistic regression on verdict and confidence with a ridge and two more answers, half of each kind.
+    It is a logistic regression on verdict and confidence with a ridge, and one right and one wrong answer of weight 1/2
+    added.
     """
     from scipy.special import expit, logit
 
@@ -303,12 +304,14 @@ def _chances(
 
 @dataclass(frozen=True, eq=False)
 class AuditedNumber:
-    """A number of an audit: what it is of the answers that people labelled, and the scores of all (N,)."""
+    """A number of an audited system: its part from corrections by labels, and that from predicted chances."""
 
     residual: Number  # of these answers
     rows: Ints  # (M,), which they are
     drawn: Design  # of these (M,)
-    moved: Floats  # (N,), what each answer moves the number by, through confidence and verdict, times W
+    model_scores: (
+        Floats  # (N,), W times the influence of each answer, through confidence and verdict
+    )
     design: Design
 
     @property
@@ -318,33 +321,33 @@ class AuditedNumber:
 
     @cached_property
     def corrections(self) -> Floats:
-        """What each answer (N,) moves the number by, times W, because people looked: their mean is left out."""
+        """W times the influence of each answer (N,) through its correction, about the mean."""
         weight = self.drawn.weight
         wrong = self.residual.groups.cost / weight
-        corrections = np.zeros(len(self.moved))
+        corrections = np.zeros(len(self.model_scores))
         corrections[self.rows] = weight * self.drawn.centred(self.residual.line.influence(wrong))
         return corrections
 
     def is_drawn_as(self, other: AuditedNumber) -> bool:
-        """Return whether people looked at the same answers of another system, drawn in the same way."""
+        """Return whether the same answers, drawn in the same way, were labelled for another number."""
         return np.array_equal(self.rows, other.rows) and np.allclose(
             self.drawn.weight, other.drawn.weight
         )
 
     @property
     def scores(self) -> Floats:
-        """What each answer (N,) moves the number by, times W."""
-        return self.moved + self.corrections
+        """W times the influence of each answer (N,)."""
+        return self.model_scores + self.corrections
 
     @property
     def point(self) -> Point:
-        """The number, with what each answer (N,) moves it by as a line."""
+        """The number with its influence function, where each answer (N,) is a group."""
         weight = self.design.weight
         return Point(self.value, Line(self.scores / weight, 0 * weight))
 
     @property
     def samples(self) -> Rows:
-        """The answers (N,), each of which is a group of that line."""
+        """The answers (N,), each of which is a group of `point`."""
         weight = self.design.weight
         return make_rows(np.arange(len(weight)), 0 * weight, weight)
 
@@ -352,20 +355,20 @@ class AuditedNumber:
 def known_numbers(
     system: System, answers: Answers, values: Values
 ) -> dict[Key, AuditedNumber | Number]:
-    """Return the numbers of a system, as the engine sees them, of which errors are known."""
+    """Return the numbers of a system whose error is known, for the engine: with an audit as audited numbers."""
     if system.audit is None:
         return {**make_numbers(answers, values)}
     audit: Audit = draw_samples(system).audit
     numbers: dict[Key, AuditedNumber | Number] = {}
     for key, value in values.items():
-        whole = make_number(key, answers, value) if audit.takes(key) else None
+        whole = make_number(key, answers, value) if audit.supports(key) else None
         if whole is not None:
             depends = whole.groups is answers.groups and whole.matters.any()
-            numbers[key] = _audited(audit, answers, whole) if depends else whole
+            numbers[key] = _make_audited_number(audit, answers, whole) if depends else whole
     return numbers
 
 
-def _audited(audit: Audit, answers: Answers, whole: Number) -> AuditedNumber:
+def _make_audited_number(audit: Audit, answers: Answers, whole: Number) -> AuditedNumber:
     weight = answers.design.weight
     group = whole.samples.group
     line = whole.line
@@ -377,12 +380,12 @@ def _audited(audit: Audit, answers: Answers, whole: Number) -> AuditedNumber:
         (weight * audit.factor)[audit.rows],
         stratum=None if stratum is None else stratum[audit.rows],
     )
-    residual = _residual(whole, audit, group, drawn.weight)
+    residual = _make_residual(whole, audit, group, drawn.weight)
     return AuditedNumber(residual, audit.rows, drawn, moved, answers.design)
 
 
-def _residual(whole: Number, audit: Audit, group: Ints, a: Floats) -> Number:
-    """Return a number as one of the answers that people labelled, each of which is a group."""
+def _make_residual(whole: Number, audit: Audit, group: Ints, a: Floats) -> Number:
+    """Return a number as a function of the labelled answers, each a group with the weight `a` (M,)."""
     rows = audit.rows
     home = group[rows]
     wrong = 1 - audit.correct[rows]
@@ -413,34 +416,34 @@ def _residual(whole: Number, audit: Audit, group: Ints, a: Floats) -> Number:
 def infer_audits(
     tests: Sequence[Sequence[AuditedNumber | Number]], design: Design
 ) -> list[Inference | None]:
-    """Return what is known of numbers, or of differences, the first less the second, of the same answers (N,)."""
+    """Return the inferences about numbers, or differences (the first less the second), of the same answers (N,)."""
     plain = [[one for one in test if isinstance(one, Number)] for test in tests]
     are_plain = [len(one) == len(test) for one, test in zip(plain, tests, strict=True)]
     inferred = iter(infer_all(list(itertools.compress(plain, are_plain)), design))
     return [
-        next(inferred) if is_plain else _infer_beside_constants(test)
+        next(inferred) if is_plain else _infer_with_constants(test)
         for test, is_plain in zip(tests, are_plain, strict=True)
     ]
 
 
-def _infer_beside_constants(numbers: Sequence[AuditedNumber | Number]) -> Inference | None:
-    """Return what is known of audited numbers, and of one that no answer moves."""
+def _infer_with_constants(numbers: Sequence[AuditedNumber | Number]) -> Inference | None:
+    """Return the inference about audited numbers, some of which may be constants; None with another plain number."""
     constants = [isinstance(one, AuditedNumber) or _is_constant(one) for one in numbers]
     if not all(constants):
         return None
     audited = next(one for one in numbers if isinstance(one, AuditedNumber))
     return _infer_audited(
-        [_constant(one, audited) if isinstance(one, Number) else one for one in numbers]
+        [_make_constant(one, audited) if isinstance(one, Number) else one for one in numbers]
     )
 
 
 def _is_constant(number: Number) -> bool:
-    """Return whether no answer moves a number, as the cost of rejecting everything."""
+    """Return whether no answer has influence on a number, as on the cost of rejecting everything."""
     return not number.samples.influence(number.line).any()
 
 
-def _constant(number: Number, other: AuditedNumber) -> AuditedNumber:
-    """Return a number that no answer moves as one of the audit of another."""
+def _make_constant(number: Number, other: AuditedNumber) -> AuditedNumber:
+    """Return a constant as an audited number of the same audit as another."""
     none = np.zeros(len(other.rows))
     point = Point(number.value, Line(none, none))
     residual = replace(
@@ -451,17 +454,17 @@ def _constant(number: Number, other: AuditedNumber) -> AuditedNumber:
         least=number.value,
         most=number.value,
     )
-    return replace(other, residual=residual, moved=0 * other.moved)
+    return replace(other, residual=residual, model_scores=0 * other.model_scores)
 
 
 def _infer_audited(numbers: Sequence[AuditedNumber]) -> Inference | None:
-    """Return this of corrections and of answers."""
+    """Return the inference about an audited number, or a difference of two; None if its error is unknown."""
     inferred, corrections = _infer_corrections(numbers)
     if len(inferred) < len(corrections):
         return None
     scores = _first_less_others([one.scores for one in numbers])
-    moved = _first_less_others([one.moved for one in numbers])
-    rest = _Rest(scores, moved, corrections, numbers[0])
+    moved = _first_less_others([one.model_scores for one in numbers])
+    rest = _AuditError(scores, moved, corrections, numbers[0])
     return Inference(
         math.fsum(one.value for one in inferred),
         rest.side([one.lower for one in inferred], 1),
@@ -474,9 +477,10 @@ def _infer_audited(numbers: Sequence[AuditedNumber]) -> Inference | None:
 def _infer_corrections(
     numbers: Sequence[AuditedNumber],
 ) -> tuple[list[Inference], list[Floats]]:
-    """Return what is known of corrections, and these (N,): as one number where people looked at the same answers.
+    """Return the inferences about corrections, and the corrections (N,).
 
-    Else they are independent ones, the others negated. Of those of which nothing is known there is no inference.
+    If the same answers were labelled for all numbers it is one of their difference; else one for each number, negated
+    for all but the first. Those whose error is unknown are left out.
     """
     first, *others = numbers
     corrections = [one.corrections for one in numbers]
@@ -494,16 +498,16 @@ def _first_less_others(values: Sequence[Floats]) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rest:
-    """What besides the corrections of answers (N,) makes the error of a number, times W."""
+class _AuditError:
+    """The error of an audited number, or a difference: W times influences (N,), in all and by their sources."""
 
     scores: Floats
-    moved: Floats
+    model_scores: Floats
     corrections: Sequence[Floats]
     number: AuditedNumber
 
     def side(self, sides: Sequence[Side], sign: int) -> Side:
-        """Return the distribution of the number, or of minus it, from those of the corrections."""
+        """Return the distribution of the number (`sign` 1) or of minus it (-1), from those of its corrections."""
         total = float(self.number.design.weight.sum())
         square = float(self.scores @ self.scores)
         seen = math.fsum(float(one @ one) for one in self.corrections)
@@ -511,7 +515,7 @@ class _Rest:
         variance = residual + max((square - seen) / total**2, -residual / 2)
         deviation = math.sqrt(variance * self._effect(square))
         third = math.fsum(side.skewness * side.deviation**3 for side in sides)
-        third += sign * float((self.moved**3).sum()) / total**3
+        third += sign * float((self.model_scores**3).sum()) / total**3
         root = math.sqrt(variance) or 1.0
         shift = math.fsum(side.shift * side.deviation for side in sides) / root
         spent = math.fsum(
@@ -531,7 +535,7 @@ class _Rest:
         )
 
     def _effect(self, square: float) -> float:
-        """Return what groups do to the variance."""
+        """Return the design effect of groups, at least 1."""
         groups = self.number.design.group
         if groups is None or not square > 0:
             return 1.0
@@ -554,7 +558,7 @@ class _Rest:
 
 
 def _notes(system: System, verdict: Floats, weight: Floats) -> tuple[Note, ...]:
-    """Return how often the judge is right, and a note if the answers that people labelled do not look drawn."""
+    """Return the note on how often the judge is right, and one if labelled answers do not look drawn at random."""
     audit: Audit = system.audit
     rows = audit.rows
     called_wrong = verdict[rows] == 0
@@ -563,14 +567,14 @@ def _notes(system: System, verdict: Floats, weight: Floats) -> tuple[Note, ...]:
     fields = {
         "count": len(rows),
         "total": int(np.count_nonzero(~system.decisions.abstained)),
-        "sensitivity": _share(called_wrong, wrong, weights),
-        "specificity": _share(~called_wrong, ~wrong, weights),
+        "sensitivity": _describe_share(called_wrong, wrong, weights),
+        "specificity": _describe_share(~called_wrong, ~wrong, weights),
     }
     return (Note("audited", fields), *_note_not_drawn(system, verdict, weight))
 
 
-def _share(hits: Bools, among: Bools, weight: Floats) -> str:
-    """Return the weighted share of some answers among others (M,), with its interval."""
+def _describe_share(hits: Bools, among: Bools, weight: Floats) -> str:
+    """Return, in words, the weighted share of hits in the answers selected by `among` (M,), with its interval."""
     if not among.any():
         return "an unknown share"
     options = checked_options(confidence_level=LEVEL, sample_weight=weight[among])
@@ -585,7 +589,7 @@ def _share(hits: Bools, among: Bools, weight: Floats) -> str:
 
 
 def _note_not_drawn(system: System, verdict: Floats, weight: Floats) -> tuple[Note, ...]:
-    """Return a note if verdicts or confidences of the labelled answers are others than chance draws."""
+    """Return a note if verdicts or confidences of labelled answers differ from those of all by more than chance."""
     from scipy.special import ndtri
 
     audit: Audit = system.audit

@@ -1,4 +1,4 @@
-"""Calibration, whether confidences are the shares of correct answers: ECE, ECE without bias, and a test."""
+"""Metrics of calibration: ECE, debiased ECE, and a test whether confidences are the shares of correct answers."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
     return np.minimum(bins, n_bins - 1)
 
 
-def _grouped_ece(groups: Groups, n_bins: int) -> float:
-    """Return the ECE of groups of equal confidence q_e, ranked by -q_e, so that bins are slices."""
+def _compute_ece(groups: Groups, n_bins: int) -> float:
+    """Return the ECE of groups of equal confidence q_e, sorted by the rank -q_e, so that bins are slices."""
     edges = -np.arange(n_bins - 1, 0, -1) / n_bins
     inner = np.searchsorted(groups.rank, edges, side="right")
     # np.unique would import numpy.ma
@@ -90,13 +90,13 @@ def _gaps(data: Data) -> Floats:
 
 
 def squared_weights(weight: Floats, options: Options) -> Floats:
-    """Return w^2 of each weight (N,), or w where it counts w samples of weight 1: their sum of squares."""
+    """Return the sum of squares (N,) of each weight w: w^2, or w where it counts w samples of weight 1."""
     return weight if options.weights_are == "counts" else np.square(weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PairSums:
-    """Sums (B,) of products of values over all pairs in a bin, and over pairs of a sample, or group, and itself."""
+    """Sums (B,) of products of two values: over all pairs in a bin, and over pairs within one sample, or group."""
 
     every: Floats
     alone: Floats
@@ -231,21 +231,21 @@ def calibration_test(data: Data) -> float:
     generator = np.random.default_rng(options.random_state)
     chance = _null_distribution(q, correct, weight, options.weights_are == "counts", generator)
     # draws are of independent answers: their sums are too small by the root of the design effect
-    statistic = float(_sum_range(chance.seen)) / math.sqrt(effect)
+    statistic = float(_partial_sum_range(chance.observed)) / math.sqrt(effect)
     least = statistic * (1 - _ROUNDING) - _ROUNDING * weight.max()
-    rows = max(1, _BLOCK_SIZE // chance.seen.size)
+    rows = max(1, _BLOCK_SIZE // chance.observed.size)
     as_large = 0
     for start in range(0, options.n_resamples, rows):
-        drawn = _sum_range(chance.draw(min(rows, options.n_resamples - start)))
+        drawn = _partial_sum_range(chance.draw(min(rows, options.n_resamples - start)))
         as_large += int(np.count_nonzero(drawn >= least))
     return (1 + as_large) / (1 + options.n_resamples)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _NullDistribution:
-    """The sums of correctness - confidence up to each confidence, as seen, and how to draw them under calibration."""
+    """The cumulative sums of correctness - confidence: those observed, and a function that draws them if calibrated."""
 
-    seen: Floats  # (M,)
+    observed: Floats  # (M,), up to each confidence
     draw: Callable[[int], Floats]  # number of draws B -> (B, M)
 
 
@@ -295,7 +295,7 @@ def _null_distribution(
     return _NullDistribution(sums(right), draw)
 
 
-def _sum_range(sums: Floats) -> Floats:
+def _partial_sum_range(sums: Floats) -> Floats:
     """Return the largest minus the smallest partial sum (B,) of each row (B, M), 0 included."""
     largest = np.maximum(sums.max(axis=-1), 0.0)
     smallest = np.minimum(sums.min(axis=-1), 0.0)
@@ -337,7 +337,7 @@ def _ece(data: Data) -> float:
     groups = data.groups
     if data.decisions.labels is not None:  # ranked by uncertainties
         groups = replace(groups, rank=-confidence_from_uncertainty(groups.rank))
-    return _grouped_ece(groups, data.options.n_bins)
+    return _compute_ece(groups, data.options.n_bins)
 
 
 @dataclass(frozen=True, slots=True)

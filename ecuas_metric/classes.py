@@ -81,7 +81,7 @@ def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None
     if len(names) < 2:
         return y_prob
     classes = sorted_classes(y_true, labels)
-    text = str if classes.dtype.kind == "U" else _class_text
+    text = str if classes.dtype.kind == "U" else _normalize_class_name
     in_order = list(map(text, classes.tolist()))
     columns = list(map(text, names))
     if set(columns) != set(in_order):
@@ -111,7 +111,7 @@ def _strip_common_prefix(names: list[str]) -> list[str]:
     return [text.removeprefix(prefix) for text in texts]
 
 
-def _class_text(name: object) -> str:
+def _normalize_class_name(name: object) -> str:
     """Return the name of a numbered class, the same for 1, 1.0, True and "1"."""
     try:
         return str(float(name))  # type: ignore[arg-type]

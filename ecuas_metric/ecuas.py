@@ -36,7 +36,7 @@ from .classes import sort_columns
 from .groups import tie_groups
 from .peer_metrics import prr
 from .decisions import Decisions
-from .abstentions import answered_groups
+from .abstentions import select_answered_groups
 from .metric import METRICS
 from .calibration import ECE
 from .costs import ecuas_cost
@@ -321,8 +321,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
                 "predictions",
                 "must have the shape of the batches before, (N{axes})",
                 value=batch.row_shape,
-                got=f"(N{_axes(batch.row_shape)})",
-                axes=_axes(self._added[0].row_shape),
+                got=f"(N{_format_axes(batch.row_shape)})",
+                axes=_format_axes(self._added[0].row_shape),
             )
         return batch
 
@@ -402,7 +402,7 @@ def _is_empty(values: object) -> bool:
     return isinstance(values, Sized) and np.ndim(values) > 0 and len(values) == 0  # type: ignore[arg-type]
 
 
-def _axes(row_shape: tuple[int, ...]) -> str:
+def _format_axes(row_shape: tuple[int, ...]) -> str:
     """Return what follows N in a shape: "," of (N,), ", 3" of (N, 3)."""
     return "".join(f", {size}" for size in row_shape) or ","
 

@@ -49,7 +49,7 @@ _NORMAL = 1e-3  # a skewness below which the first term of Cornish and Fisher is
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Number:
-    """A number with the answers that it was computed from; without rows where only their sums are known."""
+    """A number, and the answers that it was computed from: in groups, and one by one unless only sums are known."""
 
     value: float
     groups: Groups
@@ -64,21 +64,21 @@ class Number:
 
     @functools.cached_property
     def line(self) -> Line:
-        """Its line for the answers that were seen, of mean 0."""
+        """Its influence function for the observed answers, of mean 0."""
         return self.groups.centred(self.point.line)
 
     @functools.cached_property
     def matters(self) -> Bools:
-        """Whether the number depends on the answers of each group (G,)."""
+        """Whether the number depends on the costs in each group (G,)."""
         return np.not_equal(self.point.line.slope, 0)
 
     @functools.cached_property
     def samples(self) -> Rows:
-        """The answers one by one, or as kinds where only their sums are known."""
+        """The answers (N,), or kinds of answers where only sums are known."""
         return self.rows() if self.rows else self.groups.kinds
 
     def worst(self, sign: int) -> Floats:
-        """Return what one more answer costs (G,) that makes the number, or minus it, smallest."""
+        """Return the cost (G,) of one more answer that makes `sign` times the number smallest, for `sign` 1 or -1."""
         is_right = sign * self.point.line.slope < 0
         return np.where(is_right, self.dearest, self.cheapest)
 
@@ -88,9 +88,10 @@ class Number:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums over the answers of each stratum (H,): of weights w and deviations d, and over what is added, of m and e.
+    """Sums over each stratum (H,), from which the first three moments of a number follow.
 
-    Those that depend on the number can be of several numbers (M, H), and what follows of each (M,).
+    Over answers, of their weights w and deviations d from the mean; and over what is added, of masses m and deviations
+    e. Sums that depend on the number may be of M numbers at once, (M, H), and the moments then are (M,).
     """
 
     total: Floats  # of w
@@ -106,7 +107,7 @@ class Moments:
     is_difference: bool = False
 
     def select(self, index: int) -> Moments:
-        """Return the moments of one of several numbers."""
+        """Return the moments of the number at this index of several."""
         return Moments(
             self.total,
             self.unit,
@@ -122,7 +123,7 @@ class Moments:
         )
 
     def scaled(self, factor: float) -> Moments:
-        """Return the moments of so many times as many answers, with the same added."""
+        """Return the moments of a sample `factor` times as large, with the same answer added."""
         return dataclasses.replace(
             self,
             total=self.total * factor,
@@ -134,24 +135,24 @@ class Moments:
 
     @functools.cached_property
     def count(self) -> Floats:
-        """The number of equal independent answers (.., H), with what is added."""
+        """The effective number of answers (.., H), with what is added."""
         return (self.total + self.mass) / (self.unit * self.clusters.factor)
 
     @functools.cached_property
     def share(self) -> Floats:
-        """The part (.., H) of the weight that was seen."""
+        """The share (.., H) of observed answers in the weight of each stratum."""
         return np.asarray(self.total / (self.total + self.mass))
 
     @functools.cached_property
     def variances(self) -> Floats:
-        """The variance (.., H) of the mean of each stratum, times its weight: that of a Dirichlet mean."""
+        """The variance (.., H) of each stratum's weight times its mean: that of a Dirichlet mean."""
         squares = (self.squares + self.added_squares) * self.clusters.factor
         factor = self.count / (self.count + 1)
         return np.asarray(squares * np.square(self.share) * factor)
 
     @functools.cached_property
     def variance(self) -> Floats:
-        """The sum of these (..)."""
+        """The sum (..) of `variances` over strata."""
         return np.asarray(self.variances.sum(axis=-1))
 
     @functools.cached_property
@@ -161,10 +162,10 @@ class Moments:
 
     @functools.cached_property
     def skewness(self) -> Floats:
-        """The skewness (..) of the number, by the same; of a difference only what makes the lower tail longer.
+        """The skewness (..) of the number, that of Dirichlet means; of a difference at most 0.
 
-        Of systems that are equal the mistakes of one are as likely those of the other: that one has seen more of them
-        makes no tail of their difference shorter.
+        A positive one would make the lower tail of a difference shorter. Of equal systems the mistakes of one are as
+        likely those of the other, so that more of them in one sample say nothing about the tail.
         """
         cubes = self.cubes + self.added_cubes
         cubes *= np.square(self.clusters.factor)
@@ -174,8 +175,8 @@ class Moments:
         return np.minimum(skewness, 0.0) if self.is_difference else skewness
 
     @property
-    def recovered(self) -> Floats:
-        """The contribution of each stratum (.., H) to the shift by the added answers, up to a common factor.
+    def shift_parts(self) -> Floats:
+        """The part of each stratum (.., H) in the shift by the added answers, up to a common factor.
 
         They are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         """
@@ -183,9 +184,9 @@ class Moments:
 
     @property
     def freedom(self) -> Floats:
-        """The degrees of freedom (..) of the variance: of answers, and of what only groups tell (Satterthwaite 1946).
+        """The degrees of freedom (..) of the variance: of answers, and of what groups add to it (Satterthwaite 1946).
 
-        Those of a difference are of groups: it is significant by chance where these happen to look independent.
+        For a difference those of groups alone: groups that look independent by chance would make it significant.
         """
         whole = np.where(self.variance > 0, self.variance, math.inf)
         share = self.variances / whole[..., None]  # whatever the unit of the costs
@@ -202,15 +203,15 @@ class Moments:
 
     @property
     def shift(self) -> Floats:
-        """What the added answers move the number by (..), times its weight, as skewed means need it (Johnson 1978)."""
-        most = divide(self.recovered.sum(axis=-1), np.sqrt(self.variance))
+        """The shift (..) by added answers, times the total weight: at most what skewness needs (Johnson 1978)."""
+        most = divide(self.shift_parts.sum(axis=-1), np.sqrt(self.variance))
         total = (self.total + self.mass).sum(axis=-1)
         needed = self.skewness * self.deviation * total / 4
         shift = np.copysign(np.minimum(np.abs(most), np.abs(needed)), most)
         return np.where(needed * most > 0, shift, 0.0)
 
     def side(self, centre: float, shift: float = 0.0) -> Side:
-        """Return the distribution of one number, whose added answers shift the centre."""
+        """Return the distribution of the number about a centre, which added answers shift."""
         return Side(
             centre + shift,
             float(self.deviation),
@@ -230,13 +231,13 @@ class Moments:
         return np.asarray(np.sqrt(squares * factor) / total)
 
 
-# What moments are taken of: one number, or a first one and a second one that is subtracted.
+# one number, or two of which the second is subtracted from the first: a difference
 Test = Sequence["Number"]
 _SIGNS = (1, -1)
 
 
-def _rows(tests: Sequence[Test], design: Design) -> list[list[Rows]]:
-    """Return the answers of each number: as kinds, where nothing asks for them one by one."""
+def _list_rows(tests: Sequence[Test], design: Design) -> list[list[Rows]]:
+    """Return the answers of each number of each test: as kinds for single numbers of a simple design."""
     are_kinds = len(tests[0]) == 1 and design.is_simple
     return [
         [number.groups.kinds if are_kinds else number.samples for number in test] for test in tests
@@ -244,7 +245,7 @@ def _rows(tests: Sequence[Test], design: Design) -> list[list[Rows]]:
 
 
 def _influences(rows: Sequence[Sequence[Rows]], lines: Sequence[Sequence[Line]]) -> Floats:
-    """Return the influence of each answer on each difference (M, N)."""
+    """Return the influence (M, N) of each answer on each difference."""
     influences = []
     for of_test, of_numbers in zip(rows, lines, strict=True):
         influences.append(sum(map(Rows.influence, of_test, of_numbers)))
@@ -258,11 +259,12 @@ def _moments(
     clusters: Clusters | None = None,
     extremes: Sequence[Sequence[Floats]] = (),
 ) -> Moments:
-    """Return the moments of differences with these lines: of what was seen, or with one more answer beside it.
+    """Return the moments (M, H) of M differences with these lines.
 
-    That one, of this influence (G,) on each number, is in each stratum spread over the answers on which it depends.
+    Without `clusters` they are those of the observed answers. With these, one more answer is added to each stratum,
+    spread over the answers on which a number depends; its influence on each number is in `extremes` (G,).
     """
-    rows = _rows(tests, design)
+    rows = _list_rows(tests, design)
     one = rows[0][0]
     total = design.sum_strata
     whole = total(one.weight)
@@ -276,8 +278,8 @@ def _moments(
         clusters = _clusters(tests, lines, rows, influence, design)
     else:
         for place, _ in enumerate(rows[0]):
-            matters = _of_answers(rows, place, [test[place].matters for test in tests])
-            extreme = _of_answers(rows, place, [of_test[place] for of_test in extremes])
+            matters = _expand_groups(rows, place, [test[place].matters for test in tests])
+            extreme = _expand_groups(rows, place, [of_test[place] for of_test in extremes])
             relevant = one.weight * matters
             its_weight = heavy_weight(total(one.square * matters), total(one.fourth * matters))
             heavy = np.maximum(heavy, its_weight)
@@ -312,10 +314,10 @@ def _moments(
     )
 
 
-def _of_answers(
+def _expand_groups(
     rows: Sequence[Sequence[Rows]], place: int, values: Sequence[Floats | Bools]
 ) -> Floats:
-    """Return values (G,) of the groups of a number of each test for each of its answers (M, N)."""
+    """Return values (G,) of groups for each answer in them (M, N): those of one number, at `place`, of each test."""
     return np.stack([one[of_test[place].group] for of_test, one in zip(rows, values, strict=True)])
 
 
@@ -326,9 +328,9 @@ def _clusters(
     influence: Floats,
     design: Design,
 ) -> Clusters:
-    """Return what groups do to differences with this influence of each answer (M, N).
+    """Return the design effects of groups on differences, from the influence (M, N) of each answer.
 
-    One more answer is taken to be the farther one from the mean, up or down.
+    One more answer is taken to be as far from the mean as any can be, up or down.
     """
     if design.group is None:
         return INDEPENDENT
@@ -341,19 +343,19 @@ def _clusters(
             number = test[place]
             ends.append([line.influence(number.cheapest), line.influence(number.dearest)])
         cheap, dear = (
-            _of_answers(rows, place, [np.nan_to_num(end) for end in of_end])
+            _expand_groups(rows, place, [np.nan_to_num(end) for end in of_end])
             for of_end in zip(*ends, strict=True)
         )
         low = low + np.minimum(cheap, dear)
         high = high + np.maximum(cheap, dear)
-        relevant = _of_answers(rows, place, [test[place].matters for test in tests])
+        relevant = _expand_groups(rows, place, [test[place].matters for test in tests])
         matters |= relevant > 0
     farthest = np.maximum(np.square(low), np.square(high))
-    return design.clusters(influence, matters, farthest)
+    return design.measure_clusters(influence, matters, farthest)
 
 
 def _observed_moments(tests: Sequence[Test], design: Design) -> Moments:
-    """Return the moments of differences with no answer added."""
+    """Return the moments of differences for the observed answers, with none added."""
     lines = [
         [number.line.times(sign) for number, sign in zip(test, _SIGNS, strict=False)]
         for test in tests
@@ -361,11 +363,11 @@ def _observed_moments(tests: Sequence[Test], design: Design) -> Moments:
     return _moments(tests, lines, design)
 
 
-def _batches(tests: Sequence[Test], design: Design) -> Iterator[list[int]]:
-    """Yield the places of tests whose answers have the same weights, as many as stay in the processor's cache."""
+def _split_tests(tests: Sequence[Test], design: Design) -> Iterator[list[int]]:
+    """Yield the indices of tests whose answers have the same weights, as many as fit into the processor's cache."""
 
     def weight(place: int) -> Floats:
-        return _rows([tests[place]], design)[0][0].weight
+        return _list_rows([tests[place]], design)[0][0].weight
 
     for alike in grouped(range(len(tests)), lambda place: id(weight(place))).values():
         row_size = NUMBERS_PER_SAMPLE * len(weight(alike[0]))
@@ -378,9 +380,9 @@ def _batches(tests: Sequence[Test], design: Design) -> Iterator[list[int]]:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """The distribution whose lower quantile is a limit: Pearson's type III, with Student's tails for few units.
+    """A distribution whose lower quantile is a limit: Pearson's type III, with Student's tails for few units.
 
-    An upper limit is minus the lower one of minus the number.
+    The upper limit of a number is minus the lower limit of minus the number.
     """
 
     centre: float
@@ -392,7 +394,7 @@ class Side:
     reaches: Sequence[Reach] = ()  # where that takes the number, or the two of a difference
 
     def limit(self, tail: float) -> float:
-        """Return the quantile at a level in (0, 1)."""
+        """Return the quantile at the level `tail` in (0, 1)."""
         return float(_quantiles([self], tail)[0])
 
     def mirrored(self) -> Side:
@@ -411,7 +413,7 @@ class Side:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """A number, or minus it, with one more answer that makes it as small as it can."""
+    """What one more answer, which makes a number or minus it as small as it can, does to it."""
 
     moved: float  # by that answer
     line: Line  # of the enlarged groups, of mean 0
@@ -423,15 +425,15 @@ class Reach:
 
 
 class _Push(NamedTuple):
-    """What makes a number, or minus it, as small as one more answer can, which counts as `added`."""
+    """The addition of an answer that makes `sign` times a number as small as possible; it counts as `added` answers."""
 
     number: Number
     sign: int
     added: float
 
 
-def _reaches(pushes: Sequence[_Push]) -> list[Reach]:
-    """Return where one more answer takes numbers of the same groups."""
+def _compute_reaches(pushes: Sequence[_Push]) -> list[Reach]:
+    """Return the reach of each push of numbers that have the same groups."""
     groups = pushes[0].number.groups
     sign = np.array([[push.sign] for push in pushes])
     cost = np.stack([push.number.worst(push.sign) for push in pushes])
@@ -455,9 +457,9 @@ def _reaches(pushes: Sequence[_Push]) -> list[Reach]:
 
 
 def _added_mass(pushes: Sequence[_Push]) -> Floats:
-    """Return the weight of one more answer in each group (M, G).
+    """Return the weight (M, G) of one more answer in each group.
 
-    It is spread over the confidences as the answers are, where a number depends on the answer; 0 if on none.
+    It is spread as the answers are over the groups on which a number depends; 0 if there is none.
     """
     groups = pushes[0].number.groups
     matters = np.stack([push.number.matters for push in pushes])
@@ -475,7 +477,7 @@ def _added_mass(pushes: Sequence[_Push]) -> Floats:
 
 
 def _points(pushes: Sequence[_Push], weight: Floats, cost: Floats) -> list[Point]:
-    """Return the value and the line of each number for these weights and costs of its groups (M, G)."""
+    """Return each number evaluated with other weights and costs (M, G) of its groups."""
     points = []
     enlarged: dict[tuple[bytes, bytes], Groups] = {}  # whose areas several numbers have in common
     for push, its_weight, its_cost in zip(pushes, weight, cost, strict=True):
@@ -487,13 +489,13 @@ def _points(pushes: Sequence[_Push], weight: Floats, cost: Floats) -> list[Point
 
 
 def _find_reaches(pushes: Iterable[_Push]) -> dict[_Push, Reach]:
-    """Return the reaches of numbers, each computed once: differences of one number to many have it in common."""
+    """Return the reach of each push, computed once: differences of one number to many have pushes in common."""
     found: dict[_Push, Reach] = {}
     by_groups = grouped(dict.fromkeys(pushes), lambda push: id(push.number.groups))
     for alike in by_groups.values():
         row_size = NUMBERS_PER_SAMPLE * len(alike[0].number.groups.weight)
         for part in blocks(len(alike), row_size=row_size):
-            found |= zip(alike[part], _reaches(alike[part]), strict=True)
+            found |= zip(alike[part], _compute_reaches(alike[part]), strict=True)
     return found
 
 
@@ -503,10 +505,10 @@ def _sides(
     design: Design,
     clusters: Clusters,
 ) -> list[Side]:
-    """Return the distributions of differences, then of minus them, with one more answer that makes each smallest."""
+    """Return the distributions of M differences, then of minus each, with the answer added that makes it smallest."""
     lines = [[reach.line for reach in of_test] for of_test in reaches]
     extremes = [[reach.extreme for reach in of_test] for of_test in reaches]
-    estimates = list(map(_estimate, tests))
+    estimates = list(map(_remove_bias, tests))
     estimates += [-estimate for estimate in estimates]
     twice = clusters.select(np.tile(np.arange(len(tests)), 2))
     enlarged = _moments([*tests, *tests], lines, design, twice, extremes)
@@ -514,17 +516,17 @@ def _sides(
     sides = []
     found = zip(*map(np.ndarray.tolist, columns), strict=True)
     for place, (needed, deviation, skewness, freedom) in enumerate(found):
-        shift = _shift(reaches[place], needed)
+        shift = _choose_shift(reaches[place], needed)
         centre = estimates[place] + shift
         moments = enlarged.select(place)
         sides.append(Side(centre, deviation, skewness, freedom, shift, moments, reaches[place]))
     return sides
 
 
-def _shift(reaches: Sequence[Reach], needed: float) -> float:
-    """Return the part of a move that a skewed mean needs, as `Moments.shift` has it to first order.
+def _choose_shift(reaches: Sequence[Reach], needed: float) -> float:
+    """Return the part of the whole move by an added answer that skewness needs, `needed` to first order.
 
-    All of the move where the added answer has no influence on what it has moved.
+    All of it if the first order, a sum of terms, is only their rounding.
     """
     moved = math.fsum(reach.moved for reach in reaches)
     linear = math.fsum(reach.linear for reach in reaches)
@@ -532,8 +534,8 @@ def _shift(reaches: Sequence[Reach], needed: float) -> float:
     return moved * (needed / linear) if abs(linear) > _DIFFERENCE * terms else moved
 
 
-def _estimate(test: Test) -> float:
-    """Return a number, or the difference of two, less its bias."""
+def _remove_bias(test: Test) -> float:
+    """Return the estimate of a number, or of a difference: its value less its bias."""
     return difference([number.value - number.bias for number in test])
 
 
@@ -547,7 +549,7 @@ def difference(values: Sequence[float]) -> float:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Inference:
-    """What answers tell of a number: its limits at every level, and the p-value of every hypothesis."""
+    """The inference about a number: its limits at every level, and the p-value of every hypothesis."""
 
     value: float
     lower: Side
@@ -561,7 +563,7 @@ class Inference:
         return all_limits([self], level)[0]
 
     def negated(self) -> Inference:
-        """Return what is known of minus the number."""
+        """Return the inference about minus the number."""
         return Inference(
             -self.value,
             self.upper,
@@ -572,7 +574,7 @@ class Inference:
         )
 
     def tail(self, hypothesis: float = 0.0) -> float:
-        """Return the one-sided p-value of a hypothetical number against the estimate; 1/2 if they are equal."""
+        """Return the one-sided p-value of a hypothetical value, in (0, 1/2]: 1/2 if it equals the estimate."""
         if self.value == hypothesis:
             return 0.5
         is_above = self.value > hypothesis
@@ -580,21 +582,21 @@ class Inference:
         return min(max(tail, _LEAST), 0.5)
 
     def p_value(self, hypothesis: float = 0.0) -> float:
-        """Return 1 minus the level at which the interval just touches the hypothesis."""
+        """Return the two-sided p-value: 1 minus the level at which the interval just touches the hypothesis."""
         return 2 * self.tail(hypothesis)
 
 
 def infer(numbers: Test, design: Design) -> Inference | None:
-    """Return what the answers tell of a number, or of the difference of two, the first less the second.
+    """Return the inference about a number, or about the first of two less the second; None if its error is unknown.
 
-    One more answer moves the first up and the second down, or the reverse. None if nothing is known of the error.
+    One more answer moves the first up and the second down, or the reverse.
     """
     return infer_all([numbers], design)[0]
 
 
 def infer_all(tests: Sequence[Test], design: Design) -> list[Inference | None]:
-    """Return what `infer` does for each of several numbers, or for each of several differences, at once."""
-    batches = [_batch(tests, places, design) for places in _batches(tests, design)]
+    """Return `infer` of each test, computed at once."""
+    batches = [_make_batch(tests, places, design) for places in _split_tests(tests, design)]
     reaches = _find_reaches(push for batch in batches for side in batch.pushes for push in side)
     found: dict[int, Inference | None] = {}
     for batch in batches:
@@ -603,7 +605,7 @@ def infer_all(tests: Sequence[Test], design: Design) -> list[Inference | None]:
 
 
 class _Batch(NamedTuple):
-    """Differences of answers with the same weights: their places among all, and what one more answer does to them."""
+    """Tests whose answers have the same weights, with their indices among all, moments and pushes."""
 
     places: list[int]
     tests: list[Test]
@@ -611,25 +613,25 @@ class _Batch(NamedTuple):
     pushes: list[list[_Push]]  # that make each smallest, then that make minus each smallest
 
 
-def _batch(tests: Sequence[Test], places: list[int], design: Design) -> _Batch:
-    """Return the tests at some places with the moments of what was seen."""
+def _make_batch(tests: Sequence[Test], places: list[int], design: Design) -> _Batch:
+    """Return the batch of the tests at these indices."""
     chosen = [tests[place] for place in places]
     observed = _observed_moments(chosen, design)
-    return _Batch(places, chosen, observed, _pushes(chosen, observed, design))
+    return _Batch(places, chosen, observed, _make_pushes(chosen, observed, design))
 
 
 def standard_errors(tests: Sequence[Test], design: Design) -> list[float]:
-    """Return the standard errors of several numbers, or of several differences."""
+    """Return the standard error of each test, with no answer added."""
     found: dict[int, float] = {}
-    for places in _batches(tests, design):
+    for places in _split_tests(tests, design):
         observed = _observed_moments([tests[place] for place in places], design)
         found |= zip(places, observed.standard_error.tolist(), strict=True)
     return [found[place] for place in range(len(tests))]
 
 
-def _pushes(tests: Sequence[Test], observed: Moments, design: Design) -> list[list[_Push]]:
-    """Return what makes each difference as small as one more answer can, then what makes minus each that small."""
-    added = np.broadcast_to(design.added(observed.clusters), len(tests)).tolist()
+def _make_pushes(tests: Sequence[Test], observed: Moments, design: Design) -> list[list[_Push]]:
+    """Return the pushes (one for each number) that make each difference smallest, then those that make minus it so."""
+    added = np.broadcast_to(design.count_added(observed.clusters), len(tests)).tolist()
     pushes = []
     for up in _SIGNS:
         for test, count in zip(tests, added, strict=True):
@@ -641,7 +643,7 @@ def _pushes(tests: Sequence[Test], observed: Moments, design: Design) -> list[li
 def _infer_batch(
     batch: _Batch, reaches: Mapping[_Push, Reach], design: Design
 ) -> list[Inference | None]:
-    """Return what the answers tell of each difference of a batch."""
+    """Return the inference about each difference of a batch, from the reaches of its pushes."""
     observed = batch.observed
     reached = [[reaches[push] for push in side] for side in batch.pushes]
     sides = _sides(batch.tests, reached, design, observed.clusters)
@@ -649,14 +651,14 @@ def _infer_batch(
     stills = []
     for place, column in enumerate(zip(*map(np.ndarray.tolist, columns), strict=True)):
         deviation, skewness, freedom = column
-        centre = _estimate(batch.tests[place])
+        centre = _remove_bias(batch.tests[place])
         stills.append(Side(centre, deviation, skewness, freedom, moments=observed.select(place)))
     count = len(batch.tests)
-    return list(map(_inference, batch.tests, sides[:count], sides[count:], stills))
+    return list(map(_make_inference, batch.tests, sides[:count], sides[count:], stills))
 
 
-def _inference(test: Test, lower: Side, upper: Side, observed: Side) -> Inference | None:
-    """Return both sides of a difference in its range; None if nothing is known of the error."""
+def _make_inference(test: Test, lower: Side, upper: Side, observed: Side) -> Inference | None:
+    """Return the inference about a difference from its distributions; None if one is not finite."""
     ends = [lower.centre, lower.deviation, upper.centre, upper.deviation]
     if not all(map(math.isfinite, ends)):
         return None
@@ -672,7 +674,7 @@ def _inference(test: Test, lower: Side, upper: Side, observed: Side) -> Inferenc
 
 
 def all_limits(inferences: Sequence[Inference], level: FloatOrFloats) -> list[Limits]:
-    """Return the interval of each number at a level in (0, 1), or at one for each; nan at a level of nan."""
+    """Return the interval of each inference at a level in (0, 1), or at one level for each; nan at a level of nan."""
     if not inferences:
         return []
     tail = (1 - np.asarray(level)) / 2
@@ -688,7 +690,7 @@ def all_limits(inferences: Sequence[Inference], level: FloatOrFloats) -> list[Li
 
 
 def average(parts: Sequence[Inference]) -> Inference:
-    """Return what is known of the mean of numbers of independent parts."""
+    """Return the inference about the mean of numbers of independent parts."""
     return Inference(
         _mean([part.value for part in parts]),
         _average_side([part.lower for part in parts]),
@@ -703,7 +705,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _average_side(sides: Sequence[Side]) -> Side:
-    """Return the distribution of a mean of independent parts."""
+    """Return the distribution of the mean of numbers of independent parts."""
     deviation = math.hypot(*(side.deviation for side in sides))
     # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
     shift = _mean([side.shift * side.deviation for side in sides]) / (deviation or 1.0)
@@ -719,7 +721,7 @@ def _average_side(sides: Sequence[Side]) -> Side:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Unseen:
-    """What an interval mostly rests on: answers of a kind that was not seen in neighbouring groups of a stratum."""
+    """The kind of answers that an interval mostly rests on, though none was seen in a stretch of groups."""
 
     number: int  # 0, or 1 for the second of a difference
     groups: Groups  # of that number
@@ -733,8 +735,8 @@ class Unseen:
 def find_unseen(
     tests: Sequence[Test], inferences: Sequence[Inference], level: float, design: Design
 ) -> list[Unseen | None]:
-    """Return for each test what was not seen, if its interval mostly rests on the added answer, see `HALF`."""
-    sides = _sides_on_the_added(inferences, level)
+    """Return for each test the unseen kind of answers that its interval mostly rests on, see `HALF`; else None."""
+    sides = _find_unsupported_sides(inferences, level)
     return [
         None if side is None else _describe_unseen(test, side, design)
         for test, side in zip(tests, sides, strict=True)
@@ -742,7 +744,7 @@ def find_unseen(
 
 
 def _describe_unseen(numbers: Test, side: Side, design: Design) -> Unseen:
-    """Return what was not seen on a side that rests on it."""
+    """Return the unseen kind of answers that a side rests on."""
     squares = (reach.mass * np.square(reach.extreme) for reach in side.reaches)
     influences = [float(values.max()) for values in squares]
     index = int(np.argmax(influences))
@@ -770,7 +772,7 @@ def _find_stratum(side: Side, design: Design) -> int | None:
     """Return the stratum whose added answer moves the limit most, if there are strata."""
     if design.stratum is None or side.moments is None:
         return None
-    return int(np.abs(side.moments.recovered).argmax())
+    return int(np.abs(side.moments.shift_parts).argmax())
 
 
 def _select_stratum(number: Number, design: Design, stratum: int) -> Groups:
@@ -782,7 +784,7 @@ def _select_stratum(number: Number, design: Design, stratum: int) -> Groups:
 
 
 def _unseen_places(matters: Bools, groups: Groups, reach: Reach) -> tuple[int, Ints]:
-    """Return where an answer like none there adds most, and the neighbours that have none like it."""
+    """Return the group where an answer of an unseen kind adds most, and the stretch of groups without this kind."""
     places = np.flatnonzero(groups.weight)
     is_costly = reach.cost > 0
     is_new = np.where(
@@ -800,8 +802,8 @@ def _unseen_places(matters: Bools, groups: Groups, reach: Reach) -> tuple[int, I
     return int(places[worst]), places[first : last + 1]
 
 
-def _sides_on_the_added(inferences: Sequence[Inference], level: float) -> list[Side | None]:
-    """Return of each number the side that would lose more than half without the added answer, and most of both."""
+def _find_unsupported_sides(inferences: Sequence[Inference], level: float) -> list[Side | None]:
+    """Return for each number the side that loses most, and more than half, without the added answer; else None."""
     sides = []
     stills = []
     values = []

@@ -1,4 +1,4 @@
-"""The intervals of a system's numbers: each as the engine of `inference` sees it, and the notes. docs/statistics.md."""
+"""The intervals of a system's numbers: each number for the engine of `inference`, and notes. See docs/statistics.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .abstentions import answered_count
+from .abstentions import count_answered_groups
 from .costs import EXPECTED_COST
 from .decisions import Decisions, one_right_one_wrong, one_sample_per_class
 from .errors import Note
@@ -62,7 +62,7 @@ class Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answers of a system in groups of equal uncertainty, as samples or as sums only."""
+    """The answers of a system in tie groups; with `rows` also one by one, else as sums only."""
 
     groups: Groups
     template: Decisions  # which arrays there are, and u_M; the samples, if `rows` is known
@@ -76,27 +76,29 @@ class Answers:
 
     @property
     def tells_errors(self) -> bool:
-        """Whether the error of a number can be known from them."""
+        """Whether the error of a number can be estimated: whether there are two units or more."""
         groups = self.groups
         are_two = groups.total >= (2 - _ROUNDING) * groups.unit
         return are_two and (self.rows is None or self.design.tells_errors)
 
     @functools.cached_property
     def num_answered(self) -> int:
-        """How many groups, the first ones, are of answers, and not of abstentions."""
+        """The number of groups of answers, which come before those of abstentions."""
         size = len(self.groups.rank)
-        return answered_count(self.groups.rank) if self.template.has_only_confidences else size
+        return (
+            count_answered_groups(self.groups.rank) if self.template.has_only_confidences else size
+        )
 
     @property
     def answered(self) -> Answers:
-        """Those that are answers, and no abstentions, as groups alone; themselves if all are."""
+        """These without abstentions, as groups only; itself if there are none."""
         if self.num_answered == len(self.groups.rank):
             return self
         return dataclasses.replace(self, groups=self.groups.first(self.num_answered))
 
     @property
     def cheapest(self) -> Floats | float:
-        """The least that one more answer costs (G,), or any of them: an abstention counts as wrong."""
+        """The least cost of one more answer in each group (G,), or in all: 0, but 1 of an abstention."""
         if self.answered is self:
             return 0.0
         return (np.arange(len(self.groups.rank)) >= self.num_answered).astype(np.float64)
@@ -107,7 +109,7 @@ class Answers:
         return self.template.confidence is not None
 
     def data(self, key: Key, groups: Groups) -> Data:
-        """Return what a metric is computed from."""
+        """Return the arguments of a metric for other groups."""
         return Data(self.template, self.options, key.parameter or 0.0, groups)
 
     @property
@@ -117,12 +119,12 @@ class Answers:
 
     @functools.cached_property
     def right_and_wrong(self) -> Decisions:
-        """Right answers at the uncertainty of each group, then wrong ones (2 G,)."""
+        """2 G answers: a right one at the uncertainty of each group, then a wrong one of each."""
         return right_and_wrong_samples(self.uncertainty, self.template)
 
     @functools.cached_property
     def extremes(self) -> Decisions:
-        """Right answers, then wrong ones, of the uncertainties at which their cost can be least or most."""
+        """Right and then wrong answers, at the uncertainties where a mean cost can be least or most."""
         most = self.template.max_uncertainty
         u = self.uncertainty
         above = float(u.max(initial=most))  # which is rejected at every cost
@@ -132,36 +134,36 @@ class Answers:
         return right_and_wrong_samples(np.maximum([0.0, most, above], least), self.template)
 
     def line(self, key: Key) -> Line:
-        """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
+        """Return the line of a metric that is a mean: what it adds for a sample of cost c in each group (G,)."""
         return mean_line(key, self.right_and_wrong, self.options)
 
     @functools.cached_property
     def largest(self) -> float:
-        """The most that any answer is taken to cost."""
+        """The largest cost that one more answer anywhere may have."""
         return self.dearest(np.ones(len(self.groups.rank), np.bool_))
 
     def dearest(self, matters: Bools) -> float:
-        """Return the most that one more answer costs in the groups that matter (G,).
+        """Return the largest cost that one more answer may have in the groups that matter (G,).
 
-        Where costs are given as numbers it is the dearest seen there, or half of the dearest anywhere.
+        By a cost matrix it is known. Otherwise it is the largest observed there, or half of the largest anywhere.
         """
         next_cost = self.groups.next_cost
         dearest = float(next_cost.max(initial=0.0, where=matters))
-        if used_cost_matrix(self.template, self.options) is not None:
+        if find_cost_matrix(self.template, self.options) is not None:
             return dearest
         anywhere = float(next_cost.max())
         if self.options.cost == "log":
-            anywhere = max(anywhere, floor_cost(self.options))
+            anywhere = max(anywhere, largest_log_cost(self.options))
         return max(dearest, HALF * anywhere) or self.template.max_uncertainty
 
 
-def floor_cost(options: Options) -> float:
-    """Return what a probability of 0 costs by its logarithm: the most."""
+def largest_log_cost(options: Options) -> float:
+    """Return the logarithmic cost of a probability of 0, the largest: -log epsilon."""
     return -math.log(options.epsilon)
 
 
-def used_cost_matrix(decisions: Decisions, options: Options) -> Floats | None:
-    """Return the cost matrix by which decisions are made, if there is one."""
+def find_cost_matrix(decisions: Decisions, options: Options) -> Floats | None:
+    """Return the cost matrix of a system of posteriors, None if its cost is another."""
     if decisions.labels is None or isinstance(options.cost, str):
         return None
     return options.cost
@@ -173,15 +175,14 @@ def next_costs(
     order: Ints,
     starts: Ints,
 ) -> Floats:
-    """Return what one more answer may cost (G,), of groups of answers in an order (N,), from each start to the next.
+    """Return the largest cost (G,) of one more answer in each group: answers in `order` (N,), from each start on.
 
-    By each answer it is what that one cost, or the next entry of a matrix in the column of its decision, whatever other
-    decisions cost; and the largest of these in a group.
+    An answer allows its own cost or, with a cost matrix, the next larger entry in the column of its decision.
     """
     if decisions.confidence is not None:
         return np.ones(len(starts))
     cost = decisions.candidate_cost
-    matrix = used_cost_matrix(decisions, options)
+    matrix = find_cost_matrix(decisions, options)
     if matrix is not None:
         following = np.stack([_next_larger(column) for column in matrix.T], axis=1)
         cost = following[decisions.labels, decisions.decision]
@@ -195,8 +196,8 @@ def _next_larger(costs: Floats) -> Floats:
     return entries[np.minimum(place, len(entries) - 1)]
 
 
-def are_counted(decisions: Decisions, options: Options) -> bool:
-    """Return whether all samples weigh 1 and cost 0 or 1, so that tie groups tell all sums."""
+def has_binary_sums(decisions: Decisions, options: Options) -> bool:
+    """Return whether all samples weigh 1 and cost 0 or 1, so that all sums follow from two."""
     cost = decisions.candidate_cost
     if options.sample_weight is not None or decisions.confidence is None:
         return False
@@ -206,10 +207,7 @@ def are_counted(decisions: Decisions, options: Options) -> bool:
 def group_answers(
     decisions: Decisions, options: Options, ties: Groups | None, recalibration: str | None = None
 ) -> Answers:
-    """Group samples by uncertainty; `Answers.rows` keeps them one by one. No weight may be 0.
-
-    `ties` are their groups, if known.
-    """
+    """Return the answers of samples, none of which may have a weight of 0; `ties` are their tie groups, if known."""
     design = make_design(len(decisions.candidate_cost), options)
 
     @functools.cache
@@ -221,7 +219,7 @@ def group_answers(
         group[decisions.order] = np.cumsum(is_start) - 1
         return make_rows(group, decisions.candidate_cost, design.weight)
 
-    if ties is not None and are_counted(decisions, options):
+    if ties is not None and has_binary_sums(decisions, options):
         groups = ties.with_binary_sums
     else:
         groups = _sum_groups(decisions, options)
@@ -249,7 +247,7 @@ def _sum_groups(decisions: Decisions, options: Options) -> Groups:
 
 
 def make_number(key: Key, answers: Answers, value: float) -> Number | None:
-    """Return a number as the engine sees it; None where no interval is known."""
+    """Return a number for the engine; None if no interval is known for it."""
     metric = key.entry
     if metric.skips_abstentions and answers.answered is not answers:
         return _extend_to_abstentions(make_number(key, answers.answered, value), answers)
@@ -257,19 +255,19 @@ def make_number(key: Key, answers: Answers, value: float) -> Number | None:
         return None
     if key.variant == "normalized":
         by_confidence = answers.is_binary and metric.naive_confidence is not None
-        normalized = _normalized if by_confidence else _normalized_by_classes
+        normalized = _normalize_by_errors if by_confidence else _normalize_by_classes
         return normalized(key, answers, value)
     if metric.is_posterior_loss:
-        return _own_loss(key, answers, value)
+        return _make_loss_number(key, answers, value)
     if not _is_inferable(metric, answers.groups):
         return None
-    return _number_from_answers(
+    return _make_group_number(
         key, answers, value, _point_function(key, answers), _bias(key, answers, value)
     )
 
 
 def _extend_to_abstentions(number: Number | None, answers: Answers) -> Number | None:
-    """Return a number of the answers alone as one of all samples, in which abstentions have no influence."""
+    """Return a number of the answers alone as one of all samples, on which abstentions have no influence."""
     if number is None:
         return None
     groups = answers.groups
@@ -298,7 +296,7 @@ def _extend_to_abstentions(number: Number | None, answers: Answers) -> Number | 
 
 
 def _is_inferable(metric: Metric, groups: Groups) -> bool:
-    """Return whether a metric has an influence, and as many wrong, and right, answers as its interval needs."""
+    """Return whether a metric has an influence function, and wrong and right answers suffice for its interval."""
     if metric.of_samples and metric.line is None:
         return False
     fewest = (1 - _ROUNDING) * np.array(metric.fewest)
@@ -306,10 +304,10 @@ def _is_inferable(metric: Metric, groups: Groups) -> bool:
 
 
 def why_no_inference(key: Key, recalibration: str | None) -> str | None:
-    """Return the id of the note that says why a number has neither interval nor test, whatever the data are, or None.
+    """Return the id of the note that says why a number has neither interval nor test for any data; None if it may.
 
-    A fit decides what users accept at a reject cost. What they pay is least there, so that a little change of the fit
-    does not change it; but those of an isotonic fit are steps.
+    After a recalibration, its fit decides what is accepted at a reject cost. The expected cost is least at the best
+    fit, so that to first order the error of a smooth fit does not matter; an isotonic fit has steps.
     """
     if key.is_biased:
         return "biased"
@@ -320,7 +318,7 @@ def why_no_inference(key: Key, recalibration: str | None) -> str | None:
 
 
 def _bias(key: Key, answers: Answers, value: float) -> float:
-    """Return the bias of a number, of order 1 / N."""
+    """Return the bias of a number, to order 1 / N."""
     bias = key.entry.bias
     if bias is None or key.variant:
         return 0.0
@@ -328,14 +326,14 @@ def _bias(key: Key, answers: Answers, value: float) -> float:
     return bias(answers.data(key, groups), value, groups.total / groups.unit)
 
 
-def _number_from_answers(
+def _make_group_number(
     key: Key,
     answers: Answers,
     value: float,
     evaluate: Callable[[Groups], Point],
     bias: float = 0.0,
 ) -> Number:
-    """Return a number of the groups of answers."""
+    """Return the number that `evaluate` computes from the groups of answers."""
     groups = answers.groups
     point = evaluate(groups)
     least, most = possible_range(key, answers)
@@ -352,13 +350,13 @@ def _number_from_answers(
         bias,
         answers.rows,
     )
-    return number if matters.any() else _without_answers(number)
+    return number if matters.any() else _ignore_costs(number)
 
 
-def _without_answers(number: Number) -> Number:
-    """Return a number that depends on no answer, as a share of accepted ones, with answers that cost nothing.
+def _ignore_costs(number: Number) -> Number:
+    """Return a number that depends on no cost, as a coverage, with answers that cost nothing.
 
-    One more has the influence that is an end of the range, if there is one.
+    One more answer then moves it towards an end of its range, if that is finite.
     """
     groups = number.groups
     none = np.zeros(len(groups.weight))
@@ -388,7 +386,7 @@ def _point_function(
     key: Key,
     answers: Answers,
 ) -> Callable[[Groups], Point]:
-    """Return the value and the line of a number as a function of the groups."""
+    """Return the function from groups to the value and the line of a number."""
     metric = key.entry
     if key.variant == "recalibrated":
         return _recalibrated_function(key, answers)
@@ -428,7 +426,7 @@ def _ratio_point(
     numerator: float,
     denominator: float,
 ) -> Point:
-    """Return a quotient of two numbers from their lines and values; nan where the denominator is 0."""
+    """Return the ratio of two numbers, with its line, from their lines and values; nan if the denominator is 0."""
     divisor = denominator or math.nan
     value = numerator / divisor
     intercept = above.intercept - value * below.intercept
@@ -440,7 +438,10 @@ def _recalibrated_function(
     key: Key,
     answers: Answers,
 ) -> Callable[[Groups], Point]:
-    """Return a number after the best recalibration; the effect of a new fit on its line is of second order."""
+    """Return the function from groups to a number after the best recalibration.
+
+    Its line is that of a fixed fit: the effect of a new one is of second order.
+    """
     template = answers.template
 
     def evaluate(groups: Groups) -> Point:
@@ -455,8 +456,8 @@ def _recalibrated_function(
     return evaluate
 
 
-def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
-    """Return the mean of a loss that is no function of uncertainty and cost; of two classes it may be."""
+def _make_loss_number(key: Key, answers: Answers, value: float) -> Number | None:
+    """Return the mean of a loss of whole posteriors; for two classes it may be a function of uncertainty and cost."""
     groups = answers.losses.get(key)
     rows = None
     if answers.rows is not None:
@@ -466,18 +467,18 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
         rows = functools.partial(make_rows, one_part, loss, answers.design.weight)
     if groups is None:
         return None
-    line = _line_of_two_classes(key, answers)
+    line = _two_class_line(key, answers)
     if line is not None:
-        return _number_from_answers(key, answers, value, _mean_function(line))
-    evaluate = _mean_function(_line_of_costs(groups))
+        return _make_group_number(key, answers, value, _mean_function(line))
+    evaluate = _mean_function(_identity_line(groups))
     least, most = possible_range(key, answers)
     dearest = _dearest_loss(groups, most, answers.options)
     point = evaluate(groups)
     return Number(value, groups, evaluate, point, least, most, dearest=dearest, rows=rows)
 
 
-def _line_of_two_classes(key: Key, answers: Answers) -> Line | None:
-    """Return the line of a loss of two classes, which is that of confidences; None if it has none."""
+def _two_class_line(key: Key, answers: Answers) -> Line | None:
+    """Return the line of a loss of posteriors of two classes, by its metric of confidences; None if it has none."""
     two = key.entry.two_classes
     if two is None or answers.options.num_classes != 2 or not answers.is_binary:
         return None
@@ -486,28 +487,28 @@ def _line_of_two_classes(key: Key, answers: Answers) -> Line | None:
 
 
 def _group_losses(cost: Floats, part: Ints, answers: Answers) -> Groups:
-    """Return the sums of samples (N,) over parts."""
+    """Return the sums of samples of this cost (N,) over parts, by the part (N,) of each."""
     none = np.zeros(part.max() + 1)
     weight = answers.options.weights(len(cost))
     return sum_samples(none, weight, cost, functools.partial(sum_parts, part))
 
 
-def _line_of_costs(groups: Groups) -> Line:
-    """Return the line whose mean is that of the costs."""
+def _identity_line(groups: Groups) -> Line:
+    """Return the line whose value is the cost itself."""
     none = np.zeros(len(groups.cost))
     return Line(none, none + 1)
 
 
 def _dearest_loss(groups: Groups, most: float, options: Options) -> float:
-    """Return what one more answer loses by a posterior: half of what it can, which is the root of a probability."""
+    """Return the largest loss of one more answer: the largest one observed, or half of the largest possible."""
     if math.isinf(most):
-        most = floor_cost(options)
+        most = largest_log_cost(options)
     return max(float(groups.positive_cost.max()), HALF * most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Naive:
-    """The naive system of a number, as a function of how frequent kinds of samples are (K,)."""
+    """The naive system's value of a number, as a function of the shares (K,) of kinds of samples."""
 
     key: Key  # of the plain number
     one_each: Decisions  # a sample of each kind
@@ -518,14 +519,14 @@ class _Naive:
         return float(values[self.key])
 
     def slope(self, share: Floats) -> Floats:
-        """Return the slope of its value in the share of each kind (K,)."""
+        """Return the derivatives (K,) of the value by the share of each kind."""
         # the slopes, differences, would show how the shares were summed
         rounded = np.round(share / share.sum(), 12)
         return naive_slopes(self.one_each, rounded, self.options)[self.key]
 
 
-def _normalized(key: Key, answers: Answers, value: float) -> Number:
-    """Return a number divided by that of a naive system, which depends on the error rate."""
+def _normalize_by_errors(key: Key, answers: Answers, value: float) -> Number:
+    """Return a number divided by that of the naive system of confidences, which depends on the error rate."""
     line = answers.line(key)
     ones = np.ones(len(line.slope))
     one_each = one_right_one_wrong(answers.template.max_uncertainty)
@@ -542,11 +543,10 @@ def _normalized(key: Key, answers: Answers, value: float) -> Number:
     return Number(value, groups, evaluate, evaluate(groups), 0.0, rows=answers.rows)
 
 
-def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number | None:
-    """Return a number divided by that of a naive system that knows how frequent the classes are: groups are classes.
+def _normalize_by_classes(key: Key, answers: Answers, value: float) -> Number | None:
+    """Return a number divided by that of the naive system of posteriors, which knows the shares of the classes.
 
-    None where the naive system's decision is uncertain: the frequency of the most frequent class, a maximum, is then
-    biased upwards.
+    Its groups are the classes. None where the naive decision is uncertain: the largest share is then biased upwards.
     """
     labels = answers.template.labels
     options = answers.options
@@ -560,7 +560,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     classes, part = np.unique(labels, return_inverse=True)
     groups = _group_losses(loss, part, answers)
     naive = _Naive(plain, one_sample_per_class(size, answers.template.max_uncertainty), options)
-    line = _line_of_costs(groups)
+    line = _identity_line(groups)
 
     def shares(groups: Groups) -> Floats:
         share = np.zeros(size)
@@ -588,9 +588,9 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
 
 
 def _has_kink(naive: _Naive, share: Floats, groups: Groups) -> bool:
-    """Return whether the classes' frequencies, within two standard errors, decide what a naive system decides.
+    """Return whether the naive value has a kink within two standard errors of the shares (K,): its decision may change.
 
-    There the second difference of its value grows as the step; where the value is smooth, as the square of the step.
+    At a kink the second difference grows as the step; where the value is smooth, as the square of the step.
     """
     first, second = np.argsort(-share, kind="stable")[:2]
     share = share / share.sum()
@@ -632,8 +632,8 @@ def possible_range(key: Key, answers: Answers) -> Limits:
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-def limit_groups(answers: Answers) -> Answers:
-    """Return answers in no more groups than `_MOST_GROUPS`, of neighbours, where nothing asks for them one by one."""
+def merge_to_limit(answers: Answers) -> Answers:
+    """Return answers with neighbouring groups merged to at most `_MOST_GROUPS`, unless the design needs each answer."""
     size = len(answers.groups.weight)
     if size <= _MOST_GROUPS or not answers.design.is_simple:
         return answers
@@ -644,15 +644,15 @@ def limit_groups(answers: Answers) -> Answers:
 
 
 def analytic_intervals(answers: Answers, values: Values) -> Intervals:
-    """Return the interval of each number in `values`: the one function for samples in memory and for states.
+    """Return the interval of each number in `values`, of samples in memory or of sums.
 
-    Without a confidence level there are standard errors only, which only those who have nothing but sums need.
+    For sums there are standard errors, too; without a confidence level only these.
     """
     level = answers.options.confidence_level
     limits = dict.fromkeys(values, NO_LIMITS)
     if not answers.tells_errors:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
-    answers = limit_groups(answers)
+    answers = merge_to_limit(answers)
     numbers = make_numbers(answers, values)
     design = answers.design
     tests = [[number] for number in numbers.values()]
@@ -673,11 +673,11 @@ def analytic_intervals(answers: Answers, values: Values) -> Intervals:
 
 
 def _limits(key: Key, number: Number, limits: Limits, answers: Answers) -> Limits:
-    """Return the limits of a number; a normalised one also covers its values at the limits of the error rate.
+    """Return the limits of a number; those of a normalised one also cover its values at the limits of the error rate.
 
-    Where its influences on both nearly cancel, only the second order remains. None where the rarer of wrong and right
-    answers, or what is not of the most frequent class, are not known within a factor of two: the divisor is not known
-    then.
+    There the influences on numerator and divisor may nearly cancel, so that the second order counts. nan where the
+    divisor is not known: unless the share of the rarer of wrong and right answers, or of all classes but the most
+    frequent one, is known within a factor of two.
     """
     if key.variant != "normalized":
         return limits
@@ -685,7 +685,7 @@ def _limits(key: Key, number: Number, limits: Limits, answers: Answers) -> Limit
         return limits if _is_known(*_rarer_classes(number, answers)) else NO_LIMITS
     groups = answers.groups
     are_answers = np.arange(len(groups.cost)) < len(answers.answered.groups.cost)
-    low, high = limits_of_selected(answers, are_answers)
+    low, high = limit_selected_mean(answers, are_answers)
     share = float(answers.answered.groups.cost.sum()) / answers.answered.groups.total
     fewest, most = (low, high) if share < 0.5 else (1 - high, 1 - low)
     if not _is_known(min(share, 1 - share), (fewest, most)):
@@ -713,7 +713,7 @@ def _rarer_classes(number: Number, answers: Answers) -> tuple[float, Limits]:
     evaluate = _mean_function(Line(is_rarer, 0 * is_rarer))
     point = evaluate(groups)
     share = Number(point.value, groups, evaluate, point, 0.0, 1.0, rows=number.rows)
-    return point.value, _limits_at_level(_without_answers(share), answers)
+    return point.value, _limits_at_level(_ignore_costs(share), answers)
 
 
 def _limits_at_level(number: Number, answers: Answers) -> Limits:
@@ -725,7 +725,7 @@ def _limits_at_level(number: Number, answers: Answers) -> Limits:
 
 
 def make_numbers(answers: Answers, values: Values) -> dict[Key, Number]:
-    """Return the numbers of answers, as the engine sees them, of which errors are known."""
+    """Return the numbers, of those in `values`, whose error is known, for the engine."""
     numbers = {}
     for key, value in values.items():
         number = make_number(key, answers, float(value))
@@ -734,8 +734,8 @@ def make_numbers(answers: Answers, values: Values) -> dict[Key, Number]:
     return numbers
 
 
-def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
-    """Return the limits of the mean cost of selected groups of answers (G,)."""
+def limit_selected_mean(answers: Answers, selected: Bools) -> Limits:
+    """Return the limits of the mean cost of the answers in selected groups, booleans (G,)."""
     if not (selected.any() and answers.tells_errors):
         return NO_LIMITS
     groups = answers.groups
@@ -763,15 +763,15 @@ def _notes(
     values: Values,
     limits: Mapping[Key, Limits],
 ) -> tuple[Note, ...]:
-    """Return why numbers have no interval, and what intervals assume or leave out."""
+    """Return the notes on numbers without interval, and on what intervals assume or leave out."""
     bounded = [key for key, (low, _) in limits.items() if math.isfinite(low)]
     without_limits = {key: values[key] for key in limits if key not in bounded}
     notes = notes_without_interval(without_limits, answers.recalibration)
     if not answers.is_binary:
         assuming = [key for key in bounded if _assumes_costs(key)]
-        notes += note_on("assumed", assuming, largest=answers.largest)
+        notes += note_keys("assumed", assuming, largest=answers.largest)
     fitted = [key for key in bounded if key.variant == "recalibrated"]
-    return notes + note_on("recalibration_taken_as_given", fitted)
+    return notes + note_keys("recalibration_taken_as_given", fitted)
 
 
 def _assumes_costs(key: Key) -> bool:
@@ -780,20 +780,20 @@ def _assumes_costs(key: Key) -> bool:
 
 
 def notes_without_interval(values: Values, recalibration: str | None) -> tuple[Note, ...]:
-    """Return notes that say why numbers have no interval; undefined numbers need none."""
+    """Return notes that say why defined numbers have no interval."""
     defined = [key for key, value in values.items() if math.isfinite(float(value))]
     by_reason = grouped(
         defined, lambda key: why_no_inference(key, recalibration) or "no_interval_known"
     )
-    return tuple(note for reason, keys in by_reason.items() for note in note_on(reason, keys))
+    return tuple(note for reason, keys in by_reason.items() for note in note_keys(reason, keys))
 
 
-def note_on(
+def note_keys(
     identifier: str,
     keys: Sequence[Key],
     **fields: object,
 ) -> tuple[Note, ...]:
-    """Return a note that lists the keys, and nothing if there are none."""
+    """Return a note with the keys in its fields; nothing without keys."""
     if not keys:
         return ()
     return (Note(identifier, fields | {"metrics": list(keys)}),)
@@ -803,7 +803,7 @@ def notes_unseen(
     answers: Answers,
     hidden: Mapping[Key, Unseen | None],
 ) -> tuple[Note, ...]:
-    """Return one note for each stretch of answers among which a kind was not seen, on the intervals that rest on it."""
+    """Return one note for each stretch of answers without some kind, on the intervals that rest on this kind."""
     sizes: dict[tuple[str, str, str], dict[Key, float]] = {}
     for key, kind in hidden.items():
         if kind is not None and kind.groups is answers.groups:
@@ -817,7 +817,7 @@ def notes_unseen(
 
 
 def _describe_stretch(answers: Answers, hidden: Unseen) -> tuple[str, str, str]:
-    """Return the kind of answers that was not seen, among how many answers, and where these lie."""
+    """Return, in words, the kind of answers that was not seen, among how many answers, and where these lie."""
     ends = answers.template.uncertainty_from_rank(np.array(hidden.ends))
     name = "uncertainty"
     kind = f"answer that costs {hidden.cost:.3g}"

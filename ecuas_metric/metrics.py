@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .abstentions import answered_groups, answered_samples
+from .abstentions import select_answered_groups, select_answered_samples
 from .calibration import CALIBRATION_METRICS
 from .costs import COST_METRICS, entropy
 from .decisions import Decisions, select_rows
@@ -74,10 +74,10 @@ def _answered_values(
     decisions: Decisions, ties: Groups, options: Options, keys: Sequence[Key]
 ) -> dict[Key, float]:
     """Return the values of keys without the samples where the system abstains; nan if no sample is left."""
-    answered, their_options = answered_samples(decisions, options)
+    answered, their_options = select_answered_samples(decisions, options)
     if not len(answered.uncertainty):
         return dict.fromkeys(keys, math.nan)
-    return _sample_values(answered, answered_groups(ties), their_options, keys)
+    return _sample_values(answered, select_answered_groups(ties), their_options, keys)
 
 
 def _sample_values(
@@ -107,7 +107,7 @@ def divide_or_nan(numerator: float, denominator: float) -> float:
 
 
 def _mean_keys(keys: Iterable[Key]) -> list[Key]:
-    """Return the keys of all means that these are computed from: those that are means, and parts of ratios."""
+    """Return the keys of the means among these keys, and of the means whose ratios are among them."""
     every = dict.fromkeys(part for key in keys for part in ratio_keys(key) or [key])
     return [key for key in every if key.entry.cost is not None]
 
@@ -125,7 +125,7 @@ def sample_costs(
 
 
 def right_and_wrong_samples(u: Floats, template: Decisions) -> Decisions:
-    """Return 2 G samples of a form: for each uncertainty u (G,) one of cost 0, then for each one of cost 1."""
+    """Return 2 G samples like a template: G of cost 0 and then G of cost 1, of uncertainties u (G,)."""
     twice = np.append(u, u)
     return replace(
         template,
@@ -136,21 +136,21 @@ def right_and_wrong_samples(u: Floats, template: Decisions) -> Decisions:
 
 
 def mean_line(key: Key, samples: Decisions, options: Options) -> Line:
-    """Return the cost (G,) of `right_and_wrong_samples` as a line in c: its value at c = 0, and the slope."""
+    """Return the line of a mean from `right_and_wrong_samples`: its cost (G,) at c = 0, and the slope."""
     right, wrong = sample_costs(key, samples, options).reshape(2, -1)
     return Line(right, wrong - right)
 
 
 def value_line(metric: Metric, data: Data) -> Line:
-    """Return the influence of a sample of each group on a metric with a `value`: its `line`, else a jackknife."""
+    """Return the influence function of a metric with a `value`: its `line`, else by `_jackknife_line`."""
     return metric.line(data) if metric.line is not None else _jackknife_line(metric, data)
 
 
 def _jackknife_line(metric: Metric, data: Data) -> Line:
-    """Return influences by the infinitesimal jackknife (Efron 1982): the change when a little weight is added.
+    """Return the influence function by the infinitesimal jackknife (Efron 1982): the change per weight added.
 
-    It is added to right and then to wrong samples, in each of at most `_MAX_RUNS` runs of neighbouring groups; the line
-    connects the two influences.
+    The weight is that of right, then of wrong samples, in each of at most `_MAX_RUNS` runs of neighbouring groups; the
+    line connects the two influences.
     """
     groups = data.groups
     assert metric.value is not None
@@ -174,7 +174,7 @@ def _jackknife_line(metric: Metric, data: Data) -> Line:
 
 
 def _drop_noise(influence: Floats, noise: float) -> Floats:
-    """Return influences with 0 for those up to `noise`: rounding must not decide which answers a number depends on."""
+    """Return influences, those up to `noise` replaced by 0: rounding must not decide what a number depends on."""
     return np.where(np.abs(influence) > noise, influence, 0.0)
 
 
@@ -200,7 +200,7 @@ def _mean_costs(
 
 
 def naive_values(decisions: Decisions, options: Options, weight: Floats) -> dict[Key, float]:
-    """Return the value of each metric for the system that knows only frequencies, of samples with weights (N,)."""
+    """Return the values of the naive system, which knows the frequencies of samples with weights (N,) and no more."""
     values: dict[Key, float] = {}
     if decisions.confidence is not None:
         # each summed for itself: one that is missing is exactly 0
@@ -244,7 +244,7 @@ def _naive_class_values(
 def _naive_entry_values(
     field: str, naive: Frequencies, template: Decisions
 ) -> dict[Key, FloatOrFloats]:
-    """Return the values (...) by `field`, naive_confidence or naive_posterior, of all metrics that have it."""
+    """Return the naive values (...) of all metrics that have this field, naive_confidence or naive_posterior."""
     values = {}
     for key in defined_keys(template, naive.options):
         value = getattr(key.entry, field)

@@ -73,16 +73,16 @@ def e_aurc(groups: Groups) -> float:
     first_risk = areas.first_cost / min(total, 1.0)
     trapezoids = aurc(groups) * (length - 1)
     accuracy = areas.correct / total
-    best = areas.cost / total + accuracy * _log_or_0(accuracy)
+    best = areas.cost / total + accuracy * _log_or_zero(accuracy)
     return (first_risk + trapezoids) / length - best
 
 
-def _log_or_0(value: float) -> float:
+def _log_or_zero(value: float) -> float:
     """Return the logarithm of a value, 0 for 0."""
     return math.log(value) if value > 0 else 0.0
 
 
-def _or_nan(value: float) -> float:
+def _positive_or_nan(value: float) -> float:
     """Return a divisor if it is positive, else nan, so that the ratio is nan."""
     return value if value > 0 else math.nan
 
@@ -116,10 +116,10 @@ def _mean_accuracy(groups: Groups, max_rejection: float) -> float:
     risks = mean_selective_risk(groups) * total
     if max_rejection < 1:
         # up to the middle of the next answer, so that rounding decides nothing
-        share = _share_of_first(groups, never_rejected + 0.5)
+        share = _leading_share(groups, never_rejected + 0.5)
         first = Groups(groups.weight * share, groups.cost * share, groups.rank)
         risks -= first.areas.risks
-    return 1 - risks / _or_nan(total - never_rejected)
+    return 1 - risks / _positive_or_nan(total - never_rejected)
 
 
 def _round_up(count: float) -> float:
@@ -132,7 +132,7 @@ def _round_down(counts: Floats) -> Floats:
     return np.floor(np.round(counts, _DECIMALS))
 
 
-def _share_of_first(groups: Groups, amount: float) -> Floats:
+def _leading_share(groups: Groups, amount: float) -> Floats:
     """Return the share (G,) of each group that lies within the first `amount` of cumulative weight."""
     before = groups.weight_until - groups.weight
     part = np.clip(amount - before, 0.0, groups.weight)
@@ -160,7 +160,7 @@ def error_average_precision(groups: Groups) -> float:
     wrong_before = np.cumsum(cost) - cost
     precision = (wrong_before + 1) * alone + (cost - 1) * among_others
     risk = cost / replace_zeros(weight)
-    return inner_product(risk, precision) / _or_nan(float(cost.sum()))
+    return inner_product(risk, precision) / _positive_or_nan(float(cost.sum()))
 
 
 def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -197,7 +197,7 @@ def fpr_at_tpr(groups: Groups, tpr: float = 0.95) -> float:
     needed = min(_round_up(tpr * right), right)
     share = np.where(before < needed, (needed - before) / (correct + 1), 0.0)
     share[np.round(until - needed, _DECIMALS) < 0] = 1.0
-    return inner_product(groups.cost, share) / _or_nan(float(groups.cost.sum()))
+    return inner_product(groups.cost, share) / _positive_or_nan(float(groups.cost.sum()))
 
 
 def risk_at_coverage(groups: Groups, coverage: float) -> float:
@@ -211,7 +211,7 @@ def risk_at_coverage(groups: Groups, coverage: float) -> float:
     """
     total = float(groups.weight.sum())
     amount = min(max(_round_up(coverage * total), 1.0), total)
-    return inner_product(groups.cost, _share_of_first(groups, amount)) / amount
+    return inner_product(groups.cost, _leading_share(groups, amount)) / amount
 
 
 def coverage_at_risk(groups: Groups, risk: float) -> float:
@@ -265,11 +265,11 @@ def ece_equal_mass(groups: Groups, n_bins: int = 10) -> float:
     ones and M bins, it is bin :math:`\lfloor M (j - 1) / (N - 1) \rfloor`, where j is the last with that confidence
     (of 0 .. M - 1, where the last is closed). Groups are ranked by -q_e. Always defined; one answer has its own gap.
     """
-    gaps = sum_parts(_bins_of_equal_mass(groups, n_bins), signed_gaps(groups))
+    gaps = sum_parts(_equal_mass_bins(groups, n_bins), signed_gaps(groups))
     return float(np.abs(gaps).sum() / groups.weight.sum())
 
 
-def _bins_of_equal_mass(groups: Groups, n_bins: int) -> Ints:
+def _equal_mass_bins(groups: Groups, n_bins: int) -> Ints:
     """Return the bin (G,) of each group; see `ece_equal_mass`."""
     steps = groups.weight.sum() - 1
     above = groups.weight_until - groups.weight
@@ -289,7 +289,7 @@ def smooth_ece(groups: Groups) -> float:
     1e-9 here; relplot halves ten times, on a mesh of 200 confidences, which moved its value by up to 0.0008 in five
     samples. Groups are ranked by -q_e. Always defined; one answer has its own gap.
     """
-    spectrum = np.fft.rfft(_reflect(groups))
+    spectrum = np.fft.rfft(_reflected_gaps(groups))
     frequencies = np.pi * np.arange(_STEPS + 1)
     width = 0.0
     for halving in range(1, _HALVINGS):
@@ -302,7 +302,7 @@ def smooth_ece(groups: Groups) -> float:
     return value
 
 
-def _reflect(groups: Groups) -> Floats:
+def _reflected_gaps(groups: Groups) -> Floats:
     """Return the signed gaps / N on a grid of confidences from 0 to 1 and, mirrored, back: shape (2 `_STEPS`,)."""
     place = -groups.rank * _STEPS
     below = np.minimum(place.astype(np.int64), _STEPS - 1)
@@ -318,15 +318,15 @@ def e_aurc_line(groups: Groups) -> Line:
     """Return the line of `e_aurc`: the best AURC changes by -log(1 - r) with the error rate r."""
     line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
-    return Line(line.intercept, line.slope + _log_or_0(accuracy))
+    return Line(line.intercept, line.slope + _log_or_zero(accuracy))
 
 
 def prr_line(groups: Groups) -> Line:
     """Return the line of `prr` without a limit: (r - M) / D with error rate r, AURC M and D = -(1 - r) log(1 - r)."""
     line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
-    gain = _or_nan(-accuracy * _log_or_0(accuracy))
-    gain_slope = _log_or_0(accuracy) + 1
+    gain = _positive_or_nan(-accuracy * _log_or_zero(accuracy))
+    gain_slope = _log_or_zero(accuracy) + 1
     slope = 1 - line.slope - prr(groups) * gain_slope
     return Line(-line.intercept / gain, slope / gain)
 
@@ -352,7 +352,7 @@ def error_average_precision_line(groups: Groups) -> Line:
     fall += risk * (precision - before * squared)
     slope = _later_sums(cost * log_mean)
     slope += precision + risk * (1 - before * log_mean)
-    wrong = _or_nan(float(cost.sum()))
+    wrong = _positive_or_nan(float(cost.sum()))
     slope -= inner_product(cost, precision) / wrong
     return Line(-fall[::-1] / wrong, slope[::-1] / wrong)
 
@@ -372,9 +372,9 @@ def fpr_at_tpr_line(groups: Groups, tpr: float = 0.95) -> Line:
     needed = tpr * until[-1]
     accepted = np.clip((needed - until + correct) / replace_zeros(correct), 0.0, 1.0)
     accepted = np.where(correct > 0, accepted, until < needed)
-    margin = _risk_around(groups, inner_product(groups.weight, accepted))
-    odds = margin / _or_nan(1 - margin)
-    wrong = _or_nan(float(groups.cost.sum()))
+    margin = _local_risk(groups, inner_product(groups.weight, accepted))
+    odds = margin / _positive_or_nan(1 - margin)
+    wrong = _positive_or_nan(float(groups.cost.sum()))
     fall = odds * (accepted - tpr)
     rise = accepted - inner_product(groups.cost, accepted) / wrong
     scale = float(groups.weight.sum()) / wrong
@@ -387,14 +387,14 @@ def risk_at_coverage_line(groups: Groups, coverage: float) -> Line:
     The cost of that one is the mean over a window of N^0.8 answers around it.
     """
     amount = coverage * float(groups.weight.sum())
-    accepted = _share_of_first(groups, amount) / _or_nan(coverage)
-    return Line(-_risk_around(groups, amount) * accepted, accepted)
+    accepted = _leading_share(groups, amount) / _positive_or_nan(coverage)
+    return Line(-_local_risk(groups, amount) * accepted, accepted)
 
 
-def _risk_around(groups: Groups, amount: float) -> float:
+def _local_risk(groups: Groups, amount: float) -> float:
     """Return the mean cost of the N^0.8 answers around the cumulative weight `amount`."""
     half = float(groups.weight.sum()) ** _NEIGHBOURS / 2
-    window = _share_of_first(groups, amount + half) - _share_of_first(groups, amount - half)
+    window = _leading_share(groups, amount + half) - _leading_share(groups, amount - half)
     return inner_product(groups.cost, window) / inner_product(groups.weight, window)
 
 
@@ -451,7 +451,7 @@ def _mce_bounds(answers: PartialLabels) -> Limits:
 def _ece_equal_mass_bounds(answers: PartialLabels) -> Limits:
     """Return the least and the largest value over all labels, on which these bins do not depend."""
     groups = answers.all_right.groups
-    bins = _bins_of_equal_mass(groups, answers.all_right.options.n_bins)
+    bins = _equal_mass_bins(groups, answers.all_right.options.n_bins)
     return ece_bounds(answers, bins[np.searchsorted(groups.rank, -answers.confidence)])
 
 
@@ -470,7 +470,7 @@ PRR = Metric(
     when="named",
     column=20,
 )
-PRR_OF_HALF = Metric(
+PRR_HALF = Metric(
     name="prr_0.5",
     title="PRR 0.5",
     description="PRR where at most half of the answers are rejected",
@@ -621,7 +621,7 @@ SMOOTH_ECE = Metric(
 )
 PEER_METRICS = (
     PRR,
-    PRR_OF_HALF,
+    PRR_HALF,
     AUARC,
     E_AURC,
     ERROR_AVERAGE_PRECISION,

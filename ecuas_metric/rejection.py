@@ -177,14 +177,14 @@ def decide_system(system: System, names: Sequence[object] | None = None) -> RowD
     (reject_cost,) = system.options.reject_costs
     decision = decisions.decision
     if decision is not None:
-        decision = decision.astype(np.int64) if names is None else _object_array(names)[decision]
+        decision = decision.astype(np.int64) if names is None else _to_name_array(names)[decision]
     accepts = are_accepted(
         decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty
     )
     return RowDecisions(decision, decisions.uncertainty, accepts)
 
 
-def _object_array(names: Sequence[object]) -> Array:
+def _to_name_array(names: Sequence[object]) -> Array:
     """Return names (D,) as an array of numbers or strings; of objects if they are neither or mixed."""
     kinds = {type(name) for name in names}
     if len(kinds) == 1 and issubclass(kinds.pop(), (str, Real)):
@@ -441,11 +441,11 @@ def _certified_cost(
         _risk_p_value(decisions, options, rows, risk=risk, largest=largest) for rows in accepts
     ]
     sizes = np.array([np.count_nonzero(rows) for rows in accepts]) // _group_size(options)
-    last = _last_passed(p_values, _test_levels(sizes, risk / largest, level))
+    last = _find_last_passed(p_values, _test_levels(sizes, risk / largest, level))
     if last is not None:
         return float(thresholds[places[last]]), None
     costs = [decisions.candidate_cost[rows] / largest for rows in accepts]
-    needed = _samples_needed(
+    needed = _estimate_needed_samples(
         costs, shares[places], risk / largest, level / len(places), size=_group_size(options)
     )
     if needed == math.inf:
@@ -479,7 +479,7 @@ def _test_levels(sizes: Floats, risk: float, level: float) -> Floats:
     return levels
 
 
-def _last_passed(p_values: Sequence[float], levels: Floats) -> int | None:
+def _find_last_passed(p_values: Sequence[float], levels: Floats) -> int | None:
     """Return the index of the last test that passes, None if none does, where each hands its level on if it passes."""
     available = 0.0
     last = None
@@ -492,7 +492,7 @@ def _last_passed(p_values: Sequence[float], levels: Floats) -> int | None:
     return last
 
 
-def _samples_needed(
+def _estimate_needed_samples(
     costs: Sequence[Floats], shares: Floats, risk: float, level: float, *, size: int
 ) -> float:
     """Return about how many answers would certify a risk at the easiest threshold; inf if none can.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .abstentions import answered_groups, answered_samples, note_abstentions
+from .abstentions import note_abstentions, select_answered_groups, select_answered_samples
 from .basis import UNKNOWN, Basis, Origin, make_basis
 from .calibration import ECE_DEBIASED, debiased_ece_limits
 from .costs import ECUAS_N, note_above_maximum
@@ -37,9 +37,9 @@ from .intervals import (
     NO_UNITS,
     Answers,
     analytic_intervals,
-    are_counted,
     group_answers,
-    note_on,
+    has_binary_sums,
+    note_keys,
     notes_without_interval,
     why_no_inference,
 )
@@ -271,7 +271,7 @@ def prepare_system(
     silent = int(np.count_nonzero(decisions.abstained))
     wrong = int(np.count_nonzero(decisions.candidate_cost)) - silent
     right = system.num_samples - silent - wrong
-    notes += note_inverted(answered_groups(system.ties), wrong, right)
+    notes += note_inverted(select_answered_groups(system.ties), wrong, right)
     return replace(system, notes=notes + note_abstentions(system.ties, decisions, silent))
 
 
@@ -309,7 +309,7 @@ def make_system(
     cost = decisions.candidate_cost
     weight = options.sample_weight
     # intervals need the order of the samples too
-    if options.confidence_level is not None and not are_counted(decisions, options):
+    if options.confidence_level is not None and not has_binary_sums(decisions, options):
         rank = decisions.sorted_rank
         cost = cost[decisions.order]
         weight = None if weight is None else weight[decisions.order]
@@ -325,7 +325,7 @@ def select_samples(system: System, rows: Ints) -> System:
         options=select_options(system.options, rows),
         ids=_take_ids(system.ids, rows),
         truth=select_or_none(system.truth, rows),
-        audit=None if system.audit is None else system.audit.of_rows(rows),
+        audit=None if system.audit is None else system.audit.select(rows),
     )
 
 
@@ -337,7 +337,7 @@ def compute_results(
 ) -> Results:
     """Compute all numbers that a system's options ask for, or those in `only`; with intervals at `confidence_level`."""
     if system.audit is not None:
-        found: Results = system.audit.results(system, only)
+        found: Results = system.audit.compute_results(system, only)
         return found
     keys = _requested_keys(system, only)
     values = _values(system, keys)
@@ -350,7 +350,7 @@ def compute_results(
         if debiased in values:
             limits[debiased] = _ece_limits(draw_samples(system))
             if math.isnan(limits[debiased][0]):
-                notes += note_on("no_interval_known", [debiased])
+                notes += note_keys("no_interval_known", [debiased])
     estimates = {}
     for key, value in values.items():
         estimates[key] = Estimate(value, *limits.get(key, ()))
@@ -466,7 +466,7 @@ def _ece_limits(system: System) -> Limits:
     design = make_design(system.num_samples, system.options)
     if not design.tells_errors:
         return NO_LIMITS
-    decisions, options = answered_samples(system.decisions, system.options)
+    decisions, options = select_answered_samples(system.decisions, system.options)
     return debiased_ece_limits(Data(decisions, options), design.freedom)
 
 

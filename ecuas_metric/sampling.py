@@ -1,4 +1,4 @@
-"""How samples were drawn: weights, groups and strata, what these do to variances; and drawing again, the bootstrap.
+"""The sampling design, of weights, groups and strata: its effect on variances, and the bootstrap.
 
 A *statistic* is a function of counts, shape (B, N), that returns a mapping of keys to arrays of shape (B,): resamples
 are weights on one sorted data set, which is never sorted again. Methods: docs/statistics.md.
@@ -40,15 +40,17 @@ _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
-    """What groups do to the variance of a number, or of several (M, ..), in each stratum (.., H) or everywhere."""
+    """The design effects of groups on a number, or on several (M, ..), in each stratum (.., H) or everywhere."""
 
-    factor: Floats | float = 1.0  # of the variance; one more answer counts as so many, too
-    # of equal groups that would tell as much of what they add to the variance
+    factor: Floats | float = (
+        1.0  # the design effect, on the variance and on the weight of one more answer
+    )
+    # the effective number of groups, for what they add to the variance
     number: Floats | float = math.inf
-    units: Floats | float = math.inf  # and of all of it
+    units: Floats | float = math.inf  # the same for all of the variance
 
     def select(self, index: int | Ints) -> Clusters:
-        """Return what they do to one of several numbers, or to some."""
+        """Return the design effects on the number, or numbers, at this index."""
         if self is INDEPENDENT:
             return self
         columns = (self.factor, self.number, self.units)
@@ -89,7 +91,7 @@ class Design:
 
     @property
     def num_units(self) -> float:
-        """The number of equal units that would tell as much of a variance."""
+        """The effective number of units for the estimate of a variance."""
         return effective_size(self._spread(self.weight))
 
     @property
@@ -116,11 +118,11 @@ class Design:
         return sum_parts(self.stratum, values)
 
     def broadcast_strata(self, values: Floats) -> Floats:
-        """Return values (.., H) of strata for each of their samples (.., N); without strata they stay (.., 1)."""
+        """Return values (.., H) of strata for each sample (.., N); without strata they stay (.., 1)."""
         return values if self.stratum is None else values[..., self.stratum]
 
     def centred(self, values: Floats) -> Floats:
-        """Return values (.., N) less the mean of their stratum."""
+        """Return values (.., N) less the weighted mean of their stratum."""
         weighted = self.weight * values
         whole = self.sum_strata(self.weight)
         mean = self.sum_strata(weighted) / whole
@@ -128,9 +130,9 @@ class Design:
         return subtract_mean(values, self.broadcast_strata(mean), self.broadcast_strata(size))
 
     def _spread(self, weight: Floats) -> Floats:
-        """Return the variance of each unit (U,), up to a common factor, from weights (N,).
+        """Return the variance (U,) of each unit, up to a common factor, from weights (N,).
 
-        That of a group is between those of answers that are independent, sum of w^2, and all alike, (sum of w)^2.
+        Of a group it is the geometric mean of sum of w^2, for independent answers, and (sum of w)^2, for equal ones.
         """
         square = np.square(weight)
         if self.group is None:
@@ -138,14 +140,15 @@ class Design:
         return sum_parts(self.group, weight) * np.sqrt(sum_parts(self.group, square))
 
     def unit_influences(self, influences: Floats) -> Floats:
-        """Return what each unit (M, U) moves numbers by, about the mean of its stratum; influences are (M, N)."""
+        """Return the weighted influence (M, U) of units, about the mean of strata, from that of samples (M, N)."""
         moved = self.weight * self.centred(influences)
         return moved if self.group is None else sum_parts(self.group, moved)
 
-    def clusters(self, influence: Floats, matters: Bools, farthest: Floats) -> Clusters:
-        """Return what groups do to numbers with this influence of each sample (M, N), if they depend on it.
+    def measure_clusters(self, influence: Floats, matters: Bools, farthest: Floats) -> Clusters:
+        """Return the design effects of groups on M numbers.
 
-        One more answer may have these squares (M, N) of the deviation, see `design_effect`.
+        Arguments are (M, N): the influence of each sample, whether the number depends on its cost, and the square of
+        the largest deviation that one more answer there may have, see `design_effect`.
         """
         if self.group is None:
             return INDEPENDENT
@@ -178,8 +181,8 @@ class Design:
         )
         return Clusters(factor, number, units)
 
-    def added(self, clusters: Clusters) -> FloatOrFloats:
-        """Return as how many answers one more in each stratum counts, for each number (M,) or for all.
+    def count_added(self, clusters: Clusters) -> FloatOrFloats:
+        """Return as how many answers one more in each stratum counts: for each number (M,), or one for all.
 
         Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         """
@@ -197,10 +200,11 @@ SIMPLE = Design(np.ones(0))  # samples of which only sums are known, drawn indep
 
 
 def design_effect(together: Floats, alone: Floats, one_more: Floats, size: Floats) -> Floats:
-    """Return the variance of sums of groups (H,) over that of independent answers, with one more answer.
+    """Return the design effect (H,): the variance of sums of groups over that of independent answers.
 
-    That one is of a group of this size whose answers are all alike, and counts in the part that its variance has of
-    all deviations: where hardly any answer deviates, nothing else tells whether those of a group do so together.
+    `together` and `alone` are these two; to both, one more answer with the variance `one_more` is added, in a group of
+    this size whose answers are all alike. It counts by its share in all variance: where hardly any answer deviates,
+    nothing else tells whether those of a group do so together.
     """
     one_more = one_more * divide(one_more, one_more + alone)
     return divide(together + size * one_more, alone + one_more, 1.0)
@@ -279,7 +283,7 @@ def _draw_counts(
     rows: int,
     size: int,
 ) -> Counts:
-    """Return how often each of `size` units is drawn in `size` draws, (rows, size)."""
+    """Return how often each of `size` units is drawn in `size` draws, for each of some rows: (rows, size)."""
     draws = generator.integers(0, size, (rows, size), dtype=np.int32)
     cells = draws + np.arange(rows)[:, None] * size
     counts = np.bincount(cells.ravel(), minlength=draws.size)

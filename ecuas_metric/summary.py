@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .abstentions import answered_count, answered_groups, note_abstentions
+from .abstentions import count_answered_groups, note_abstentions, select_answered_groups
 from .basis import REJECTIONS, Basis, Digest, Purpose, why_not_comparable
 from .calibration import squared_weights
 from .decisions import Decisions, confidence_from_uncertainty, one_sample_per_class, select_rows
@@ -658,7 +658,7 @@ def _summary_basis(summary: Summary, options: Options) -> Basis:
         total = summary.groups.total
         basis = replace(basis, weights=Digest(f"of sum {total:.9g}"))
     ranks = summary.groups.rank
-    if answered_count(ranks) < len(ranks) and summary.template.has_only_confidences:
+    if count_answered_groups(ranks) < len(ranks) and summary.template.has_only_confidences:
         basis = replace(basis, abstentions=REJECTIONS)
     return replace(basis, resolution=f"{len(summary.groups.rank)} groups")
 
@@ -690,7 +690,7 @@ def _value_in_order(key: Key, order: Groups, summary: Summary) -> float:
     compute = key.entry.value
     assert compute is not None  # a mean knows no order
     if key.entry.skips_abstentions and summary.template.has_only_confidences:
-        order = answered_groups(order)
+        order = select_answered_groups(order)
     data = Data(summary.template, summary.options, grouped=order)
     return float(compute(set_parameter(data, key)))
 
@@ -754,10 +754,10 @@ def _note_columns(summary: Summary, system: System) -> tuple[Note, ...]:
     """Return the notes on columns that may have been taken for others, as for files in memory."""
     ranks = summary.groups.rank
     if summary.form == "confidences":
-        ranks = ranks[: answered_count(ranks)]
+        ranks = ranks[: count_answered_groups(ranks)]
         if len(ranks) == 1 and summary.is_exact:
             return note_one_confidence(summary.rows, float(-ranks[0]))
-        answered = answered_groups(system.ties)
+        answered = select_answered_groups(system.ties)
         right = summary.samples - summary.wrong - (_count_silent(summary, answered) or 0)
         return note_perfect(summary.wrong, right) if auroc(answered) == 1 else ()
     if summary.classes is None:
@@ -779,8 +779,8 @@ def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tu
     notes = list(summary.notes)
     if summary.form == "confidences":
         ranks = summary.groups.rank
-        notes += note_hard_predictions(-ranks[: answered_count(ranks)])
-        answered = answered_groups(system.ties)
+        notes += note_hard_predictions(-ranks[: count_answered_groups(ranks)])
+        answered = select_answered_groups(system.ties)
         silent = _count_silent(summary, answered)
         right = summary.samples - summary.wrong - (silent or 0)
         notes += note_inverted(answered, summary.wrong, right)

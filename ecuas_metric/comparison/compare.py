@@ -1,7 +1,7 @@
-"""Comparisons of systems on the same samples: differences, intervals, paired tests, and what not to compare.
+"""Comparisons of systems on the same samples: differences, intervals, paired tests, and the pairing of samples.
 
-Of all differences together, each p-value becomes its normal deviate, and is compared with the largest of correlated
-normal deviates, whose correlations are those of the influences of the samples. Method: docs/statistics.md.
+P-values are adjusted for all tests together by the maximum of correlated normal deviates, whose correlations are those
+of the influences of the samples. Method: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..inputs import NO_LIMITS, Bools, Floats, Ints, Limits, are_consecutive, gr
 from ..intervals import (
     NO_UNITS,
     note_few_units,
-    note_on,
+    note_keys,
     notes_unseen,
     why_no_inference,
 )
@@ -47,8 +47,8 @@ from ..results import (
     select_samples,
 )
 from ..sampling import Design
-from .rows import REJECTING, Comparison, fields_of, significance_level, verdict_of_row
-from .verdict import Verdict, verdict_of
+from .rows import REJECTING, Comparison, choose_verdict, list_fields, significance_level
+from .verdict import Verdict, make_verdict
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -75,15 +75,15 @@ class Difference:
         return math.nan if self.inference is None else self.inference.p_value()
 
     def influence(self, design: Design) -> Floats:
-        """Return what each sample (U,) moves it by, or each group of samples that depend on each other."""
+        """Return the weighted influence (U,) of each unit, a sample or a group of samples, on the difference."""
         lines = [number.samples.influence(number.point.line) for number in self.numbers]
         return np.asarray(design.unit_influences(np.subtract(*lines)[None])[0])
 
 
-def _values_with(
+def _add_values(
     values: Mapping[str, dict[Key, float]], systems: Mapping[str, System], further: Sequence[Key]
 ) -> dict[str, dict[Key, float]]:
-    """Return the values of systems with those of further metrics."""
+    """Return the values by system, with those of further metrics added."""
     return {
         name: values[name] | compute_values(system, only=further)
         for name, system in systems.items()
@@ -91,7 +91,7 @@ def _values_with(
 
 
 class Family:
-    """All differences of aligned systems, with tests of some and the correlations of their errors."""
+    """The differences of all pairs of aligned systems; a family of them is tested together."""
 
     def __init__(
         self,
@@ -101,16 +101,16 @@ class Family:
         tested: Iterable[Key] | None = None,
         strip: Sequence[Key] = (),
     ) -> None:
-        """Take systems and the keys of their numbers, by default all; of these, those that are `tested`.
+        """Take systems, the keys to compare (`only`, by default all), and which of these are `tested`, by default all.
 
-        The costs of the `strip` are also compared with those of rejecting everything, and tested.
+        Keys of the `strip`, expected costs, are tested, too, also against the system that rejects everything.
         """
         asked = None if only is None else checked_keys(only)
         # what is not of the strip alone
         self.shown = {name: compute_values(system, only=asked) for name, system in systems.items()}
         values: dict[str, dict[Key, float]] = dict(self.shown)
         if strip:
-            values |= _values_with(self.shown, systems, strip)
+            values |= _add_values(self.shown, systems, strip)
             nothing = rejecting_system(next(iter(systems.values())))
             systems = {**systems, REJECTING: nothing}
             values[REJECTING] = compute_values(nothing, only=strip)
@@ -128,7 +128,7 @@ class Family:
         self.in_family = [self._is_tested(test) for test in self.tests]
 
     def _is_tested(self, test: Difference) -> bool:
-        """Return whether a difference is tested: by a metric of the family, which may rank these two."""
+        """Return whether a difference belongs to the family: its metric does, and may rank these two."""
         is_asked = self.tested is None or test.key in self.tested
         return is_asked and test.inference is not None and self.may_rank(test)
 
@@ -142,7 +142,7 @@ class Family:
         ]
 
     def _make_tests(self, pairs: Sequence[tuple[str, str, Key]]) -> list[Difference]:
-        """Return differences with what is known of them; exactly 0 where they are no more than rounding."""
+        """Return the differences with their inferences; exactly 0 where they are no more than rounding."""
         numbers = [self._both_numbers(*pair) for pair in pairs]
         known = iter(infer_audits(list(filter(None, numbers)), self.design))
         tests = []
@@ -158,7 +158,7 @@ class Family:
     def _both_numbers(
         self, first: str, second: str, key: Key
     ) -> tuple[AuditedNumber | Number, ...]:
-        """Return the numbers of two systems; none where an error is not known."""
+        """Return the numbers of two systems; none unless both errors are known."""
         one = self.numbers[first].get(key)
         other = self.numbers[second].get(key)
         if one is None or other is None or not self.design.tells_errors:
@@ -180,9 +180,9 @@ class Family:
 
     @cached_property
     def _draws(self) -> dict[tuple[str, Key], Floats]:
-        """Random errors (DRAWS,) of each number of each system that has any, with the covariances of the influences.
+        """Random errors (DRAWS,) by system and number, with the covariances of the influences; only those that vary.
 
-        They are those of normal deviates times the Cholesky factor of the correlations.
+        They are independent normal deviates times the Cholesky factor of the correlations.
         """
         tests = itertools.compress(self.tests, self.in_family)
         used = {(name, test.key) for test in tests for name in (test.first, test.second)}
@@ -211,7 +211,7 @@ class Family:
         return dict(zip(itertools.compress(numbers, has_error), draws, strict=True))
 
     def errors(self, index: int) -> Floats:
-        """Return random errors (DRAWS,) of a difference, in units of their root mean square."""
+        """Return random errors (DRAWS,) of a difference, divided by their root mean square."""
         test = self.tests[index]
         first, second = (
             self._draws.get((name, test.key), 0.0) for name in (test.first, test.second)
@@ -225,7 +225,7 @@ class Family:
         return generator.standard_normal(DRAWS)
 
     def notes(self, level: float) -> list[tuple[str, Note]]:
-        """Return what intervals rest on that was not seen, and why there are none, by the system, and few groups."""
+        """Return notes, each with the name of a system or "": unseen answers, missing intervals, and few groups."""
         if not self.design.tells_errors:
             return [("", NO_UNITS)]
         first = next(iter(self.answers.values()))
@@ -238,12 +238,12 @@ class Family:
                 for key in self.shown.get(name, ())
                 if why_no_inference(key, fit) == "decided_by_fit"
             ]
-            of_system = notes_unseen(answers, kinds) + note_on("decided_by_fit", decided)
+            of_system = notes_unseen(answers, kinds) + note_keys("decided_by_fit", decided)
             notes += [(name, note) for note in of_system]
         return notes
 
     def _unseen_kinds(self, level: float) -> dict[str, dict[Key, Unseen]]:
-        """Return, by system and number, what the intervals of differences rest on that was not seen."""
+        """Return, by system and number, the unseen kind of answers that an interval of a difference mostly rests on."""
         hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
         tests = [test for test in self.tests if self._is_noted(test)]
         inferences = [test.inference for test in tests if test.inference is not None]
@@ -256,7 +256,7 @@ class Family:
         return hidden
 
     def _is_noted(self, test: Difference) -> bool:
-        """Return whether notes are made on a difference: one that is shown, of two systems, and of no audit."""
+        """Return whether notes are made on a difference: one that is shown, of two systems and no audit."""
         is_shown = test.key in self.shown.get(test.first, ())
         is_known = test.inference is not None and bool(test.numbers)
         return is_known and is_shown and REJECTING not in (test.first, test.second)
@@ -279,7 +279,7 @@ class Family:
         return adjusted
 
     def simultaneous_level(self, level: float) -> float:
-        """Return the level of one interval at which all hold together: that of the largest of the deviates.
+        """Return the level of each interval at which all hold together, by the distribution of the largest deviate.
 
         No more than Bonferroni's.
         """
@@ -292,7 +292,7 @@ class Family:
 
     @cached_property
     def _step_down(self) -> tuple[Floats, Floats]:
-        """Return the adjusted p-values (M,), and random draws (DRAWS,) of the largest of all deviates."""
+        """Return the adjusted p-values (M,), and draws (DRAWS,) of the largest of all deviates."""
         from scipy.special import ndtri
 
         p_values = np.array([test.p_value for test in self.tests])
@@ -361,7 +361,7 @@ class Comparisons(list[Comparison], Drawn):
         left_out: Mapping[str, InputError] | None = None,
     ) -> Verdict:
         """Return the verdict, with the systems that it is of and those that are left out."""
-        return verdict_of(
+        return make_verdict(
             self,
             self.strip,
             notes=self.notes,
@@ -380,7 +380,7 @@ class Comparisons(list[Comparison], Drawn):
         """Return a data frame with a row for each comparison, the metric as text."""
         import pandas as pd
 
-        return pd.DataFrame([fields_of(row) for row in self])
+        return pd.DataFrame([list_fields(row) for row in self])
 
 
 def compare_systems(
@@ -484,8 +484,8 @@ def compare_aligned(systems: Mapping[str, System], *, only: Keys | None = None) 
 def _split_rows(
     family: Family, strip: Iterable[Key]
 ) -> tuple[list[Comparison], dict[Key, list[Comparison]]]:
-    """Return the comparisons of the systems, and those at the reject costs of the strip, also with rejecting all."""
-    rows = _comparisons(family)
+    """Return the comparisons that are shown, and by key those of the strip, which include rejecting everything."""
+    rows = _make_comparisons(family)
     of_strip: dict[Key, list[Comparison]] = {key: [] for key in strip}
     main = []
     for row in rows:
@@ -521,9 +521,9 @@ LEAST_SAMPLES = 300  # with fewer, tests take as long
 
 
 def strip_keys(systems: Mapping[str, System]) -> list[Key]:
-    """Return the expected costs whose differences are tested: those that are asked for, and up to 100 reject costs.
+    """Return the keys of the strip: expected costs at a grid of up to 100 reject costs, and at those asked for.
 
-    There are fewer of many samples or systems, or none but those that are asked for.
+    The grid is coarser for many samples or systems, or left out.
     """
     first = next(iter(systems.values()))
     samples = max(LEAST_SAMPLES, first.num_samples)
@@ -536,7 +536,7 @@ def strip_keys(systems: Mapping[str, System]) -> list[Key]:
 
 
 def rejecting_system(system: System) -> System:
-    """Return a system that is asked the same, and never answers."""
+    """Return a system on the same samples that rejects all of them."""
     decisions = system.decisions
     never = np.full(len(decisions.uncertainty), math.inf)
     nothing = replace(
@@ -548,15 +548,15 @@ def rejecting_system(system: System) -> System:
     return make_system(nothing, system.options, ids=system.ids)
 
 
-def compare_within(
+def compare_strata(
     systems: Mapping[str, System],
     *,
     only: Keys | None = None,
     by_position: bool = False,
 ) -> dict[int, Comparisons]:
-    """Compare systems within each of their strata, by the number of the stratum; by default by the default family.
+    """Compare systems within each stratum; by default by `default_family`. Return comparisons by number of the stratum.
 
-    An adjusted p-value holds for all k strata if it is multiplied by k (Bonferroni).
+    Adjusted p-values are multiplied by the number of strata (Bonferroni).
     """
     aligned = align(name_systems(systems), by_position=by_position)
     first = next(iter(aligned.values()))
@@ -570,20 +570,20 @@ def compare_within(
     within = {}
     for stratum in strata:
         rows = np.flatnonzero(options.strata == stratum)
-        parts = {name: _select_samples(system, rows) for name, system in aligned.items()}
+        parts = {name: _make_part(system, rows) for name, system in aligned.items()}
         compared = compare_aligned(parts, only=asked)
         adjusted = []
         for row in compared:
             p_adjusted = min(len(strata) * row.p_adjusted, 1.0)
             row = replace(row, p_adjusted=p_adjusted)
-            adjusted.append(replace(row, verdict=verdict_of_row(row, significance_level(options))))
+            adjusted.append(replace(row, verdict=choose_verdict(row, significance_level(options))))
         alpha = significance_level(options)
         within[stratum] = Comparisons(adjusted, compared.notes, asked=asked, alpha=alpha)
     return within
 
 
-def _select_samples(system: System, rows: Ints) -> System:
-    """Return a system of these samples alone, given by their place in the input."""
+def _make_part(system: System, rows: Ints) -> System:
+    """Return the system of the samples `rows` as one of its own: without strata, its weights scaled anew."""
     part = select_samples(system, rows)
     options = part.options.replace(strata=None)
     if options.sample_weight is not None and options.weights_are == "importance":
@@ -591,18 +591,18 @@ def _select_samples(system: System, rows: Ints) -> System:
     return replace(make_system(part.decisions, options), origin=system.origin)
 
 
-def basis_of_comparison(system: System) -> Basis:
-    """Return the basis of the differences of a system to others: that of the system, and the shared draws."""
+def make_comparison_basis(system: System) -> Basis:
+    """Return the basis of comparisons with a system: that of its pairing, and of the draws for adjusted p-values."""
     return replace(
-        basis_of_pairs(system),
+        make_pairing_basis(system),
         interval_method=None,
         draws=None,
         deviates=f"{DRAWS}/{system.options.random_state}",
     )
 
 
-def basis_of_pairs(system: System) -> Basis:
-    """Return what the numbers of a system depend on where its samples are paired with those of others, see `align`."""
+def make_pairing_basis(system: System) -> Basis:
+    """Return the basis of a system whose samples are paired with those of others, see `align`."""
     return replace(system.basis, pairing="rows" if system.ids is None else None)
 
 
@@ -664,7 +664,7 @@ def match_ids(
                 "have different samples, and cannot be compared: {offender} "
                 "({missing} missing, {extra} extra)"
             ),
-            advice=_advice_on_ids(ours, theirs, rows),
+            advice=_choose_id_advice(ours, theirs, rows),
             offender=f"{str(id_)!r} is not in {where}",
             missing=len(missing),
             extra=len(extra),
@@ -672,22 +672,22 @@ def match_ids(
     return rows
 
 
-def _advice_on_ids(ours: pa.Array, theirs: pa.Array, rows: Ints) -> str:
-    """Return what to do about ids of two systems that are not the same; those in `rows` >= 0 are common."""
+def _choose_id_advice(ours: pa.Array, theirs: pa.Array, rows: Ints) -> str:
+    """Return the advice on ids of two systems that differ; `rows` are the positions of ours in theirs, or -1."""
     alike = set(map(_plain_id, ours.to_pylist())) & set(map(_plain_id, theirs.to_pylist()))
     if len(alike) > np.count_nonzero(rows >= 0):
         return "They are the same but for leading zeros, .0 or case: write them alike."
-    if len(ours) == len(theirs) and _count_rows(ours) and _count_rows(theirs):
+    if len(ours) == len(theirs) and _are_row_numbers(ours) and _are_row_numbers(theirs):
         return "pair_by_row"
     return "keep_common" if (rows >= 0).any() else "name_other_ids"
 
 
 def _plain_id(id_: object) -> str:
-    """Return an id without what programs add or take away: leading zeros, .0, and case."""
+    """Return an id without what programs may change: leading zeros, .0, and case."""
     return re.sub(r"\b0+(?=\d)|\.0+$", "", str(id_).casefold())
 
 
-def _count_rows(ids: pa.Array) -> bool:
+def _are_row_numbers(ids: pa.Array) -> bool:
     """Return whether ids (N,) are whole numbers, each one more than that before it."""
     texts = ids.cast(pa.string()).to_pylist()
     if not all(map(str.isdecimal, texts)):
@@ -695,12 +695,12 @@ def _count_rows(ids: pa.Array) -> bool:
     return are_consecutive(np.array(list(map(int, texts)), dtype=object))
 
 
-def note_on_order(first: Submission, second: Submission) -> Note | None:
+def note_unused_ids(first: Submission, second: Submission) -> Note | None:
     """Return a note if rows paired by position have ids that differ and are more than row numbers."""
     if first.ids is None or second.ids is None or len(first.ids) != len(second.ids):
         return None
     ours, theirs = _arrow_ids(first.ids, second.ids)
-    if _count_rows(ours) and _count_rows(theirs):
+    if _are_row_numbers(ours) and _are_row_numbers(theirs):
         return None
     differ = pc.not_equal(ours, theirs)
     fields = {"count": pc.sum(differ).as_py(), "total": len(differ), "other": first.name}
@@ -718,22 +718,22 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
             "in_common", "needs a column of ids in every file", got=f"none for {without[0]}"
         )
     ids = _arrow_ids(*(submission.ids for submission in submissions if submission.ids is not None))
-    shared = _shared_by_part(submissions, ids)
+    shared = _find_shared_ids(submissions, ids)
     are_kept = [
         find_positions(of_system, shared[submission.part]) >= 0
         for submission, of_system in zip(submissions, ids, strict=True)
     ]
     population = "" if all(map(np.all, are_kept)) else COMMON
     return [
-        replace(_keep(submission, kept), population=population)
+        replace(_keep_rows(submission, kept), population=population)
         for submission, kept in zip(submissions, are_kept, strict=True)
     ]
 
 
-def _shared_by_part(
+def _find_shared_ids(
     submissions: Sequence[Submission], ids: Sequence[pa.Array]
 ) -> dict[str, pa.Array]:
-    """Return the ids that all systems have, by part; InputError if there is none in a part."""
+    """Return by part the ids that all systems have; InputError if a part has none."""
     pairs = zip(submissions, ids, strict=True)
     by_part = grouped(pairs, lambda pair: pair[0].part)
     num_systems = max(map(len, by_part.values()))
@@ -751,8 +751,8 @@ def _shared_by_part(
     return shared
 
 
-def _comparisons(family: Family) -> list[Comparison]:
-    """Return the comparisons with p-values and intervals: of each alone, and of all together."""
+def _make_comparisons(family: Family) -> list[Comparison]:
+    """Return the comparisons of a family: p-values and intervals of each alone, and of all together."""
     level = family.options.confidence_level or LEVEL
     alpha = significance_level(family.options)
     together = family.simultaneous_level(level)
@@ -784,12 +784,12 @@ def _comparisons(family: Family) -> list[Comparison]:
             untested=family.why_untested(index),
             family=is_tested,
         )
-        comparisons.append(replace(row, verdict=verdict_of_row(row, alpha)))
+        comparisons.append(replace(row, verdict=choose_verdict(row, alpha)))
     return comparisons
 
 
 def _limits(family: Family, level: float) -> list[Limits]:
-    """Return the interval of each difference; nan where none is known."""
+    """Return the interval of each difference at a level; nan where its error is unknown."""
     inferences = [test.inference for test in family.tests]
     known = iter(all_limits(list(filter(None, inferences)), level))
     return [NO_LIMITS if inference is None else next(known) for inference in inferences]
@@ -799,13 +799,13 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
     """Raise InputError unless two systems, aligned, may be paired."""
     reasons = why_not_comparable(reference.basis, system.basis, purpose=Purpose.PAIR)
     if reasons:
-        places = {FACTS["labels"].reason: _where_classes_differ(reference, system)}
+        places = {FACTS["labels"].reason: _describe_class_difference(reference, system)}
         said = [reason + places.get(reason, "") for reason in reasons]
         raise InputError(both, "cannot be paired: these differ: {reasons}", reasons=said)
 
 
-def _where_classes_differ(one: System, other: System) -> str:
-    """Return in how many samples the true classes of two systems, aligned, differ, and in which first; or nothing."""
+def _describe_class_difference(one: System, other: System) -> str:
+    """Return, in words, in how many samples the true classes of two aligned systems differ, or nothing."""
     if one.num_samples != other.num_samples:
         return ""
     are_other = np.asarray(one.true_classes != other.true_classes)
@@ -827,7 +827,7 @@ def _arrow_ids(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
     return [to_texts(array) for array in arrays]
 
 
-def _keep(submission: Submission, kept: Bools) -> Submission:
+def _keep_rows(submission: Submission, kept: Bools) -> Submission:
     if kept.all():
         return submission
     rows = np.flatnonzero(kept)

@@ -153,14 +153,18 @@ def check_gate(
     )
     error = plan.deviation / math.sqrt(plan.samples)
     limit = NormalDist().inv_cdf(POWER) * error - plan.detectable  # about a difference of 0
-    powers = {one: _chance(one + limit, error) for one in _round_numbers(plan.detectable)}
+    powers = {
+        one: _normal_probability(one + limit, error) for one in _round_numbers(plan.detectable)
+    }
     visible = next((one for one, power in powers.items() if power >= LEAST_POWER), math.nan)
     if margin is None:
         passed = row.verdict != "first"
         power_if_equal = 1 - alpha / 2
     else:
         passed = worsening.high <= margin
-        power_if_equal = _chance(margin - (worsening.high - worsening.difference), error)
+        power_if_equal = _normal_probability(
+            margin - (worsening.high - worsening.difference), error
+        )
     return Gate(
         passed=passed,
         old=old,
@@ -181,7 +185,7 @@ def check_gate(
 
 
 def _round_numbers(number: float) -> list[float]:
-    """Return the 1, 2 or 5 times a power of ten just below a number and just above; nothing if it is not positive."""
+    """Return the round numbers (1, 2 or 5 times a power of ten) just below and above a number; none unless positive."""
     if not number > 0:
         return []
     power = math.floor(math.log10(number))
@@ -192,8 +196,8 @@ def _round_numbers(number: float) -> list[float]:
     ]
 
 
-def _chance(distance: float, error: float) -> float:
-    """Return the probability that a normal deviate with a standard error lies below a distance."""
+def _normal_probability(distance: float, error: float) -> float:
+    """Return the probability that a normal deviate of this standard error lies below a distance; nan if unknown."""
     if math.isnan(distance) or not error > 0:
         return math.nan
     return NormalDist().cdf(distance / error)

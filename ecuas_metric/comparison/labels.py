@@ -1,4 +1,4 @@
-"""Answers that people label: what they see of these, and their labels beside the submissions of which these are."""
+"""Answers for people to label: their draw, the lines that people see, and the labels added to submissions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LEADING = re.compile(
     "judge|verdict|grade|score|correct|conf|prob", re.IGNORECASE
 )  # names of columns
 
-_OF_VERDICTS = ("judge_for_truth", UNLABELLED)  # notes on these as the truth
+_VERDICT_NOTES = ("judge_for_truth", UNLABELLED)  # notes on these as the truth
 
 
-def ids_of(submission: Submission) -> list[object]:
+def require_ids(submission: Submission) -> list[object]:
     """Return the ids (N,) of a submission; FileError if it has none."""
     if submission.ids is None:
         raise FileError(submission.file, "no_column", wanted="id")
@@ -36,18 +36,18 @@ def ids_of(submission: Submission) -> list[object]:
 def draw_questions(
     submissions: Sequence[Submission], count: int, seed: int
 ) -> tuple[set[object], int]:
-    """Return the ids of so many questions to which there are answers, each with one chance, and of how many.
+    """Return the ids of `count` questions, drawn with equal chances from those that are answered; and their number.
 
-    Of each stratum of the first system its share is drawn. FileError if there are no ids; InputError if systems have
-    other ones, or a stratum is too small.
+    Strata, those of the first system, have their shares. FileError if ids are missing; InputError if those of systems
+    differ, or a stratum is too small.
     """
     first = submissions[0]
-    every = ids_of(first)
+    every = require_ids(first)
     asked: set[object] = set()
     for one in submissions:
-        if set(ids_of(one)) != set(every):
+        if set(require_ids(one)) != set(every):
             raise InputError(one.name, "must have the ids of {others}", others=first.name)
-        asked |= _answers(one).keys()
+        asked |= _list_answers(one).keys()
     strata = first.per_sample.get("strata", [""] * len(every))
     names = {id_: str(stratum) for id_, stratum in zip(every, strata, strict=True) if id_ in asked}
     check_number(count, "answers", 2, len(names), whole=True)
@@ -61,7 +61,7 @@ def draw_questions(
 
 
 def _draw_rows(stratum: Ints, count: int, seed: int) -> Ints:
-    """Return so many rows, of each stratum (N,) its share up to one: every so many from a random one on."""
+    """Return `count` rows, by systematic sampling: of each stratum (N,) its share, up to one row."""
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(stratum))
     order = order[np.argsort(stratum[order], kind="stable")]
@@ -69,26 +69,26 @@ def _draw_rows(stratum: Ints, count: int, seed: int) -> Ints:
     return np.asarray(order[np.diff(np.floor(steps)) > 0])
 
 
-def _answers(submission: Submission) -> dict[object, int]:
-    """Return the rows of answers by their ids, without abstentions."""
+def _list_answers(submission: Submission) -> dict[object, int]:
+    """Return the row of each answer by its id, without abstentions."""
     silent = submission.per_sample.get("abstained", [0] * len(submission.rows))
-    rows = zip(ids_of(submission), silent, strict=True)
+    rows = zip(require_ids(submission), silent, strict=True)
     return {id_: row for row, (id_, is_silent) in enumerate(rows) if not is_silent}
 
 
-def lines_to_label(submission: Submission, chosen: set[object]) -> list[dict[str, object]]:
-    """Return what people see of the answers to chosen questions: the id, and texts that are no verdicts."""
-    columns = _texts_beside(submission)
+def list_answers_to_label(submission: Submission, chosen: set[object]) -> list[dict[str, object]]:
+    """Return a line for each answer to the chosen questions: its id, system, and the texts that people may see."""
+    columns = _read_texts(submission)
     lines = []
-    for id_, row in _answers(submission).items():
+    for id_, row in _list_answers(submission).items():
         if id_ in chosen:
             shown = {name: str(cells[row] or "") for name, cells in columns.items()}
             lines.append({"id": id_, "system": submission.name, **shown})
     return lines
 
 
-def _texts_beside(submission: Submission) -> dict[str, Sequence[object]]:
-    """Return the columns of texts (N,) without a role, whose names are none of verdicts; none of a run."""
+def _read_texts(submission: Submission) -> dict[str, Sequence[object]]:
+    """Return by name the columns of texts (N,) without a role, but those named like verdicts; none of a run."""
     recipe = submission.recipe
     if recipe.format == "run":
         return {}
@@ -103,8 +103,8 @@ def _texts_beside(submission: Submission) -> dict[str, Sequence[object]]:
     }
 
 
-def with_labels(submissions: Sequence[Submission], path: str) -> list[Submission]:
-    """Return submissions of a judge's verdicts with people's labels of the answers in a file; or raise FileError."""
+def add_labels(submissions: Sequence[Submission], path: str) -> list[Submission]:
+    """Return submissions of a judge's verdicts with the labels of people in a file; FileError if these do not fit."""
     sheet = replace(read_sheet(path), source=path)
     for name in ("id", "correct"):
         if name not in sheet.names:
@@ -131,14 +131,14 @@ def with_labels(submissions: Sequence[Submission], path: str) -> list[Submission
         is_theirs = (names == "") | (names == one.name)
         if not is_theirs.any():
             raise FileError(path, "has no labels of a system", value=one.name)
-        labelled.append(_with_labels(one, sheet.select(is_theirs)))
+        labelled.append(_label_submission(one, sheet.select(is_theirs)))
     return labelled
 
 
-def _with_labels(submission: Submission, sheet: Sheet) -> Submission:
+def _label_submission(submission: Submission, sheet: Sheet) -> Submission:
     if submission.form != "confidences":
         raise InputError("--audit", "requires_confidences", value=sheet.source)
-    ids_of(submission)
+    require_ids(submission)
     ids = to_ids(sheet.column("id"))
     ours: pa.Array = submission.ids
     if ids.type != ours.type:
@@ -163,7 +163,7 @@ def _with_labels(submission: Submission, sheet: Sheet) -> Submission:
             probability = np.full(len(ours), np.nan)
             probability[places] = known
             per_sample["audit_probability"] = probability.tolist()
-    notes = tuple(note for note in submission.notes if note.id not in _OF_VERDICTS)
+    notes = tuple(note for note in submission.notes if note.id not in _VERDICT_NOTES)
     return replace(
         submission, references=correct, per_sample=per_sample, unlabelled=None, notes=notes
     )

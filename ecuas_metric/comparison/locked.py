@@ -22,14 +22,14 @@ from ..options import LEVEL, check_number
 from ..results import System, make_system, select_samples
 from .compare import compare_aligned, match_ids
 from .planning import Plan, plan_of_systems
-from .rows import Comparison, fields_of, significance_level
+from .rows import Comparison, list_fields, significance_level
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 TESTED = (SELECTIVE_RISK, EXPECTED_COST)
 LOCK_AGAIN = "Lock the reject cost again, on answers to these questions."
-OF_IDS = dict.fromkeys(("keep_common", "pair_by_row", "name_other_ids"), LOCK_AGAIN)
+ID_ADVICE = dict.fromkeys(("keep_common", "pair_by_row", "name_other_ids"), LOCK_AGAIN)
 WITHOUT_IDS = "need ids, by which those of a new version are paired with them"
 
 
@@ -184,7 +184,7 @@ class VersionCheck(Shown):
         """Return a data frame with a row for each test."""
         import pandas as pd
 
-        return pd.DataFrame([fields_of(row) for row in self.rows])
+        return pd.DataFrame([list_fields(row) for row in self.rows])
 
     @property
     def failed(self) -> list[Comparison]:
@@ -229,7 +229,7 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
     """
     if system.ids is None:
         raise InputError(f"{name}: answers to check", WITHOUT_IDS, advice="name_ids")
-    with reword_errors(OF_IDS):
+    with reword_errors(ID_ADVICE):
         order = match_ids(name, system.ids, "the lock", lock.ids)
     basis = replace(system.basis, version=lock.basis.version)
     reasons = why_not_comparable(lock.basis, basis, purpose=Purpose.PAIR)
@@ -247,10 +247,10 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
         confidence=1 - lock.uncertainty if has_confidence else None,
     )
     pair = {"locked": make_system(decisions, new.options, ids=lock.ids), "new": new}
-    return _check(pair, lock)
+    return _compare_versions(pair, lock)
 
 
-def _check(pair: Mapping[str, System], lock: Lock) -> VersionCheck:
+def _compare_versions(pair: Mapping[str, System], lock: Lock) -> VersionCheck:
     """Return the check of two aligned systems, the locked one first."""
     reject_cost = lock.reject_cost
     keys = [Key(metric.name, reject_cost) for metric in TESTED]
@@ -264,13 +264,13 @@ def _check(pair: Mapping[str, System], lock: Lock) -> VersionCheck:
     )
     weight = options.weights(len(before))
     coverage, locked_coverage = (float(np.average(one, weights=weight)) for one in (after, before))
-    mistake = _cost_of_mistakes(np.concatenate([locked.candidate_cost, new.candidate_cost]))
+    mistake = _typical_mistake_cost(np.concatenate([locked.candidate_cost, new.candidate_cost]))
     # at the level of one test, since both are of the same mistakes; what is worse is larger
     plans = plan_of_systems(pair, only=keys, difference=-1.0, alpha=alpha)
     found = {}
     for plan in plans:
         is_risk = plan.key.entry is SELECTIVE_RISK
-        found[plan.key] = _detectable(plan, mistake / locked_coverage if is_risk else mistake)
+        found[plan.key] = _find_detectable(plan, mistake / locked_coverage if is_risk else mistake)
     both = before & after
     change = new.candidate_cost - locked.candidate_cost
     return VersionCheck(
@@ -288,16 +288,16 @@ def _check(pair: Mapping[str, System], lock: Lock) -> VersionCheck:
     )
 
 
-def _cost_of_mistakes(cost: Floats) -> float:
-    """Return the mean square of the costs (N,) over their mean: of the 0-1 cost 1; 1 if nothing costs anything."""
+def _typical_mistake_cost(cost: Floats) -> float:
+    """Return the mean square of costs (N,) over their mean, 1 for the 0-1 cost; 1 if all are 0."""
     total = float(cost.sum())
     return float(np.square(cost).sum()) / total if total > 0 else 1.0
 
 
-def _detectable(plan: Plan, step: float) -> float:
-    r"""Return the difference that is found with the plan's power if mistakes make it, each a `step` of one sample.
+def _find_detectable(plan: Plan, step: float) -> float:
+    r"""Return the difference that is found with the plan's power if mistakes cause it, each a `step` of one sample.
 
-    These add to the variance :math:`v` of a sample's difference, which the plan takes from the systems at hand:
+    The mistakes add to the variance :math:`v` of a sample's difference, which the plan takes from the systems at hand:
     :math:`d = d_0 \sqrt{(v + d s) / v}` with the plan's :math:`d_0`.
     """
     variance = plan.deviation**2

@@ -23,7 +23,7 @@ from ..metrics import mean_line, right_and_wrong_samples
 from ..options import ALPHA, DEFAULTS, LEVEL, check_alpha, check_number
 from ..results import System, compute_values, make_answers
 from .compare import Family, align
-from .rows import fields_of
+from .rows import list_fields
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -41,14 +41,17 @@ STEEPEST = 40.0  # a spread of log-odds with which nearly all confidences are 0 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a difference varies: for one sample, and with one more answer, which moves it towards 0, among a pilot's."""
+    """The variation of a difference: its standard deviation for one sample, and its moments in a pilot.
+
+    Those are with one more answer, which moves the difference towards 0.
+    """
 
     deviation: float  # of one sample
     moments: Moments
     samples: int = 1  # of the pilot
 
     def detectable(self, samples: int, power: float, alpha: float) -> float:
-        """Return the difference whose interval leaves out 0 with this power."""
+        """Return the difference whose interval, from so many samples, leaves out 0 with this power."""
         moments = self.moments.scaled(samples / self.samples)
         shift = float(moments.shift / moments.total.sum())
         limit = moments.side(0.0, shift).limit(alpha / 2)
@@ -117,7 +120,7 @@ class Plans(list[Plan], Drawn):
         """Return a data frame with a row for each metric."""
         import pandas as pd
 
-        return pd.DataFrame([fields_of(plan) for plan in self])
+        return pd.DataFrame([list_fields(plan) for plan in self])
 
 
 def plan_of_systems(
@@ -198,7 +201,7 @@ def plan_of_systems(
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """How far an interval reaches if people label so many answers of which a judge has verdicts."""
+    """The half width of an interval if people label this number of a judge's answers."""
 
     key: Key
     labels: int
@@ -213,21 +216,21 @@ def plan_labels(system: System, only: Iterable[Key] | None = None) -> list[Label
     audit = system.audit
     if audit is None:
         raise InputError("a plan of labels", "needs a judge's verdicts on all answers")
-    if audit.fewer < FEWEST:
+    if audit.rarer_count < FEWEST:
         rule = "needs {few} wrong and {few} right answers that people labelled"
-        raise InputError("a plan of labels", rule, got=str(audit.fewer), few=FEWEST)
+        raise InputError("a plan of labels", rule, got=str(audit.rarer_count), few=FEWEST)
     answers = make_answers(system)
     values = compute_values(system, None if only is None else list(only))
     return [
         plan
         for key, number in known_numbers(system, answers, values).items()
         if key.entry.cost is not None and isinstance(number, AuditedNumber)
-        for plan in _plans_of_mean(key, number, system)
+        for plan in _plan_mean_labels(key, number, system)
     ]
 
 
-def _plans_of_mean(key: Key, number: AuditedNumber, system: System) -> Iterator[LabelPlan]:
-    """Yield plans of a mean: labels buy the variance of corrections and degrees of freedom, not that of answers."""
+def _plan_mean_labels(key: Key, number: AuditedNumber, system: System) -> Iterator[LabelPlan]:
+    """Yield plans of a mean: more labels lower the variance of corrections, and not that of answers."""
     from scipy.special import stdtrit
 
     whole = infer_audits([[number]], number.design)[0]
@@ -250,7 +253,7 @@ def _plans_of_mean(key: Key, number: AuditedNumber, system: System) -> Iterator[
 
 
 def _estimate_spread(inference: Inference, samples: int, difference: float) -> Spread:
-    """Return the spread of a difference of this sign from what a pilot of so many samples tells."""
+    """Return the spread of a difference of this sign from its inference in a pilot of so many samples."""
     side = inference.lower if difference > 0 else inference.upper
     assert inference.observed is not None
     assert inference.observed.moments is not None
@@ -260,7 +263,7 @@ def _estimate_spread(inference: Inference, samples: int, difference: float) -> S
 
 
 def _add_range(plan: Plan, influence: Floats) -> Plan:
-    r"""Return a plan with the range of N, from what each unit of the pilot (U,) moves the difference by, of mean 0.
+    r"""Return a plan with the range of N, from the influence (U,) of each unit of the pilot on the difference.
 
     N is proportional to the variance, the logarithm of which varies by about :math:`\sum d^4 / (\sum d^2)^2 - 1 / U`.
     """
@@ -273,7 +276,7 @@ def _add_range(plan: Plan, influence: Floats) -> Plan:
     return replace(plan, needed_low=max(low, 1), needed_high=min(high, MOST))
 
 
-def plan_of_rates(
+def plan_from_rates(
     key: Key,
     error_rates: Sequence[float],
     *,
@@ -293,7 +296,7 @@ def plan_of_rates(
     if len(error_rates) != 2:
         raise InputError("error_rates", "takes two rates", value=len(error_rates))
     check_number(correlation, "correlation", -1, 1)
-    first, second = (_costs(key, rate, auroc) for rate in error_rates)
+    first, second = (_model_costs(key, rate, auroc) for rate in error_rates)
     rare, often = sorted(error_rates)
     most = math.sqrt(rare * (1 - often) / (often * (1 - rare)))
     product = min(correlation, most) * first.deviation * second.deviation
@@ -328,7 +331,7 @@ def make_plan(
     power: float = POWER,
     alpha: float = ALPHA,
 ) -> Plan:
-    r"""Return the plan for what is known of one sample's difference, of standard deviation s.
+    r"""Return the plan for a difference, from its spread with the standard deviation s.
 
     .. math:: D = z_{power} \frac{s}{\sqrt N} - l_{\alpha / 2}(N)
 
@@ -350,12 +353,14 @@ def make_plan(
     # Pilot samples that never differ, but for rounding, tell nothing.
     if spread.deviation > 1e-12 * abs(difference):
         detectable = spread.detectable(samples, power, alpha)
-        needed = _needed(spread, abs(difference), power, alpha)
+        needed = _find_needed_samples(spread, abs(difference), power, alpha)
     return Plan(key, difference, spread.deviation, samples, detectable, needed)
 
 
-def _needed(spread: Spread, difference: float, power: float, alpha: float) -> int | None:
-    """Return the fewest samples that detect a difference, by bisection about what they were if it were normal."""
+def _find_needed_samples(
+    spread: Spread, difference: float, power: float, alpha: float
+) -> int | None:
+    """Return the smallest number of samples that detects a difference, by bisection from the normal approximation."""
 
     def detect(samples: int) -> bool:
         return spread.detectable(samples, power, alpha) <= difference
@@ -380,7 +385,7 @@ def _needed(spread: Spread, difference: float, power: float, alpha: float) -> in
 
 @dataclass(frozen=True, slots=True)
 class _Costs:
-    """The costs of a future system's samples: mean, standard deviation, and means if all are right, or wrong."""
+    """The cost of a sample of a future system: mean, standard deviation, and the means of right and of wrong ones."""
 
     mean: float
     deviation: float
@@ -388,15 +393,15 @@ class _Costs:
     wrong: float
 
 
-def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
-    """Return the costs of a sample, see `plan_of_rates`."""
+def _model_costs(key: Key, error_rate: float, auroc: float) -> _Costs:
+    """Return the cost of a sample of a future system under the model of `plan_from_rates`."""
     if key.entry.cost is None or key.entry.needs not in ("", "confidences") or key.variant:
         raise InputError(
             "a plan without files", "knows metrics that are means of costs only", value=str(key)
         )
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
-    confidence = _confidences(error_rate, auroc)
+    confidence = _model_confidences(error_rate, auroc)
     samples = right_and_wrong_samples(1 - confidence, one_right_one_wrong(1.0))
     line = mean_line(key, samples, DEFAULTS)
     right = line.intercept
@@ -408,8 +413,8 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
 
 
 @functools.cache
-def _confidences(error_rate: float, auroc: float) -> Floats:
-    """Return equally likely calibrated confidences with this error rate and AUROC: found once for all metrics."""
+def _model_confidences(error_rate: float, auroc: float) -> Floats:
+    """Return equally likely calibrated confidences with this error rate and AUROC, see `plan_from_rates`."""
     from scipy.optimize import brentq
     from scipy.special import expit, ndtri
 
@@ -423,7 +428,7 @@ def _confidences(error_rate: float, auroc: float) -> Floats:
         )
         return np.asarray(expit(shift + spread * normal))
 
-    most = _auroc(at(STEEPEST))
+    most = _expected_auroc(at(STEEPEST))
     if auroc > most:
         raise InputError(
             "auroc",
@@ -431,11 +436,11 @@ def _confidences(error_rate: float, auroc: float) -> Floats:
             value=auroc,
             largest=most,
         )
-    return at(brentq(lambda spread: _auroc(at(spread)) - auroc, 0.0, STEEPEST))
+    return at(brentq(lambda spread: _expected_auroc(at(spread)) - auroc, 0.0, STEEPEST))
 
 
-def _auroc(confidence: Floats) -> float:
-    """Return the expected AUROC of calibrated confidences, from low to high."""
+def _expected_auroc(confidence: Floats) -> float:
+    """Return the expected AUROC of calibrated confidences in increasing order."""
     wrong = 1 - confidence
     below = np.cumsum(wrong) - wrong / 2
     return float(confidence @ below / (confidence.sum() * wrong.sum()))

@@ -77,8 +77,8 @@ class Comparison:
         return f"{self.key}: {self.first} - {self.second} = {self.difference:+.4g}{limits}{tested}"
 
 
-def fields_of(row: Any) -> dict[str, object]:
-    """Return the fields of a comparison or a plan, with the key of its metric as text, and which values are better."""
+def list_fields(row: Any) -> dict[str, object]:
+    """Return the fields of a comparison or a plan by name: the key as text, and whether lower or higher is better."""
     direction = DIRECTIONS[row.key.entry.higher_is_better]
     return asdict(row) | {"key": str(row.key), "direction": direction}
 
@@ -88,8 +88,8 @@ def significance_level(options: Options) -> float:
     return round(1 - (options.confidence_level or LEVEL), 12)
 
 
-def verdict_of_row(row: Comparison, alpha: float) -> str:
-    """Return which of `VERDICTS` a comparison leads to, by its adjusted p-value."""
+def choose_verdict(row: Comparison, alpha: float) -> str:
+    """Return which of `VERDICTS` follows from a comparison at the level `alpha`."""
     higher_is_better = row.key.entry.higher_is_better
     if not row.comparable or higher_is_better is None:
         return "unranked"

@@ -56,10 +56,10 @@ class ValueBounds:
     high: float
 
 
-def bounds_of(
+def bound_system(
     system: System, unlabelled: Unlabelled, *, only: Iterable[Key] | None = None
 ) -> Mapping[Key, ValueBounds]:
-    """Return the bounds of a system's metrics, in which unlabelled answers count as wrong; see `unlabelled_bounds`."""
+    """Return the `unlabelled_bounds` of a system in which unlabelled answers count as wrong."""
     decisions = system.decisions
     confidence = decisions.confidence
     missing = unlabelled.missing
@@ -78,21 +78,21 @@ def unlabelled_bounds(
 
     Their correctness (N,) is 1, 0, or nan where unlabelled.
     """
-    _check(confidence, correct)
+    _check_arrays(confidence, correct)
     answered = np.flatnonzero(confidence != ABSTAINS)
     if len(answered) < len(confidence):
-        return _bounds_beside_abstentions(confidence, correct, options, answered, only)
+        return _bounds_with_abstentions(confidence, correct, options, answered, only)
     return _bounds(confidence, correct, options, only)
 
 
-def _bounds_beside_abstentions(
+def _bounds_with_abstentions(
     confidence: Floats,
     correct: Floats,
     options: Options,
     answered: Ints,
     only: Iterable[Key] | None,
 ) -> dict[Key, ValueBounds]:
-    """Return the bounds of all samples, but of the answered ones for what assesses the confidences of answers."""
+    """Return the bounds over all samples, or over answered ones for metrics that skip abstentions."""
     of_all = _bounds(confidence, correct, options, only)
     of_answers = [key for key in of_all if key.entry.skips_abstentions]
     theirs = select_options(options, answered)
@@ -102,7 +102,7 @@ def _bounds_beside_abstentions(
 def _bounds(
     confidence: Floats, correct: Floats, options: Options, only: Iterable[Key] | None
 ) -> dict[Key, ValueBounds]:
-    completions = _completions(confidence, correct, options)
+    completions = _make_completions(confidence, correct, options)
     decisions = completions[0].decisions
     weight = options.weights(len(correct))
     bounds = {}
@@ -117,8 +117,8 @@ def _bounds(
     return bounds
 
 
-def _check(confidence: Floats, correct: Floats) -> None:
-    """Raise InputError unless these (N,) are from 0 to 1, and 0 or 1, or missing."""
+def _check_arrays(confidence: Floats, correct: Floats) -> None:
+    """Raise InputError unless confidences (N,) lie in [0, 1], and correctness (N,) is 0 or 1, or they are nan."""
     require_same_length(predictions=confidence, references=correct)
     is_share = (confidence >= 0) & (confidence <= 1)
     is_share |= np.isnan(confidence) | (confidence == ABSTAINS)
@@ -132,8 +132,8 @@ def _check(confidence: Floats, correct: Floats) -> None:
     )
 
 
-def _completions(confidence: Floats, correct: Floats, options: Options) -> list[Data]:
-    """Return the answers (N,) with all unlabelled ones right, and all wrong; missing confidences 0, and then 1."""
+def _make_completions(confidence: Floats, correct: Floats, options: Options) -> list[Data]:
+    """Return the extreme completions: unlabelled answers all right or all wrong, missing confidences all 0 or 1."""
     missing = np.isnan(confidence)
     completions = []
     for end in (0.0, 1.0) if missing.any() else (0.0,):
@@ -149,9 +149,9 @@ def _completions(confidence: Floats, correct: Floats, options: Options) -> list[
 
 
 def _bound_number(key: Key, answers: PartialLabels, completions: Iterable[Data]) -> Limits | None:
-    """Return the bounds of a number; None if none are known. Of a mean each answer has its least or its largest cost.
+    """Return the bounds of a number; None if none are known.
 
-    What is missing is then 0 or 1, whichever costs an answer least or most.
+    Of a mean, each answer has the least or the largest of its costs in the completions.
     """
     metric = key.entry
     if metric.unjudged is not None and not np.isnan(answers.confidence).any():

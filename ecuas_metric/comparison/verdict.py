@@ -16,7 +16,7 @@ from ..intervals import NO_UNITS
 from ..metric import Key
 from ..options import ALPHA
 from ..results import System
-from .rows import Comparison, fields_of
+from .rows import Comparison, list_fields
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -47,7 +47,7 @@ class Ranking:
     --------
     >>> row = Comparison("a", "b", Key("error_rate"), -0.1, -0.18, -0.02, 0.012, 0.04, True,
     ...                  first_value=0.2, second_value=0.3, verdict="first")
-    >>> ranking_of([row]).winner, ranking_of([row]).values
+    >>> make_ranking([row]).winner, make_ranking([row]).values
     ('a', {'a': 0.2, 'b': 0.3})
     """
 
@@ -159,7 +159,7 @@ class Verdict(Drawn):
         """Return a data frame with a row for each pair of systems by each metric."""
         import pandas as pd
 
-        return pd.DataFrame([fields_of(row) for row in self.rows])
+        return pd.DataFrame([list_fields(row) for row in self.rows])
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as what JSON can hold."""
@@ -183,7 +183,7 @@ class Verdict(Drawn):
         }
 
 
-def verdict_of(
+def make_verdict(
     rows: Sequence[Comparison],
     strip: Mapping[Key, Sequence[Comparison]] | None = None,
     *,
@@ -193,19 +193,19 @@ def verdict_of(
     systems: Mapping[str, System] | None = None,
     left_out: Mapping[str, InputError] | None = None,
 ) -> Verdict:
-    """Return the verdict that follows from the comparisons of all pairs, and from those of the strip of reject costs.
+    """Return the verdict that follows from comparisons of all pairs, and from those of the strip, by key.
 
-    `asked` are the metrics or reject costs that were asked for.
+    `asked` are the keys that were asked for, the first of which is the headline.
     """
-    rankings = {key: ranking_of(of_key) for key, of_key in rows_by_key(rows).items()}
-    by_cost = {key: ranking_of(of_key) for key, of_key in (strip or {}).items() if of_key}
+    rankings = {key: make_ranking(of_key) for key, of_key in rows_by_key(rows).items()}
+    by_cost = {key: make_ranking(of_key) for key, of_key in (strip or {}).items() if of_key}
     every = chain(rows, *(ranking.rows for ranking in by_cost.values()))
     tested = {(row.key, row.first, row.second) for row in every if row.family}
     return Verdict(
         rankings=rankings,
-        headline=_headline(asked, rankings, by_cost),
+        headline=_choose_headline(asked, rankings, by_cost),
         strip=by_cost,
-        regions=_regions(by_cost),
+        regions=_find_regions(by_cost),
         num_tests=len(tested),
         alpha=alpha,
         rows=tuple(rows),
@@ -215,8 +215,8 @@ def verdict_of(
     )
 
 
-def ranking_of(rows: Sequence[Comparison]) -> Ranking:
-    """Return the ranking by one metric, of the comparisons of all pairs."""
+def make_ranking(rows: Sequence[Comparison]) -> Ranking:
+    """Return the ranking that follows from the comparisons of all pairs by one metric."""
     key = rows[0].key
     values: dict[str, float] = {}
     for row in rows:
@@ -228,11 +228,13 @@ def ranking_of(rows: Sequence[Comparison]) -> Ranking:
         # what is undefined comes last
         order = sorted(values, key=lambda name: (math.isnan(values[name]), sign * values[name]))
         values = {name: values[name] for name in order}
-    state, best = _state(rows, values)
+    state, best = _choose_state(rows, values)
     return Ranking(key, values, state, best, tuple(rows))
 
 
-def _state(rows: Sequence[Comparison], values: Mapping[str, float]) -> tuple[str, tuple[str, ...]]:
+def _choose_state(
+    rows: Sequence[Comparison], values: Mapping[str, float]
+) -> tuple[str, tuple[str, ...]]:
     """Return the state of a ranking, and who may be the best."""
     verdicts = {row.verdict for row in rows}
     for state in ("unranked", "undefined", "untested"):
@@ -240,18 +242,18 @@ def _state(rows: Sequence[Comparison], values: Mapping[str, float]) -> tuple[str
             return state, ()
     if verdicts == {"equal"}:
         return "equal", tuple(values)
-    best = _unbeaten(rows, values)
+    best = _find_unbeaten(rows, values)
     # all that is named is right together: whoever alone is worse than none is better than all
     return ("clear" if len(best) == 1 else "close"), best
 
 
-def _unbeaten(rows: Iterable[Comparison], names: Iterable[str]) -> tuple[str, ...]:
+def _find_unbeaten(rows: Iterable[Comparison], names: Iterable[str]) -> tuple[str, ...]:
     losers = {"first": "second", "second": "first"}
     beaten = {getattr(row, losers[row.verdict]) for row in rows if row.verdict in losers}
     return tuple(name for name in names if name not in beaten)
 
 
-def _headline(
+def _choose_headline(
     asked: Sequence[Key],
     rankings: Mapping[Key, Ranking],
     strip: Mapping[Key, Ranking],
@@ -263,8 +265,8 @@ def _headline(
     return next((key for key in candidates if key in ranked), None)
 
 
-def _regions(strip: Mapping[Key, Ranking]) -> tuple[Region, ...]:
-    """Return the stretches of tested reject costs with one winner, each from the first cost at which it is clear."""
+def _find_regions(strip: Mapping[Key, Ranking]) -> tuple[Region, ...]:
+    """Return the runs of neighbouring reject costs of the strip that have the same winner."""
     regions = []
     for winner, group in groupby(strip.values(), lambda ranking: ranking.winner):
         costs = [ranking.key.parameter or 0.0 for ranking in group]
@@ -274,10 +276,10 @@ def _regions(strip: Mapping[Key, Ranking]) -> tuple[Region, ...]:
 
 
 def rows_by_key(rows: Iterable[Comparison]) -> dict[Key, list[Comparison]]:
-    """Return the comparisons of each metric."""
+    """Return the comparisons by their key."""
     return grouped(rows, lambda row: row.key)
 
 
 def plain_name(name: str) -> str:
-    """Return a name as text shows it, without the mark of rejecting everything."""
+    """Return a name without the mark that `REJECTING` has."""
     return name.removesuffix("\u2060")

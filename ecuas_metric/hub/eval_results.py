@@ -1,4 +1,4 @@
-"""Results -> the entries that model repositories keep in `.eval_results`, which boards of benchmarks show."""
+"""Results -> entries for the folder `.eval_results` of model repositories, which boards of benchmarks show."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def eval_result_entries(
         EvalResultEntry(
             dataset_id=benchmark,
             task_id=str(key),
-            value=_value(key, results),
+            value=_rising_value(key, results),
             dataset_revision=revision,
             date=date or datetime.now(UTC).isoformat(timespec="seconds"),
             source_url=source,
@@ -90,7 +90,7 @@ def require_repository(name: str, argument: str) -> None:
         raise InputError(argument, "must be NAMESPACE/NAME", value=name)
 
 
-def files_of_entries(entries: Sequence[EvalResultEntry]) -> dict[str, str]:
+def make_entry_files(entries: Sequence[EvalResultEntry]) -> dict[str, str]:
     """Return the content of a file for each entry, by its path in the repository of a model."""
     from huggingface_hub import eval_result_entries_to_yaml
     from huggingface_hub.utils import yaml_dump
@@ -131,8 +131,8 @@ def keys_to_write(results: Results) -> list[Key]:
     ]
 
 
-def _value(key: Key, results: Results) -> float:
-    """Return a number of which more is better."""
+def _rising_value(key: Key, results: Results) -> float:
+    """Return the number, or 1 minus it, so that more is better; InputError if it has no value or no direction."""
     if key.entry.higher_is_better is None:
         raise InputError(
             "only", "has no direction, so that no board can rank by it", value=str(key)

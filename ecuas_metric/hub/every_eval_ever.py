@@ -25,7 +25,7 @@ LIBRARY = {"name": "ecuas-metric", "version": VERSION}
 _UNKNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 
 
-def files_of_evaluation(
+def make_evaluation_files(
     system: System,
     results: Results,
     *,
@@ -99,7 +99,7 @@ def files_of_evaluation(
 
 
 def _sample_records(system: System) -> Iterator[dict[str, Any]]:
-    """Yield of each sample whether it was right, and the confidence; the text of a question is its id."""
+    """Yield the record of each sample: whether it was right, and its confidence. Its id stands for the text."""
     decisions = system.decisions
     ids = range(1, system.num_samples + 1) if system.ids is None else system.ids
     samples = map(str, ids)
@@ -118,7 +118,7 @@ def _sample_records(system: System) -> Iterator[dict[str, Any]]:
 
 
 def _design(system: System) -> list[dict[str, str]]:
-    """Return of each sample its weight, group and stratum as texts, where there are any."""
+    """Return for each sample its weight, group and stratum as texts, as far as there are any."""
     options = system.options
     columns = {"weight": options.sample_weight, "group": options.groups, "stratum": options.strata}
     texts = {
@@ -130,7 +130,7 @@ def _design(system: System) -> list[dict[str, str]]:
 
 
 def _metadata(decisions: Decisions) -> list[dict[str, str]]:
-    """Return of each sample the confidence as text, or that there was no answer; nothing where there are none."""
+    """Return for each sample its confidence as text, or that the system abstained; nothing without confidences."""
     if decisions.confidence is None:
         return [{} for _ in decisions.uncertainty]
     answers = zip(decisions.confidence.tolist(), decisions.abstained.tolist(), strict=True)
@@ -177,7 +177,7 @@ def _result_record(
 
 
 def _range(key: Key) -> dict[str, float | str]:
-    """Return the least and the largest score, what is unbounded or not known as the format writes that."""
+    """Return the least and the largest score, infinite where they are unbounded or unknown, as the format writes it."""
     metric = key.entry
     low: float | str = "-Infinity"
     high: float | str = "Infinity"

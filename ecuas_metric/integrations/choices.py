@@ -1,4 +1,4 @@
-"""What plug-ins share: rows of logits and labels as arrays of one shape, and the metrics of multiple choice."""
+"""What plug-ins share: logits and labels of any shape as rows, and the metrics of multiple choice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..inputs import IGNORED, Array, parse_numbers, require_same_order
 HIGHER_IS_BETTER = {"ecuas_0": False, "ecuas_1": False, "error_rate": False, "auroc": True}
 
 
-def rows_of(
+def flatten_rows(
     logits: object,
     labels: object,
     weights: object = None,
@@ -28,14 +28,16 @@ def rows_of(
     class_axis: int | None = -1,
     shift: bool | None = None,
 ) -> tuple[Array, Array, Array | None]:
-    """Return rows (N, K), labels and weights (N,) without ignored labels; shapes decide on a `class_axis` of None.
+    """Return logits as rows (N, K), labels (N,) and weights (N,), without ignored labels.
+
+    A `class_axis` of None follows from the shapes.
 
     Logits of tokens, (B, T, K), need `shift`: whether those of a token are of the label of the next one.
     """
     require_same_order(logits=logits, labels=labels, weights=weights)
     values = parse_numbers(sort_columns(logits), "logits")
     truth = parse_numbers(labels, "labels")
-    values = np.moveaxis(values, _class_axis(values, truth, class_axis), -1)
+    values = np.moveaxis(values, _find_class_axis(values, truth, class_axis), -1)
     weight = np.ones(truth.size) if weights is None else parse_numbers(weights, "weights")
     weight = weight.reshape(truth.shape)
     if values.ndim == 3 and shift is None:
@@ -61,8 +63,8 @@ def rows_of(
     return values[kept], truth[kept], None if weights is None else weight[kept]
 
 
-def _class_axis(values: Array, truth: Array, class_axis: int | None) -> int:
-    """Return the axis of the classes, where the others are those of the labels."""
+def _find_class_axis(values: Array, truth: Array, class_axis: int | None) -> int:
+    """Return the axis of the classes, 1 or -1: the other axes are those of the labels."""
     fitting = [
         axis
         for axis in (1, -1)
@@ -82,7 +84,7 @@ def _class_axis(values: Array, truth: Array, class_axis: int | None) -> int:
     return int(axis)
 
 
-def metrics_of_choices(
+def score_choices(
     labels: Sequence[int],
     log_likelihoods: Sequence[Sequence[float]],
     why: str = "",
@@ -92,7 +94,7 @@ def metrics_of_choices(
     They are nan, and a warning with the reason is logged, where the reader of the tool's runs would refuse the samples:
     those without a label, because of `why`, and those with differing numbers of choices, on which u_M depends.
 
-    >>> metrics_of_choices([0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])["error_rate"]
+    >>> score_choices([0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])["error_rate"]
     0.5
     """
     advice = (
@@ -130,18 +132,18 @@ def metrics_of_choices(
 
 @cache
 def warn_once(text: str) -> None:
-    """Log a warning, the first time that it is given."""
+    """Log a warning, once for each text."""
     logging.getLogger(__name__).warning(text)
 
 
-def aggregation(name: str) -> Callable[[Sequence[ChoiceRecord]], float]:
-    """Return lm-eval's aggregation of one of the metrics of the records of a task."""
+def make_aggregation(name: str) -> Callable[[Sequence[ChoiceRecord]], float]:
+    """Return the function that lm-eval calls to aggregate the records of a task to this metric."""
 
     def aggregate(records: Sequence[ChoiceRecord]) -> float:
         why = next((record["why"] for record in records if "why" in record), "")
         labels = [record["true_choice"] for record in records]
         scores = [record["log_likelihoods"] for record in records]
-        return metrics_of_choices(labels, scores, why)[name]
+        return score_choices(labels, scores, why)[name]
 
     aggregate.__name__ = name
     return aggregate

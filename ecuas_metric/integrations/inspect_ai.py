@@ -42,7 +42,7 @@ _STATED = re.compile(
 _ANOTHER = re.compile(r"\d\s*%|\d?\.\d|[(\[][^)\]]*\Z")  # a probability, or a bracket that is open
 
 
-def _values(
+def _score_confidences(
     scores: Sequence[SampleScore],
     reading: Reading,
     options: dict[str, object],
@@ -61,14 +61,14 @@ def _values(
         samples.append(sample)
     part = part_of_scorer(Log(Path("the scores"), "", "", samples=samples), "", RunOptions())
     system = submission_of(part, "", reading)
-    return _quietly(
+    return _compute_quietly(
         system.references,
         system.predictions,
         {**system.per_sample, **options},
     )
 
 
-def _quietly(
+def _compute_quietly(
     correct: ArrayLike,
     confidence: ArrayLike,
     options: dict[str, Any],
@@ -112,7 +112,7 @@ def ecuas(
     """
     reading = Reading(correct_from=correct_from, scale=scale)
     # which checks the options
-    undefined = dict.fromkeys(_quietly([0, 1], [0.5, 0.5], options), math.nan)
+    undefined = dict.fromkeys(_compute_quietly([0, 1], [0.5, 0.5], options), math.nan)
     if only is not None and only not in undefined:
         raise InputError("only", "not_a_choice", value=only, choices=list(undefined))
     warned: set[str] = set()
@@ -120,7 +120,7 @@ def ecuas(
     def compute(scores: list[SampleScore]) -> dict[str, float] | float:
         values = undefined
         try:
-            values = _values(scores, reading, options) if scores else undefined
+            values = _score_confidences(scores, reading, options) if scores else undefined
         except InputError as error:
             # metrics are computed again and again while the evaluation runs
             if error.rule not in warned:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError, fill_sentence
 from ..files.runs.parts import true_choice
-from .choices import HIGHER_IS_BETTER, metrics_of_choices
+from .choices import HIGHER_IS_BETTER, score_choices
 
 if TYPE_CHECKING:
     from lighteval.metrics.utils.metric_utils import CorpusLevelMetricGrouping
@@ -42,12 +42,12 @@ def ecuas_metrics() -> CorpusLevelMetricGrouping:
         higher_is_better=HIGHER_IS_BETTER,
         category=SamplingMethod.LOGPROBS,
         sample_level_fn=Choices(),
-        corpus_level_fn=metrics_of_samples,  # whose dict of all metrics lighteval does not bootstrap
+        corpus_level_fn=score_samples,  # whose dict of all metrics lighteval does not bootstrap
     )
 
 
-def metrics_of_samples(samples: Sequence[Sequence[float]]) -> dict[str, float]:
-    """Return all metrics of prepared samples."""
+def score_samples(samples: Sequence[Sequence[float]]) -> dict[str, float]:
+    """Return all metrics of samples, each a label followed by the log-probabilities of the choices."""
     labels = [int(sample[0]) for sample in samples]
     scores = [sample[1:] for sample in samples]
-    return metrics_of_choices(labels, scores, fill_sentence("no_one_right_choice", {}, {}))
+    return score_choices(labels, scores, fill_sentence("no_one_right_choice", {}, {}))

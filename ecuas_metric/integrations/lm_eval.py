@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from lm_eval.api.task import ConfigurableTask
 
 from ..files.runs.lm_eval import record_of_sample
-from .choices import HIGHER_IS_BETTER, aggregation
+from .choices import HIGHER_IS_BETTER, make_aggregation
 
-ecuas_0, ecuas_1, error_rate, auroc = map(aggregation, HIGHER_IS_BETTER)
+ecuas_0, ecuas_1, error_rate, auroc = map(make_aggregation, HIGHER_IS_BETTER)
 
 
 class EcuasTask(ConfigurableTask):  # type: ignore[misc]

@@ -29,7 +29,7 @@ from ..inputs import Array, Floats, Ints, parse_numbers, require_same_order
 from ..options import check_number
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
-    OF_TWO,
+    TWO_CLASS_METHODS,
     FitError,
     Recalibration,
     fit_recalibration,
@@ -144,20 +144,20 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     def _require_options(self, classes: Array) -> None:
         """Raise InputError unless rows of these classes can be recalibrated, and decided for."""
-        if self.calibration in OF_TWO and len(classes) > 2:
+        if self.calibration in TWO_CLASS_METHODS and len(classes) > 2:
             raise InputError(
                 "calibration",
                 "method_of_two_classes",
                 method=self.calibration,
                 advice="Only binary classification is supported by it.",
             )
-        every = _all_classes(self.cost, self.labels, classes)
+        every = _join_classes(self.cost, self.labels, classes)
         if len(every) < 2:
             raise InputError("y", "too_few_classes", got="one class")
         self._decided(np.full((1, len(every)), 1 / len(every)), every)
 
     def _routed(self, sample_weight: ArrayLike | None, params: dict[str, Any]) -> Bunch:
-        """Return what the estimator's `fit` and the splitter take."""
+        """Return the arguments of the estimator's `fit` and of the splitter."""
         if get_config()["enable_metadata_routing"]:
             return process_routing(self, "fit", sample_weight=sample_weight, **params)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -189,13 +189,13 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             return None
 
     def _folds(self, X: Any, y: Array) -> Any:
-        """Return the splitter, or the rows that each fold leaves, and those that it holds."""
+        """Return `cv` if it is a splitter, else the training and test rows (arrays) of each fold."""
         if not (self.cv is None or isinstance(self.cv, Integral)):
             return self.cv
         count = FOLDS if self.cv is None else int(self.cv)
         with reword_errors({"references": "y"}):
             require_classes(y, 2)  # one of which is in the rows that each fold leaves
-        order = _order_by_content(X, y)
+        order = _content_order(X, y)
         splits = stratified_folds(count, grouped=False).split(order, y[order])
         return [(order[train], order[test]) for train, test in splits]
 
@@ -210,13 +210,13 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return self._decided(*self._posteriors(X))
 
     def _posteriors(self, X: Any, *seen: ArrayLike) -> tuple[Floats, Array]:
-        """Return posteriors (N, K) of all classes, also those that were seen elsewhere, and these."""
+        """Return posteriors (N, K) of all classes, also those `seen` elsewhere, and the classes."""
         posteriors = self.predict_proba(X)
-        every = _all_classes(self.cost, self.labels, self.classes_, *seen)
-        return _widened(posteriors, self.classes_, every), every
+        every = _join_classes(self.cost, self.labels, self.classes_, *seen)
+        return _add_missing_classes(posteriors, self.classes_, every), every
 
     def _decided(self, posteriors: Floats, labels: Array) -> RowDecisions:
-        """Return what is decided by posteriors (N, K) of the labels; without a reject cost all is accepted."""
+        """Return the decisions for posteriors (N, K) of the labels; without a reject cost all are accepted."""
         reject_cost = 0.0 if self.reject_cost is None else self.reject_cost
         rows = decide(posteriors, labels=labels, cost=self.cost, reject_cost=reject_cost)
         if self.reject_cost is not None:
@@ -263,7 +263,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         of_estimator = get_tags(self.estimator)
-        is_of_two = self.calibration in OF_TWO
+        is_of_two = self.calibration in TWO_CLASS_METHODS
         tags.classifier_tags.multi_class = (
             of_estimator.classifier_tags.multi_class and not is_of_two
         )
@@ -271,8 +271,8 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return tags
 
 
-def _order_by_content(X: Any, y: Array) -> Ints:
-    """Return an order (N,) of rows that depends on what they hold, and not on where they stand."""
+def _content_order(X: Any, y: Array) -> Ints:
+    """Return an order (N,) of rows by their content, which does not depend on the order they come in."""
     if issparse(X):
         by_row = X.tolil()
         X = [*zip(by_row.rows, by_row.data, strict=True)]
@@ -282,12 +282,12 @@ def _order_by_content(X: Any, y: Array) -> Ints:
     return np.array(sorted(range(len(y)), key=contents.__getitem__))
 
 
-def _all_classes(
+def _join_classes(
     cost: Cost,
     labels: ArrayLike | None,
     *seen: ArrayLike,
 ) -> Array:
-    """Return the sorted classes that are given, those that a cost names, and those that were seen."""
+    """Return the sorted classes: of `labels`, of the names in a cost, and those seen."""
     if labels is not None:
         classes = parse_classes(labels, "labels")
         check_classes(classes, labels, len(classes))  # a matrix has their order
@@ -298,14 +298,14 @@ def _all_classes(
     return every
 
 
-def _widened(posteriors: Floats, labels: ArrayLike, every: Array) -> Floats:
-    """Return posteriors (N, K) of all classes: those that were not seen have the probability 0."""
+def _add_missing_classes(posteriors: Floats, labels: ArrayLike, every: Array) -> Floats:
+    """Return posteriors (N, K) of the classes `every`, 0 for those not among the labels."""
     wide = np.zeros((len(posteriors), len(every)))
     wide[:, np.searchsorted(every, labels)] = parse_numbers(posteriors, "posteriors")
     return wide
 
 
-def _cost_of_posteriors(
+def _compute_cost(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
@@ -315,7 +315,7 @@ def _cost_of_posteriors(
     reject_cost: float | None = None,
     **options: Any,
 ) -> float:
-    """Return a cost of posteriors (N, K) of the labels, or (N,) of the second, or of decisions (N,)."""
+    """Return ECUAS_n, or the expected cost, of posteriors (N, K), those of the second label (N,), or decisions (N,)."""
     posteriors = np.asarray(y_pred)
     if labels is None:
         labels = np.unique(posteriors)
@@ -323,16 +323,16 @@ def _cost_of_posteriors(
     elif posteriors.ndim == 1:
         positive = parse_numbers(posteriors, "y_pred")
         posteriors = np.column_stack([1 - positive, positive])
-    every = _all_classes(options["cost"], all_labels, labels, y_true)
+    every = _join_classes(options["cost"], all_labels, labels, y_true)
     if len(every) == 1:
         return 0.0  # one class, decided for throughout
-    wide = _widened(posteriors, labels, every)
+    wide = _add_missing_classes(posteriors, labels, every)
     options |= {"sample_weight": sample_weight, "reject_costs": reject_cost}
     system = posterior_system(y_true, wide, labels=every, **options)
     return compute_value(system, ECUAS_N if reject_cost is None else EXPECTED_COST)
 
 
-class _Scorer(type(make_scorer(_cost_of_posteriors))):  # type: ignore[misc]
+class _Scorer(type(make_scorer(_compute_cost))):  # type: ignore[misc]
     """A scorer of `make_scorer` that also passes on the classes of the fitted classifier."""
 
     def _score(
@@ -345,7 +345,7 @@ class _Scorer(type(make_scorer(_cost_of_posteriors))):  # type: ignore[misc]
     ) -> float:
         posteriors = caller(estimator, "predict_proba", X, pos_label=None)
         options = {"labels": estimator.classes_, **self._kwargs, **more}
-        return float(self._sign * _cost_of_posteriors(y, posteriors, **options))
+        return float(self._sign * _compute_cost(y, posteriors, **options))
 
 
 def ecuas_scorer(
@@ -386,7 +386,7 @@ def ecuas_scorer(
         "all_labels": labels,
     }
     scorer: _Scorer = make_scorer(
-        _cost_of_posteriors, response_method="predict_proba", greater_is_better=False, **options
+        _compute_cost, response_method="predict_proba", greater_is_better=False, **options
     )
     scorer.__class__ = _Scorer
     return scorer

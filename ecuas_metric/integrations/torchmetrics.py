@@ -13,7 +13,7 @@ from torchmetrics import Metric
 from ..errors import InputError
 from ..inputs import IGNORED
 from ..scale.training import StreamedMetrics
-from .choices import rows_of
+from .choices import flatten_rows
 
 _MANY = 64  # states of batches are merged when there are more
 _DIGITS = 20  # before each state, in decimal: how many bytes it has
@@ -50,7 +50,9 @@ class ECUAS(Metric):  # type: ignore[misc]
         self.form = form
         self.options = options
         self.only = only
-        self.rows_of = partial(rows_of, ignored=ignore_index, class_axis=class_axis, shift=shift)
+        self.flatten_rows = partial(
+            flatten_rows, ignored=ignore_index, class_axis=class_axis, shift=shift
+        )
         self._of([])  # checks the options
         self.add_state("parts", default=[], dist_reduce_fx="cat")
         self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
@@ -63,7 +65,9 @@ class ECUAS(Metric):  # type: ignore[misc]
     ) -> None:
         """Add a batch."""
         rows: tuple[Any, Any, Any] = (preds, target, sample_weight)
-        predictions, references, weight = self.rows_of(*rows) if self.form == "posteriors" else rows
+        predictions, references, weight = (
+            self.flatten_rows(*rows) if self.form == "posteriors" else rows
+        )
         if len(references):
             batch = self._of([])
             batch.update(predictions, references, sample_weight=weight)

@@ -11,7 +11,7 @@ import numpy as np
 from ..api import score_posteriors
 from ..errors import InputError
 from ..inputs import Array
-from .choices import rows_of, warn_once
+from .choices import flatten_rows, warn_once
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction
@@ -68,7 +68,7 @@ def compute_metrics(
             )
         # hidden states may come after them
         logits = logits[0] if isinstance(logits, tuple) else logits
-        batches.append(rows_of(logits, labels, shift=shift)[:2])
+        batches.append(flatten_rows(logits, labels, shift=shift)[:2])
         if not compute_result:
             return {}
         logits, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..abstentions import answered_samples
+from ..abstentions import select_answered_samples
 from ..audit import refuse_audit
 from ..calibration import confidence_bins
 from ..costs import ECUAS_N, EXPECTED_COST, ROUNDING, are_above_maximum, ecuas_cost
 from ..errors import InputError
 from ..groups import sum_parts
 from ..inputs import NO_LIMITS, Floats, Ints, Limits, parse_numbers
-from ..intervals import analytic_intervals, limit_groups, limits_of_selected
+from ..intervals import analytic_intervals, limit_selected_mean, merge_to_limit
 from ..metric import Key, Metric
 from ..metrics import metric_values
 from ..results import System, compute_results, make_answers
@@ -105,7 +105,7 @@ def reject_cost_curve(
 def reliability(system: System) -> Reliability:
     """Return accuracy against mean confidence in the bins of ECE; raises InputError without confidences."""
     refuse_audit(system, "a reliability diagram")
-    decisions, options = answered_samples(system.decisions, system.options)
+    decisions, options = select_answered_samples(system.decisions, system.options)
     confidence = decisions.confidence
     n_bins = options.n_bins
     if confidence is None:
@@ -169,12 +169,12 @@ def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
     if system.audit is not None:
         return _band([NO_LIMITS] * len(coverage))
-    answers = limit_groups(make_answers(system))
+    answers = merge_to_limit(make_answers(system))
     coverage = parse_numbers(coverage, "coverage")
     until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))
     groups = np.arange(len(until))
-    return _band([limits_of_selected(answers, groups <= group) for group in last])
+    return _band([limit_selected_mean(answers, groups <= group) for group in last])
 
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
@@ -209,7 +209,7 @@ def accuracy_band(system: System) -> Band:
     n_bins = system.options.n_bins
     bins = np.empty(len(answers.groups.weight), np.int64)
     bins[answers.rows().group] = confidence_bins(confidence, n_bins=n_bins)
-    risks = [limits_of_selected(answers, bins == i) for i in range(n_bins)]
+    risks = [limit_selected_mean(answers, bins == i) for i in range(n_bins)]
     return _band([(1 - high, 1 - low) for low, high in risks])
 
 

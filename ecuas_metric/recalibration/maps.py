@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 Fitted = TypeVar("Fitted")
 # What `fit_affine` and `fit_isotonic` call the arguments that the core knows as predictions and references.
-_OF_AFFINE = {"predictions and references": "log_posteriors and references"}
-_OF_ISOTONIC = {
+_AFFINE_WORDS = {"predictions and references": "log_posteriors and references"}
+_ISOTONIC_WORDS = {
     "predictions": "confidence",
     "references": "correct",
     "predictions and references": "confidence and correct",
@@ -45,14 +45,14 @@ _OF_ISOTONIC = {
 }
 
 
-_OF_PROBABILITIES = {
+_PROBABILITY_WORDS = {
     "log_posteriors": "probabilities",
     "log_posteriors and references": "probabilities and references",
 }
 
 
 class FitError(InputError):
-    """Rows of which no map of scores is the best."""
+    """Rows for which no map of scores is best: the fit has no minimum."""
 
 
 class Affine(NamedTuple):
@@ -71,7 +71,7 @@ class Isotonic(NamedTuple):
 
 FOLD_SEED = 42  # as in the paper's table
 # methods of probabilities of the second class; the others are of log-posteriors
-OF_TWO = ("isotonic",)
+TWO_CLASS_METHODS = ("isotonic",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,8 +106,8 @@ class Recalibration:
     classes: tuple[str, ...] | None = None
 
     def apply(self, probabilities: ArrayLike) -> Floats:
-        """Return recalibrated posteriors (N, K), or confidences (N,), of the same."""
-        array, classes = _probabilities(probabilities)
+        """Return recalibrated posteriors (N, K), or confidences (N,), from such probabilities."""
+        array, classes = _parse_probabilities(probabilities)
         if None not in (classes, self.classes) and classes != self.classes:
             raise InputError(
                 "probabilities",
@@ -115,19 +115,21 @@ class Recalibration:
                 value=classes,
                 classes=self.classes,
             )
-        with reword_errors(_OF_PROBABILITIES):
-            q = np.exp(self.apply_to_logs(logarithms(array)))
+        with reword_errors(_PROBABILITY_WORDS):
+            q = np.exp(self.apply_to_logs(to_log_posteriors(array)))
         return q if array.ndim == 2 else q[:, 1]
 
     def apply_to_logs(self, log_posteriors: Array) -> Floats:
-        """Return log-posteriors (N, K) of the same, whose zeros count as the floor."""
-        scores = raised(log_posteriors, self.floor)
+        """Return recalibrated log-posteriors (N, K) from such, of which -inf counts as the logarithm of the floor."""
+        scores = raise_zeros(log_posteriors, self.floor)
         if isinstance(self.fitted, Affine):
             return apply_affine(self.fitted, scores)
         if scores.shape[1] > 2:
-            raise _wrong_shape(scores, "(N, 2), the classes of the fit")
+            raise _shape_error(scores, "(N, 2), the classes of the fit")
         with np.errstate(divide="ignore"):
-            return np.log(posteriors_from_positive(apply_isotonic(self.fitted, _second(scores))))
+            return np.log(
+                posteriors_from_positive(apply_isotonic(self.fitted, _second_probabilities(scores)))
+            )
 
     def to_json(self) -> str:
         """Return the record as JSON."""
@@ -146,7 +148,7 @@ class Recalibration:
             names = fields.pop("classes", None)
             classes = None if names is None else tuple(map(str, names))
             numbers: Any = {name: np.float64(value) for name, value in fields.items()}
-            fitted = Isotonic(**numbers) if method in OF_TWO else Affine(**numbers)
+            fitted = Isotonic(**numbers) if method in TWO_CLASS_METHODS else Affine(**numbers)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InputError("text", "not_a_recalibration") from None
         if not (0 < floor < 1 and _is_map(fitted, method)):
@@ -155,7 +157,7 @@ class Recalibration:
 
 
 def _is_map(fitted: Affine | Isotonic, method: str) -> bool:
-    """Return whether arrays are a scale and a bias of this method, or a non-decreasing map of confidences."""
+    """Return whether a map has a valid scale and bias for its method, or is non-decreasing from [0, 1] to [0, 1]."""
     if isinstance(fitted, Affine):
         scale = fitted.scale
         bias = fitted.bias
@@ -172,7 +174,7 @@ def _is_map(fitted: Affine | Isotonic, method: str) -> bool:
     return bool(is_rising and (np.diff([0, *y, 1]) >= 0).all())
 
 
-def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:
+def _parse_probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:
     """Return posteriors (N, K) whose rows sum to 1, or confidences (N,), and the column names of a data frame."""
     classes = column_classes(values, "probabilities")
     ordered = values if classes is None else order_columns(values, classes, classes)
@@ -235,10 +237,12 @@ def fit_recalibration(
     require_same_order(
         probabilities=probabilities, references=references, sample_weight=sample_weight
     )
-    array, classes = _probabilities(probabilities)
+    array, classes = _parse_probabilities(probabilities)
     truth = np.asarray(references)
-    with reword_errors(_OF_PROBABILITIES):
-        fitted = fit_to_logs(logarithms(array), truth, method=method, sample_weight=sample_weight)
+    with reword_errors(_PROBABILITY_WORDS):
+        fitted = fit_to_logs(
+            to_log_posteriors(array), truth, method=method, sample_weight=sample_weight
+        )
     return replace(fitted, classes=classes)
 
 
@@ -250,40 +254,40 @@ def fit_to_logs(
     sample_weight: ArrayLike | None = None,
 ) -> Recalibration:
     """Fit a recalibration to log-posteriors (N, K), -inf where a probability is 0."""
-    floor = floor_of(log_posteriors)
-    scores = raised(log_posteriors, floor)
-    if check_choice(method, METHODS, "method") not in OF_TWO:
+    floor = find_floor(log_posteriors)
+    scores = raise_zeros(log_posteriors, floor)
+    if check_choice(method, METHODS, "method") not in TWO_CLASS_METHODS:
         affine = fit_affine(
             scores, references, with_bias=method == "affine", sample_weight=sample_weight
         )
         return Recalibration(method, affine, floor)
     if scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
-    isotonic = fit_isotonic(_second(scores), references, sample_weight=sample_weight)
+    isotonic = fit_isotonic(_second_probabilities(scores), references, sample_weight=sample_weight)
     return Recalibration(method, isotonic, floor)
 
 
-def floor_of(log_posteriors: Array) -> float:
-    """Return what a probability of 0 counts as: epsilon, or the smallest positive probability if it is smaller."""
+def find_floor(log_posteriors: Array) -> float:
+    """Return what a probability of 0 counts as: the smaller one of epsilon and the smallest positive probability."""
     least = np.min(log_posteriors, where=log_posteriors > -np.inf, initial=0.0)
     return min(DEFAULTS.epsilon, float(np.exp(least)))
 
 
-def raised(log_posteriors: Array, floor: float) -> Floats:
-    """Return log-posteriors (N, K) that are finite."""
+def raise_zeros(log_posteriors: Array, floor: float) -> Floats:
+    """Return log-posteriors (N, K) with log(floor) in place of -inf."""
     return np.where(np.isneginf(log_posteriors), np.log(floor), log_posteriors)
 
 
-def logarithms(array: Array) -> Floats:
-    """Return the logarithms (N, K) of shares (N, K), or (N, 2) of wrong and right, of confidences (N,)."""
+def to_log_posteriors(array: Array) -> Floats:
+    """Return log-posteriors (N, K) of probabilities (N, K), divided by their sums; (N, 2) of confidences (N,)."""
     shares = array if array.ndim == 2 else posteriors_from_positive(array)
     with np.errstate(divide="ignore"):
         logs: Floats = np.log(shares / shares.sum(axis=1, keepdims=True))
     return logs
 
 
-def _second(scores: Floats) -> Floats:
-    """Return the probabilities (N,) of the second of two classes."""
+def _second_probabilities(scores: Floats) -> Floats:
+    """Return the probabilities (N,) of the second of two classes, from log-posteriors (N, 2)."""
     return np.exp(log_softmax(scores)[:, 1])
 
 
@@ -343,13 +347,13 @@ def fit_affine(
     require_same_order(
         log_posteriors=log_posteriors, references=references, sample_weight=sample_weight
     )
-    scores = _log_posteriors(log_posteriors)
+    scores = _parse_log_posteriors(log_posteriors)
     num_classes = scores.shape[1]
-    with reword_errors(_OF_AFFINE):
+    with reword_errors(_AFFINE_WORDS):
         classes = parse_indices(
             references, "references", num_classes=num_classes, num_samples=len(scores)
         )
-    weight = _weights(sample_weight, len(scores))
+    weight = _parse_weights(sample_weight, len(scores))
     seen = weight > 0
     scores = scores[seen]
     classes = classes[seen]
@@ -369,8 +373,8 @@ def fit_affine(
         )
     centred, unit = _standardize(scores, share)
     _refuse_separable(centred, classes, counts, with_bias)
-    objective = _cross_entropy_of_affine(centred, classes, share, with_bias)
-    parameters = _minimum(objective, np.r_[1.0, np.zeros(num_classes if with_bias else 0)])
+    objective = _make_cross_entropy(centred, classes, share, with_bias)
+    parameters = _minimize(objective, np.r_[1.0, np.zeros(num_classes if with_bias else 0)])
     scale = float(parameters[0]) / unit
     if not with_bias and not scale > 0:
         got = f"a best scale of {scale:.3g}"
@@ -414,10 +418,10 @@ def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
     >>> np.exp(apply_affine(Affine(0.5, np.zeros(2)), np.log([[0.8, 0.2]]))).round(4).tolist()
     [[0.6667, 0.3333]]
     """
-    scores = _log_posteriors(log_posteriors)
+    scores = _parse_log_posteriors(log_posteriors)
     num_classes = len(calibration.bias)
     if scores.shape[1] != num_classes:
-        raise _wrong_shape(scores, f"(N, {num_classes}), the classes of the fit")
+        raise _shape_error(scores, f"(N, {num_classes}), the classes of the fit")
     return log_softmax(calibration.scale * scores + calibration.bias)
 
 
@@ -501,10 +505,10 @@ def fit_isotonic(
     except ImportError:
         raise missing_package_error("Isotonic recalibration needs", "scikit-learn") from None
     require_same_order(confidence=confidence, correct=correct, sample_weight=sample_weight)
-    with reword_errors(_OF_ISOTONIC):
+    with reword_errors(_ISOTONIC_WORDS):
         q, truth = parse_confidences(parse_finite(confidence, "confidence"), correct)
         q = np.clip(q, 0, 1)  # from beyond by rounding
-        weight = _weights(sample_weight, len(q))
+        weight = _parse_weights(sample_weight, len(q))
         require_classes(truth[weight > 0], 1)  # a constant would call every answer certain
     fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth, weight)
     return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
@@ -608,7 +612,7 @@ def cross_validated(
     require_same_length(scores=array, references=truth)
     key = np.zeros(len(array)) if ids is None else np.asarray(ids)
     require_same_length(scores=array, ids=key)
-    weight = None if sample_weight is None else _weights(sample_weight, len(array))
+    weight = None if sample_weight is None else _parse_weights(sample_weight, len(array))
     order = np.argsort(key, kind="stable")
     grouped = None if groups is None else np.asarray(groups)[order]
     if splitter is None:
@@ -670,8 +674,8 @@ def require_classes(truth: Array, folds: int) -> None:
         )
 
 
-def _weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
-    """Return weights (N,), by default of 1, of which one is positive."""
+def _parse_weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
+    """Return weights (N,), 1 if there are none, else divided by the largest; InputError if all are 0."""
     if sample_weight is None:
         return np.ones(num_samples)
     weight: Floats = check_non_negative(
@@ -685,7 +689,7 @@ def _weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
 
 
 def _standardize(scores: Floats, share: Floats) -> tuple[Floats, float]:
-    """Return scores less the mean of their row, which softmax does not see, in units of their spread, and that unit."""
+    """Return scores (N, K), less the mean of each row and divided by their spread; and the spread."""
     # first: the squares of very large or small ones would overflow or vanish
     size = float(np.abs(scores).max()) or 1.0
     centred = scores / size
@@ -721,9 +725,9 @@ def _refuse_separable(scores: Floats, classes: Ints, counts: Ints, with_bias: bo
 
 
 def _separates(least: Floats, most: Floats) -> bool:
-    """Return whether a bias b separates: b_k - b_y <= least[y, k] for all y and k, not all with equality.
+    """Return whether some bias b separates classes: b_k - b_y <= least[y, k] for all y and k, not all with equality.
 
-    Such a system of differences is solvable if no cycle of classes has a negative sum (Bellman and Ford).
+    Such differences exist if no cycle of classes has a negative sum (Bellman and Ford). `most` are the largest margins.
     """
     rounding = 1e-12 * float(np.abs(most).max())
     if (least + least.T < -rounding).any():
@@ -737,7 +741,7 @@ def _separates(least: Floats, most: Floats) -> bool:
     return False
 
 
-def _cross_entropy_of_affine(
+def _make_cross_entropy(
     scores: Floats, classes: Ints, share: Floats, with_bias: bool
 ) -> Callable[[Floats], tuple[float, Floats]]:
     # One row per class: NumPy reduces over the long axis at full speed, over few classes it does not.
@@ -762,7 +766,7 @@ def _cross_entropy_of_affine(
     return objective
 
 
-def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
+def _minimize(objective: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
     from scipy.optimize import minimize
 
     options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-13, "gtol": 1e-7}
@@ -774,14 +778,14 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
     return np.asarray(solution.x)
 
 
-def _log_posteriors(values: ArrayLike) -> Floats:
+def _parse_log_posteriors(values: ArrayLike) -> Floats:
     scores = parse_finite(values, "log_posteriors", "set_floor")
     if scores.ndim != 2 or scores.shape[1] < 2:
-        raise _wrong_shape(scores, "(N, K), K >= 2")
+        raise _shape_error(scores, "(N, K), K >= 2")
     return scores
 
 
-def _wrong_shape(scores: Floats, expected: str) -> InputError:
+def _shape_error(scores: Floats, expected: str) -> InputError:
     got = f"shape {scores.shape}"
     return InputError(
         "log_posteriors", "wrong_shape", value=scores.shape, got=got, expected=expected

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..comparison.planning import LabelPlan
-from ..comparison.rows import Comparison, fields_of
-from ..comparison.verdict import Ranking, Verdict, ranking_of, rows_by_key
+from ..comparison.rows import Comparison, list_fields
+from ..comparison.verdict import Ranking, Verdict, make_ranking, rows_by_key
 from ..inputs import grouped
 from ..metric import Key
 from ..plotting.names import short_names
@@ -229,7 +229,7 @@ def within_grid(
     grid.header.insert(1, column)
     for cells, (_, part) in zip(grid.rows, rows, strict=True):
         cells.insert(1, Cell(part))
-    records: list[Record] = [{"within": part, **fields_of(row)} for row, part in pairs]
+    records: list[Record] = [{"within": part, **list_fields(row)} for row, part in pairs]
     return replace(grid, labels=grid.labels + 1, notes=[], legend=()), records
 
 
@@ -347,7 +347,7 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
     """Return all differences of a metric; where pairs are many, those of the other systems from the best."""
     from ..plotting.figures import Bar, Panel
 
-    ranking = ranking_of(rows)
+    ranking = make_ranking(rows)
     names = short_names(ranking.values)
     if len(rows) <= MAX_BARS:
         labels = [f"{names[row.first]} - {names[row.second]}" for row in rows]

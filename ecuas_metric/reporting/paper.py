@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..basis import join_signatures
-from ..comparison.compare import basis_of_comparison, basis_of_pairs, default_family
+from ..comparison.compare import default_family, make_comparison_basis, make_pairing_basis
 from ..comparison.judge import judge_systems
-from ..comparison.rows import fields_of
+from ..comparison.rows import list_fields
 from ..comparison.verdict import Verdict
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import FileError
@@ -203,10 +203,10 @@ def _numbers(
     if recipes:
         fields |= {"read": describe_recipes(recipes), "recipes": distinct_fields(recipes)}
     if verdict is not None:
-        bases = {name: basis_of_comparison(system) for name, system in systems.items()}
+        bases = {name: make_comparison_basis(system) for name, system in systems.items()}
         fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
         fields["verdict"] = verdict_fields(verdict)
-    rows = [] if verdict is None else [fields_of(row) for row in verdict.rows]
+    rows = [] if verdict is None else [list_fields(row) for row in verdict.rows]
     notes = [f"{name}: {note.fact}" for name, note in report.notes()]
     return to_json(rows, report.signature, notes, fields)
 
@@ -230,7 +230,7 @@ def _former_files(folder: Path) -> set[str]:
 def _signature(systems: Systems) -> str:
     """Return what values, intervals and differences depend on: the last also on the draws of their tests."""
     return join_signatures(
-        replace(basis_of_pairs(system), deviates=basis_of_comparison(system).deviates)
+        replace(make_pairing_basis(system), deviates=make_comparison_basis(system).deviates)
         for system in systems.values()
     )
 

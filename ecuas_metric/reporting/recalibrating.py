@@ -19,15 +19,15 @@ from ..options import Options
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
     FOLD_SEED,
-    OF_TWO,
+    TWO_CLASS_METHODS,
     Recalibration,
     cross_validated,
+    find_floor,
     fit_to_logs,
-    floor_of,
-    logarithms,
-    raised,
+    raise_zeros,
     require_classes,
     stratified_folds,
+    to_log_posteriors,
 )
 from ..results import System
 from .report import Systems
@@ -100,7 +100,7 @@ def _recalibrate(
     decisions = system.decisions
     options = system.options
     scores, notes = _finite(log_posteriors_of(submission, system))
-    if method in OF_TWO and scores.shape[1] > 2:
+    if method in TWO_CLASS_METHODS and scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     weight = options.sample_weight
@@ -157,11 +157,11 @@ def log_posteriors_of(submission: Submission, system: System) -> Floats:
     options = system.options
     if decisions.labels is None:
         assert decisions.confidence is not None  # files hold confidences or posteriors
-        return logarithms(np.where(decisions.abstained, 0.5, decisions.confidence))
+        return to_log_posteriors(np.where(decisions.abstained, 0.5, decisions.confidence))
     predictions = submission.predictions
     if options.predictions_are in ("log_probabilities", "logits"):
         return log_softmax(predictions.astype(np.float64))
-    return logarithms(predictions)
+    return to_log_posteriors(predictions)
 
 
 def _finite(scores: Floats) -> tuple[Floats, tuple[Note, ...]]:
@@ -169,7 +169,7 @@ def _finite(scores: Floats) -> tuple[Floats, tuple[Note, ...]]:
     zero = np.isneginf(scores)
     if not zero.any():
         return scores, ()
-    least = floor_of(scores)
+    least = find_floor(scores)
     count = int(np.count_nonzero(zero.any(axis=1)))
     fields = {"least": least, "count": count, "total": len(scores)}
-    return raised(scores, least), (Note("zeros_replaced", fields),)
+    return raise_zeros(scores, least), (Note("zeros_replaced", fields),)

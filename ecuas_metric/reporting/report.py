@@ -253,10 +253,10 @@ def make_report(
     for name, system in systems.items():
         answers = unlabelled.get(name)
         if answers is not None:
-            from ..comparison.unlabelled import bounds_of
+            from ..comparison.unlabelled import bound_system
 
             system = replace(system, origin=replace(system.origin, unlabelled=answers.rule))
-            bounds[name] = bounds_of(system, answers, only=asked)
+            bounds[name] = bound_system(system, answers, only=asked)
         if answers is not None and answers.rule == "bounds":
             results[name] = _undefined_results(system, asked)
         else:

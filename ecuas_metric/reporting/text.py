@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..abstentions import answered_samples
+from ..abstentions import select_answered_samples
 from ..calibration import CALIBRATION_P
 from ..costs import ECUAS_N
 from ..metric import Key
@@ -73,7 +73,7 @@ def _calibration(name: str, system: System) -> str:
     p = estimate.value
     if p > alpha:
         return f"{name}: no evidence of miscalibration ({p_text(p)}), which does not prove calibration."
-    decisions, options = answered_samples(system.decisions, system.options)
+    decisions, options = select_answered_samples(system.decisions, system.options)
     gaps = decisions.candidate_cost - decisions.uncertainty
     gap = float(np.average(gaps, weights=options.sample_weight))
     side = "high" if gap > 0 else "low"

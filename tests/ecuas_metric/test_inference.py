@@ -221,7 +221,9 @@ def test_groups_have_the_variance_of_the_jackknife(rng):
     parts = np.array([mean(group != one) for one in range(6)])
     jackknife = 5 / 6 * np.sum(np.square(parts - every))
     alone = np.sum(np.square(weight * (influence - every))) / weight.sum() ** 2
-    clusters = Design(weight, group).clusters(influence, np.ones(len(group)), np.zeros(len(group)))
+    clusters = Design(weight, group).measure_clusters(
+        influence, np.ones(len(group)), np.zeros(len(group))
+    )
     assert clusters.factor == pytest.approx(jackknife / alone)
 
 
@@ -231,7 +233,7 @@ def test_rounding_does_not_decide_whether_groups_err_together(rng):
     influence = np.where(stratum, 0.1 + 0.2, rng.normal(size=60))
     design = Design(rng.gamma(2, 1, 60), np.arange(60) // 5, stratum)
     assert design.centred(influence)[30:].tolist() == 30 * [0.0]
-    clusters = design.clusters(influence, stratum == 0, np.zeros(60))
+    clusters = design.measure_clusters(influence, stratum == 0, np.zeros(60))
     assert clusters.factor[1] == 1
 
 

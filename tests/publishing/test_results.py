@@ -15,7 +15,7 @@ from ecuas_metric import (
 )
 from ecuas_metric.errors import InputError
 from ecuas_metric.hub.eval_results import eval_result_entries
-from ecuas_metric.hub.every_eval_ever import files_of_evaluation
+from ecuas_metric.hub.every_eval_ever import make_evaluation_files
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import compute_results
@@ -134,7 +134,7 @@ def test_a_benchmark_is_the_name_of_a_repository(name):
 
 def records_of(system, folder):
     """Return the record of the metrics and those of the samples, as they are written."""
-    files = files_of_evaluation(
+    files = make_evaluation_files(
         system,
         compute_results(system),
         model=MODEL,

@@ -13,7 +13,7 @@ from datasets import ClassLabel, Features
 from huggingface_hub import DatasetCard
 from scipy.stats import norm
 
-from ecuas_metric.comparison.planning import plan_of_rates
+from ecuas_metric.comparison.planning import plan_from_rates
 from ecuas_metric.messages import ADVICE
 from ecuas_metric.metric import Key
 from triviaqa_subset.build import main
@@ -446,7 +446,7 @@ def test_a_plan_for_the_subset_finds_what_its_design_does():
     command = f"--error-rates 0.30,0.36 --correlation {correlation} --samples {as_many:.0f}"
     assert f"{command}` (it says {detectable:.3f})" in both
     for samples, said in ((as_many, detectable), (455, 0.066)):
-        plan = plan_of_rates(
+        plan = plan_from_rates(
             Key("error_rate"), rates.tolist(), samples=round(samples), correlation=correlation
         )
         assert f"{plan.detectable:.3f}" == f"{said:.3f}"

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 from ...basis import join_signatures
-from ...comparison.compare import basis_of_comparison, compare_within, require_two_systems
+from ...comparison.compare import compare_strata, make_comparison_basis, require_two_systems
 from ...comparison.gate import NO_TEST, Gate, check_gate
 from ...comparison.judge import judge_systems
 from ...comparison.planning import plan_of_systems
-from ...comparison.questions import over_questions
-from ...comparison.rows import fields_of
+from ...comparison.questions import join_questions
+from ...comparison.rows import list_fields
 from ...comparison.verdict import Verdict, rows_by_key
 from ...costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ...errors import InputError
@@ -254,7 +254,7 @@ def _select_systems(
     questions: Questions = {}
     if answer_questions(submissions):
         questions = systems_by_question(submissions, systems)
-        systems = {name: over_questions(one) for name, one in questions.items()}
+        systems = {name: join_questions(one) for name, one in questions.items()}
     else:
         require_one_task(submissions)
     require_two_systems(systems)
@@ -332,7 +332,7 @@ class _View:
 
     def show(self, output: ComparisonOutput) -> None:
         """Print the verdict with its table and notes, and write it to all files."""
-        bases = {name: basis_of_comparison(one) for name, one in self.verdict.systems.items()}
+        bases = {name: make_comparison_basis(one) for name, one in self.verdict.systems.items()}
         line = join_signatures(bases.values())
         width = screen_width(sys.stdout)
         keys = self.main_keys() or [*self.verdict.rankings]
@@ -353,7 +353,7 @@ class _View:
             filed = replace(pairs, above=[*self.sentences(), *findings(self.verdict), *pairs.above])
         output.show(
             filed,
-            [fields_of(row) for row in shown],
+            [list_fields(row) for row in shown],
             "\n".join(parts) + "\n",
             self.recipes,
             bases,
@@ -502,7 +502,7 @@ def _differences_within(
     strata = systems[first.name].options.strata
     numbers = [] if strata is None else strata.tolist()
     names = dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
-    within = compare_within(systems, only=keys, by_position=by_position)
+    within = compare_strata(systems, only=keys, by_position=by_position)
     return {names[stratum]: rows for stratum, rows in within.items()}
 
 

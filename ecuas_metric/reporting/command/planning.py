@@ -7,18 +7,18 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, ClassVar
 
 from ...basis import Basis
-from ...comparison.compare import basis_of_pairs
-from ...comparison.labels import draw_questions, lines_to_label
+from ...comparison.compare import make_pairing_basis
+from ...comparison.labels import draw_questions, list_answers_to_label
 from ...comparison.planning import (
     CORRELATION,
     EXPECTED_AUROC,
     POWER,
     Plan,
+    plan_from_rates,
     plan_labels,
-    plan_of_rates,
     plan_of_systems,
 )
-from ...comparison.rows import fields_of
+from ...comparison.rows import list_fields
 from ...costs import ECUAS_N, ERROR_RATE
 from ...errors import InputError, Note
 from ...files.recipe import Recipe, describe_recipes
@@ -86,7 +86,7 @@ def plan_of_files(
         _show_label_plans(systems, keys, target, output, list_recipes(submissions))
         return list_notes(systems)
     plans = plan_of_systems(systems, only=keys, by_position=rows.by_position, **asdict(target))
-    bases = {name: basis_of_pairs(system) for name, system in systems.items()}
+    bases = {name: make_pairing_basis(system) for name, system in systems.items()}
     _show_plans(plans, target, output, list_recipes(submissions), bases)
     return list_notes(systems)
 
@@ -105,7 +105,7 @@ def _show_label_plans(
     if not any(plans.values()):
         raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
     records = [
-        {"system": name, **fields_of(plan)}
+        {"system": name, **list_fields(plan)}
         for name, of_system in plans.items()
         for plan in of_system
     ]
@@ -139,7 +139,7 @@ def plan_of_error_rates(
     options = [*list_set_options({"n": n}), *with_auroc]
     chosen = match_keys(output.metrics, keys, options)
     plans = [
-        plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target))
+        plan_from_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target))
         for key in chosen
     ]
     _show_plans(plans, target, output)
@@ -159,7 +159,7 @@ def _show_plans(
     levels = {"power": target.power, "alpha": target.alpha}
     line = str(next(iter((bases or {}).values()), ""))
     grid = plan_grid(plans, planned=is_planned, digits=output.digits, signature=line, **levels)
-    output.show(grid, [fields_of(one) for one in plans], recipes=recipes, bases=bases)
+    output.show(grid, [list_fields(one) for one in plans], recipes=recipes, bases=bases)
 
 
 def draw_audit(
@@ -175,7 +175,7 @@ def draw_audit(
     """Draw answers for people to label, so that `ecuas score --audit` can correct a judge's verdicts on all of them."""
     submissions = read_files(files, rows, metric=MetricOptions(), are_verdicts=True)
     chosen, total = draw_questions(submissions, answers, seed)
-    lines = [line for one in submissions for line in lines_to_label(one, chosen)]
+    lines = [line for one in submissions for line in list_answers_to_label(one, chosen)]
     # neither verdicts nor confidences, which lead people
     beside = {"correct": "", "drawn": 1, "audit_probability": answers / total}
     write_whole(output, _table_to_label(lines, beside).encode())

@@ -9,11 +9,11 @@ from ...files.systems import prepare_submissions
 from ...files.write import write_whole
 from ...hub.eval_results import (
     eval_result_entries,
-    files_of_entries,
+    make_entry_files,
     open_pull_request,
     require_repository,
 )
-from ...hub.every_eval_ever import files_of_evaluation
+from ...hub.every_eval_ever import make_evaluation_files
 from ...metric import Key
 from ...options import LEVEL
 from ..report import Notes, make_report
@@ -73,11 +73,11 @@ def publish_results(
     if metrics is not None:
         keys = match_keys(metrics, list(results.estimates), list_set_options(options))
     entries = eval_result_entries(results, benchmark=benchmark, only=keys, source=source)
-    texts = files_of_entries(entries)
+    texts = make_entry_files(entries)
     for path, text in texts.items():
         print(f"# {path} of {model}", text, sep="\n")
     if every_eval_ever is not None:
-        written = files_of_evaluation(
+        written = make_evaluation_files(
             system, results, model=model, benchmark=benchmark, organization=organization
         )
         for place, content in written.items():

@@ -133,9 +133,9 @@ def _add_audit_labels(submissions: list[Submission], audit: str | None) -> list[
     """Return submissions with people's labels of some answers from the file of --audit, if there is one."""
     if audit is None:
         return submissions
-    from ...comparison.labels import with_labels
+    from ...comparison.labels import add_labels
 
-    return with_labels(submissions, audit)
+    return add_labels(submissions, audit)
 
 
 def _read_truth_file(rows: RowFlags, others: Sequence[File]) -> dict[str, object] | None:
@@ -156,13 +156,13 @@ def _pair_rows(submissions: list[Submission], rows: PairFlags) -> list[Submissio
         return submissions
     if len(submissions) == 1:
         raise InputError("--common" if rows.common else "--by-position", "idle_of_one_system")
-    from ...comparison.compare import in_common, note_on_order
+    from ...comparison.compare import in_common, note_unused_ids
 
     if rows.common:
         return in_common(submissions)
     by_position = []
     for one in submissions:
-        note = note_on_order(submissions[0], one)
+        note = note_unused_ids(submissions[0], one)
         notes = one.notes if note is None else (*one.notes, note)
         by_position.append(replace(one, ids=None, notes=notes))
     return by_position

@@ -12,7 +12,12 @@ from sklearn.model_selection import PredefinedSplit
 from ecuas_metric import compare_systems, confidence_system
 from ecuas_metric.basis import Origin
 from ecuas_metric.recalibration import METHODS
-from ecuas_metric.recalibration.maps import Recalibration, cross_validated, fit_to_logs, logarithms
+from ecuas_metric.recalibration.maps import (
+    Recalibration,
+    cross_validated,
+    fit_to_logs,
+    to_log_posteriors,
+)
 from ecuas_metric.results import value_keys
 from tests.ecuas_metric import simulated
 
@@ -77,7 +82,7 @@ def recalibrated(rng, size, *, method):
 
     def fitted():
         correct, p = one()
-        logs = logarithms(expit(3 * logit(p)))
+        logs = to_log_posteriors(expit(3 * logit(p)))
         fit = partial(fit_to_logs, method=method)
         splitter = PredefinedSplit(folds)
         values = cross_validated(fit, Recalibration.apply_to_logs, logs, correct, splitter=splitter)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ecuas_metric import confidence_system, read_submissions
-from ecuas_metric.comparison.labels import with_labels
+from ecuas_metric.comparison.labels import add_labels
 from ecuas_metric.errors import FileError
 from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.reporting.cli import main
@@ -90,7 +90,7 @@ def test_labels_of_people_give_the_numbers_of_python(truth, capsys):
         confidence_system(known, run["confidence"], judge=run["correct"], confidence_level=0.95)
     )
     (system,) = prepare_submissions(
-        with_labels(read_submissions("run.csv"), "done.csv"), confidence_level=0.95
+        add_labels(read_submissions("run.csv"), "done.csv"), confidence_level=0.95
     ).values()
     found = compute_results(system)
     assert found.flat() == pytest.approx(expected.flat())
@@ -179,11 +179,11 @@ def test_labels_that_were_not_drawn_are_refused(change, message, truth):
         table.loc[5, name] = value
     table.to_csv("done.csv", index=False)
     with pytest.raises(FileError, match=message):
-        with_labels(read_submissions("run.csv"), "done.csv")
+        add_labels(read_submissions("run.csv"), "done.csv")
     twice = pd.concat([labelled(truth)] * 2)
     twice.to_csv("done.csv", index=False)
     with pytest.raises(FileError, match="must have each id once"):
-        with_labels(read_submissions("run.csv"), "done.csv")
+        add_labels(read_submissions("run.csv"), "done.csv")
 
 
 def test_verdicts_that_are_taken_for_the_truth_are_noted(truth, capsys):

@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 
 from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.comparison.planning import Spread, make_plan, plan_of_rates, plan_of_systems
+from ecuas_metric.comparison.planning import Spread, make_plan, plan_from_rates, plan_of_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.inference import Moments
 from ecuas_metric.metric import Key
@@ -103,19 +103,19 @@ def test_samples_that_never_differ_plan_nothing():
 
 
 def test_the_model_has_the_rates_it_is_given(rng):
-    plan = plan_of_rates(ERROR_RATE, (0.3, 0.1), correlation=0.2)
+    plan = plan_from_rates(ERROR_RATE, (0.3, 0.1), correlation=0.2)
     a = 0.3 * 0.7
     b = 0.1 * 0.9
     assert plan.difference == pytest.approx(0.2)
     assert plan.deviation == pytest.approx(math.sqrt(a + b - 0.4 * math.sqrt(a * b)))
-    alike = plan_of_rates(ECUAS_1, (0.2, 0.2), correlation=1)
+    alike = plan_from_rates(ECUAS_1, (0.2, 0.2), correlation=1)
     assert alike.deviation == pytest.approx(0, abs=1e-6)
     # a difference of two errors is -1, 0 or 1: least is its variance where the rarer are among the others
-    most_alike = plan_of_rates(ERROR_RATE, (0.3, 0.2), correlation=1)
+    most_alike = plan_from_rates(ERROR_RATE, (0.3, 0.2), correlation=1)
     assert most_alike.deviation == pytest.approx(math.sqrt(0.1 * 0.9))
-    assert plan_of_rates(Key("ecuas", 0.0), (0.2, 0.2)).needed is None
+    assert plan_from_rates(Key("ecuas", 0.0), (0.2, 0.2)).needed is None
     # At a large n an ECUAS_n is the error rate, of whatever confidences.
-    large = plan_of_rates(Key("ecuas", 1e6), (0.3, 0.1), correlation=0.2)
+    large = plan_from_rates(Key("ecuas", 1e6), (0.3, 0.1), correlation=0.2)
     expected = pytest.approx((plan.difference, plan.deviation), rel=0.01)
     assert (large.difference, large.deviation) == expected
 
@@ -132,7 +132,7 @@ def test_rates_plan_what_a_pilot_with_these_rates_does(samples, tolerance):
         for name, correct in zip("ab", verdicts, strict=True)
     }
     (expected,) = plan_of_systems(pilot, by_position=True, samples=samples, only=[ERROR_RATE])
-    plan = plan_of_rates(ERROR_RATE, (0.3, 0.2), samples=samples, correlation=0.5)
+    plan = plan_from_rates(ERROR_RATE, (0.3, 0.2), samples=samples, correlation=0.5)
     assert plan.detectable == pytest.approx(expected.detectable, rel=tolerance)
 
 
@@ -157,7 +157,7 @@ def test_rates_plan_what_a_pilot_with_these_rates_does(samples, tolerance):
 def test_what_cannot_be_planned_is_refused(given, message):
     arguments = {"key": ERROR_RATE, "error_rates": (0.3, 0.2)} | given
     with pytest.raises(InputError, match=message):
-        plan_of_rates(**arguments)
+        plan_from_rates(**arguments)
 
 
 def test_a_pilot_of_one_group_tells_no_error():
@@ -202,6 +202,6 @@ def test_most_ranges_of_pilots_hold_the_n_of_many_samples(rng):
 
 
 def test_without_a_pilot_there_is_no_range():
-    plan = plan_of_rates(ERROR_RATE, [0.3, 0.25])
+    plan = plan_from_rates(ERROR_RATE, [0.3, 0.25])
     assert plan.needed is not None
     assert (plan.needed_low, plan.needed_high) == (None, None)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
-from ecuas_metric.comparison.questions import over_questions
+from ecuas_metric.comparison.questions import join_questions
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from ecuas_metric.results import compute_results, compute_values
@@ -36,7 +36,7 @@ def questions_of(seed, *, skill=1.0, abstained=False):
 def test_each_ecuas_is_the_mean_of_those_of_the_questions(abstained):
     for seed in range(20):
         questions = questions_of(seed, abstained=abstained)
-        both = compute_values(over_questions(questions), KEYS)
+        both = compute_values(join_questions(questions), KEYS)
         for key in KEYS:
             each = [compute_values(system, [key])[key] for system in questions.values()]
             assert both[key] == pytest.approx(np.mean(each), rel=1e-9)
@@ -44,15 +44,15 @@ def test_each_ecuas_is_the_mean_of_those_of_the_questions(abstained):
 
 def test_a_question_alone_has_its_own_numbers():
     (team,) = (system for name, system in questions_of(3).items() if name == "team")
-    assert compute_values(over_questions({"team": team}), KEYS) == pytest.approx(
+    assert compute_values(join_questions({"team": team}), KEYS) == pytest.approx(
         compute_values(team, KEYS)
     )
 
 
 def test_a_question_twice_tells_no_more_than_once():
     team = questions_of(4)["team"]
-    once = compute_results(over_questions({"a": team}), only=KEYS).estimates
-    twice = compute_results(over_questions({"a": team, "b": team}), only=KEYS).estimates
+    once = compute_results(join_questions({"a": team}), only=KEYS).estimates
+    twice = compute_results(join_questions({"a": team, "b": team}), only=KEYS).estimates
     for key in KEYS:
         assert twice[key].value == pytest.approx(once[key].value)
         width = twice[key].high - twice[key].low
@@ -61,7 +61,7 @@ def test_a_question_twice_tells_no_more_than_once():
 
 def test_questions_without_ids_are_refused():
     with pytest.raises(InputError, match="ids"):
-        over_questions({"a": confidence_system([1, 0], [0.9, 0.2], num_classes=2)})
+        join_questions({"a": confidence_system([1, 0], [0.9, 0.2], num_classes=2)})
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_options_of_one_question_are_refused_and_not_dropped(option):
         confidence > 0.6, confidence, num_classes=4, ids=range(40), confidence_level=0.9, **option
     )
     with pytest.raises(InputError, match=next(iter(option))):
-        over_questions({"a": one})
+        join_questions({"a": one})
 
 
 def test_the_seed_and_the_floor_are_those_of_the_questions():
     options = {"random_state": 5, "epsilon": 1e-3, "confidence_level": 0.9}
     one = confidence_system([1, 0, 1], [0.9, 0.4, 1.0], num_classes=4, ids="abc", **options)
-    kept = over_questions({"a": one}).options
+    kept = join_questions({"a": one}).options
     assert {name: getattr(kept, name) for name in options} == options

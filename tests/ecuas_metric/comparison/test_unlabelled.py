@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric import metric, posterior_system
-from ecuas_metric.comparison.unlabelled import bounds_of, unlabelled_bounds
+from ecuas_metric.comparison.unlabelled import bound_system, unlabelled_bounds
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import make_unlabelled
@@ -158,7 +158,7 @@ def test_answers_bound_numbers_if_they_have_a_confidence_and_some_are_open(is_op
     answers = make_unlabelled(np.arange(25) < 5, np.ones(25), "drop")
     if is_open:
         answers = make_unlabelled(np.arange(20) < 5, np.ones(20), "wrong")
-    bounds = bounds_of(system, answers)
+    bounds = bound_system(system, answers)
     assert bool(bounds) == (is_open and cost == "zero_one")
 
 

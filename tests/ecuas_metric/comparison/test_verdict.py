@@ -10,7 +10,7 @@ from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems, strip_keys
 from ecuas_metric.comparison.judge import judge_systems
 from ecuas_metric.comparison.rows import REJECTING
-from ecuas_metric.comparison.verdict import ranking_of
+from ecuas_metric.comparison.verdict import make_ranking
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from tests.conftest import seeds
@@ -156,7 +156,7 @@ def test_there_are_fewer_reject_costs_of_many_systems_and_samples():
 
 def test_states_of_rankings():
     def state(values, p):
-        one = ranking_of(rows_of(values, p=p))
+        one = make_ranking(rows_of(values, p=p))
         return one.state, one.best
 
     values = {"a": 0.3, "b": 0.1, "c": 0.2, "d": 0.4}

@@ -16,8 +16,8 @@ from sklearn.svm import LinearSVC
 
 from ecuas_metric import ecuas_score, score_posteriors
 from ecuas_metric.files.runs.lm_eval import record_of_sample
-from ecuas_metric.integrations.choices import HIGHER_IS_BETTER, aggregation, warn_once
-from ecuas_metric.integrations.lighteval import metrics_of_samples
+from ecuas_metric.integrations.choices import HIGHER_IS_BETTER, make_aggregation, warn_once
+from ecuas_metric.integrations.lighteval import score_samples
 from ecuas_metric.integrations.sklearn import ecuas_scorer
 from ecuas_metric.integrations.transformers import compute_metrics
 from tests.conftest import ROOT
@@ -126,9 +126,9 @@ def test_plug_ins_give_the_metrics_of_the_samples(count, rng):
     system = {"y_prob": logits, "labels": range(4), "predictions_are": "logits"}
     expected = score_posteriors(labels, **system, n=(0, 1))
     expected = pytest.approx({name: expected[name] for name in HIGHER_IS_BETTER}, nan_ok=True)
-    assert {name: aggregation(name)(records) for name in HIGHER_IS_BETTER} == expected
+    assert {name: make_aggregation(name)(records) for name in HIGHER_IS_BETTER} == expected
     flat = [[label, *scores] for label, scores in zip(labels, logits, strict=True)]
-    assert metrics_of_samples(flat) == expected
+    assert score_samples(flat) == expected
 
 
 ONE_RIGHT = "must have one right choice in each sample"
@@ -151,7 +151,7 @@ def test_samples_without_a_number_are_nan_with_a_reason(target, results, why):
     choices = ["a", "b", "b"]
     records = [record_of_sample(1, choices, [PAIR] * 3), record_of_sample(target, choices, results)]
     with TestCase().assertLogs() as logs:
-        assert np.isnan(aggregation("ecuas_1")(records))
+        assert np.isnan(make_aggregation("ecuas_1")(records))
     assert why in logs.output[0]
 
 

@@ -4,7 +4,7 @@ import itertools
 import math
 from dataclasses import replace
 
-from ecuas_metric.comparison.rows import Comparison, verdict_of_row
+from ecuas_metric.comparison.rows import Comparison, choose_verdict
 from ecuas_metric.metric import Key
 
 ALPHA = 0.05
@@ -33,7 +33,7 @@ def rows_of(values, key=ER, p=0.001, **options):
             one,
             first_value=values[one.first],
             second_value=values[one.second],
-            verdict=verdict_of_row(one, ALPHA),
+            verdict=choose_verdict(one, ALPHA),
         )
         for one in rows
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from ecuas_metric.comparison.compare import Comparisons
 from ecuas_metric.comparison.rows import REJECTING
-from ecuas_metric.comparison.verdict import verdict_of
+from ecuas_metric.comparison.verdict import make_verdict
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting.sentences import headline, sentence_by_metric
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, rows_of
@@ -16,7 +16,7 @@ SCALE = "where 0 is perfect and 1 is rejecting every answer (ECUAS_1)"
 
 
 def said(values, key=ECUAS_1, p=0.001, **options):
-    (ranking,) = verdict_of(Comparisons(rows_of(values, key, p, **options))).rankings.values()
+    (ranking,) = make_verdict(Comparisons(rows_of(values, key, p, **options))).rankings.values()
     return sentence_by_metric(ranking)
 
 
@@ -165,6 +165,6 @@ def test_numbers_have_as_many_digits_as_tell_them_apart():
 )
 def test_mistakes_are_named_where_they_point_the_other_way_or_tie(rates, p, remark):
     rows = rows_of({"a": 0.1, "b": 0.3}, ECUAS_1) + rows_of(rates, ER, p)
-    text = headline(verdict_of(Comparisons(rows)))
+    text = headline(make_verdict(Comparisons(rows)))
     assert text.startswith("a costs users less than b: ")
     assert text.endswith(remark or "That is more than chance.")
