@@ -309,9 +309,8 @@ class AuditedNumber:
     residual: Number  # of these answers
     rows: Ints  # (M,), which they are
     drawn: Design  # of these (M,)
-    model_scores: (
-        Floats  # (N,), W times the influence of each answer, through confidence and verdict
-    )
+    # (N,), W times the influence of each answer, through confidence and verdict
+    model_scores: Floats
     design: Design
 
     @property

@@ -26,9 +26,8 @@ from .metric import Data, Frequencies, Metric, PartialLabels
 # 1 - 0.7 is 0.30000000000000004: what is equal on paper must compare as equal. Uncertainties have 14 digits.
 ROUNDING = 1e-13
 SMALLEST_ORDER = 1e-300  # below it (n + 1) / n overflows, and ECUAS_n is ECUAS_0 to the last digit
-LARGEST_SQUARED = (
-    1024  # the largest whole n whose powers are computed by repeated squaring, which is faster
-)
+# the largest whole n whose powers are computed by repeated squaring, which is faster
+LARGEST_SQUARED = 1024
 PARTS = 1000  # of [0, u_M], integrated one by one, so that no peak of that width is missed
 # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
 ABOVE_TOLERANCE = 1e-6

@@ -247,9 +247,8 @@ class Way:
 
     meaning: str
     columns: Mapping[str, str]
-    options: Mapping[str, str | list[str]] = field(
-        default_factory=dict
-    )  # others; labels are a list
+    # others; labels are a list
+    options: Mapping[str, str | list[str]] = field(default_factory=dict)
     file: str = ""  # whose columns these are, if the command reads several
 
     def render(self, words: Words) -> list[str]:

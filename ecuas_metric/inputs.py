@@ -28,17 +28,15 @@ _K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T")
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
-LEAST_PER_CENT = (
-    50  # numbers up to it are taken for ratings on a smaller scale, not for percentages
-)
+# numbers up to it are taken for ratings on a smaller scale, not for percentages
+LEAST_PER_CENT = 50
 IGNORED = -100  # the label of ignored samples in PyTorch and transformers
 ROW_SUM_TOLERANCE = 1e-3
 SUM_NOTE = 1e-5  # a larger difference from 1 is no rounding of float32, and is noted
 ROUNDED_SUM_TOLERANCE = 0.05  # rounding of ten classes to two digits, or to bfloat16
 RANGE_TOLERANCE = 1e-6  # below 0 and above 1: rounding of float32
-BLOCK_SIZE = (
-    2**16
-)  # numbers processed at a time, so that temporary arrays stay in the processor's cache
+# numbers processed at a time, so that temporary arrays stay in the processor's cache
+BLOCK_SIZE = 2**16
 # so a block has fewer than 10,000 samples: for more, BLAS uses further cores
 NUMBERS_PER_SAMPLE = 8
 

@@ -68,9 +68,8 @@ class Answers:
     template: Decisions  # which arrays there are, and u_M; the samples, if `rows` is known
     options: Options
     rows: Callable[[], Rows] | None = None
-    losses: Mapping[Key, Groups] = field(
-        default_factory=dict
-    )  # without rows, of losses of whole posteriors
+    # without rows, of losses of whole posteriors
+    losses: Mapping[Key, Groups] = field(default_factory=dict)
     design: Design = SIMPLE
     recalibration: str | None = None  # which these answers fitted
 

@@ -116,9 +116,8 @@ class Frequencies:
     """What the naive system knows: the shares of the K classes, or (K = 2) of right and of wrong answers."""
 
     share: Floats  # (..., K), sums to 1
-    uncertainty: (
-        FloatOrFloats  # (...), of the naive system; None if the shares are of right and wrong
-    )
+    # (...), of the naive system; None if the shares are of right and wrong
+    uncertainty: FloatOrFloats
     max_uncertainty: float
     options: Options
     parameter: float = 0.0

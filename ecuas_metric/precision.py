@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK = (
-    2**14
-)  # numbers processed at a time, so that temporary arrays stay in the processor's cache
+# numbers processed at a time, so that temporary arrays stay in the processor's cache
+_BLOCK = 2**14
 
 
 @dataclass(frozen=True, slots=True)

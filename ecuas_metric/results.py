@@ -87,9 +87,8 @@ class System(Drawn):
 
     decisions: Decisions
     options: Options  # with K
-    ties: (
-        Groups  # of equal uncertainty, with the weights: the one sort that metrics and curves share
-    )
+    # of equal uncertainty, with the weights: the one sort that metrics and curves share
+    ties: Groups
     notes: tuple[Note, ...] = ()  # on the input
     # (N,), pair the samples of several systems; a pyarrow.Array if they come from a file
     ids: Sequence[object] | None = None

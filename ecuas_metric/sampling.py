@@ -42,9 +42,8 @@ _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 class Clusters:
     """The design effects of groups on a number, or on several (M, ..), in each stratum (.., H) or everywhere."""
 
-    factor: Floats | float = (
-        1.0  # the design effect, on the variance and on the weight of one more answer
-    )
+    # the design effect, on the variance and on the weight of one more answer
+    factor: Floats | float = 1.0
     # the effective number of groups, for what they add to the variance
     number: Floats | float = math.inf
     units: Floats | float = math.inf  # the same for all of the variance

@@ -142,9 +142,8 @@ def check_gate(
     if row.verdict in ("unranked", "untested", "undefined"):
         raise InputError("a gate", NO_TEST, value=str(key))
     higher_is_better = bool(key.entry.higher_is_better)
-    worsening = (
-        row if higher_is_better else row.turned()
-    )  # first minus second, or second minus first
+    # first minus second, or second minus first
+    worsening = row if higher_is_better else row.turned()
     alpha = significance_level(next(iter(aligned.values())).options)
     old, new = systems
     toward = 1.0 if higher_is_better else -1.0  # the sign of a worsening

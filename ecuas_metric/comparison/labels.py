@@ -18,9 +18,8 @@ from ..files.values import Sheet, find_positions, is_numeric, to_ids, to_texts
 from ..inputs import Ints
 from ..options import check_number
 
-_LEADING = re.compile(
-    "judge|verdict|grade|score|correct|conf|prob", re.IGNORECASE
-)  # names of columns
+# names of columns
+_LEADING = re.compile("judge|verdict|grade|score|correct|conf|prob", re.IGNORECASE)
 
 _VERDICT_NOTES = ("judge_for_truth", UNLABELLED)  # notes on these as the truth
 
