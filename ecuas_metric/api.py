@@ -717,7 +717,7 @@ def _posterior_system(
         elif not has_labels:
             noted = note_order(y_true, y_prob)
         array = binary_posteriors(scores, checked)
-        if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
+        if array.ndim == 2 and array.shape[1] > 1:  # `parse_posteriors` refuses all other shapes
             y_true = class_indices(y_true, labels, array)
         array, truth = parse_posteriors(array, y_true)
         texts = _parse_ids(ids, y_true=truth)

@@ -22,6 +22,7 @@ from .inputs import (
     to_array,
 )
 from .metric import Data, Frequencies, Metric, PartialLabels
+from .options import Options
 
 # 1 - 0.7 is 0.30000000000000004: what is equal on paper must compare as equal. Uncertainties have 14 digits.
 ROUNDING = 1e-13
@@ -462,8 +463,13 @@ def _naive_cross_entropy(naive: Frequencies) -> FloatOrFloats:
     return _share_cross_entropy(naive.share, naive.options.epsilon)
 
 
+def largest_log_cost(options: Options) -> float:
+    """Return the logarithmic cost of a probability of 0, the largest: -log epsilon."""
+    return -math.log(options.epsilon)
+
+
 def _cross_entropy_range(data: Data) -> Limits:
-    return 0.0, -math.log(data.options.epsilon)
+    return 0.0, largest_log_cost(data.options)
 
 
 ECUAS_N = Metric(

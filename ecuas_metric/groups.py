@@ -477,6 +477,11 @@ def replace_zeros(values: Floats) -> Floats:
     return values if values.min() > 0 else np.where(values > 0, values, 1.0)
 
 
+def positive_or_nan(value: float) -> float:
+    """Return a divisor if it is positive, else nan, so that the quotient is nan."""
+    return value if value > 0 else math.nan
+
+
 def _harmonic_sums(whole: Floats) -> Floats:
     """Return 1/(a + 1) + .. + 1/b (G,) for neighbours a and b of increasing whole numbers (G + 1,)."""
     first = whole[0]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .abstentions import count_answered_groups
-from .costs import EXPECTED_COST
+from .costs import EXPECTED_COST, largest_log_cost
 from .decisions import Decisions, one_right_one_wrong, one_sample_per_class
 from .errors import Note
 from .groups import Groups, Line, Rows, make_rows, run_starts, sum_parts, sum_samples
@@ -154,11 +154,6 @@ class Answers:
         if self.options.cost == "log":
             anywhere = max(anywhere, largest_log_cost(self.options))
         return max(dearest, HALF * anywhere) or self.template.max_uncertainty
-
-
-def largest_log_cost(options: Options) -> float:
-    """Return the logarithmic cost of a probability of 0, the largest: -log epsilon."""
-    return -math.log(options.epsilon)
 
 
 def find_cost_matrix(decisions: Decisions, options: Options) -> Floats | None:

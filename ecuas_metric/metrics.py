@@ -10,7 +10,7 @@ from .abstentions import select_answered_groups, select_answered_samples
 from .calibration import CALIBRATION_METRICS
 from .costs import COST_METRICS, entropy
 from .decisions import Decisions, select_rows
-from .groups import Groups, Line, replace_zeros, sum_parts
+from .groups import Groups, Line, positive_or_nan, replace_zeros, sum_parts
 from .inputs import NUMBERS_PER_SAMPLE, FloatOrFloats, Floats, blocks, inner_product
 from .metric import METRICS as METRICS
 from .metric import Data, Frequencies, Key, register, set_parameter
@@ -92,18 +92,13 @@ def _sample_values(
             values[key] = metric.value(set_parameter(data, key))
         elif metric.ratio is not None:
             numerator, denominator = ratio_keys(key)
-            values[key] = divide_or_nan(values[numerator], values[denominator])
+            values[key] = values[numerator] / positive_or_nan(values[denominator])
     return {key: values[key] for key in keys}
 
 
 def ratio_keys(key: Key) -> list[Key]:
     """Return the keys of the numerator and the denominator of a ratio; nothing for other metrics."""
     return [Key(name, key.parameter) for name in key.entry.ratio or ()]
-
-
-def divide_or_nan(numerator: float, denominator: float) -> float:
-    """Return a ratio, nan where the denominator is 0."""
-    return numerator / denominator if denominator > 0 else math.nan
 
 
 def _mean_keys(keys: Iterable[Key]) -> list[Key]:
@@ -302,7 +297,7 @@ def add_variants(
     if "normalized" in variants:
         for key, value in naive().items():
             if key in plain:
-                values[key.as_variant("normalized")] = divide_or_nan(plain[key], value)
+                values[key.as_variant("normalized")] = plain[key] / positive_or_nan(value)
     if variants & {"recalibrated", "calibration_loss"}:
         for key, best in recalibrated_values(ties, template, options).items():
             if key.as_variant("") in plain:

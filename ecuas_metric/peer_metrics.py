@@ -13,7 +13,7 @@ import numpy as np
 
 from .calibration import confidence_bins, ece_bounds, gap_bounds, signed_gaps
 from .errors import InputError
-from .groups import Groups, Line, replace_zeros, sum_parts, tie_groups
+from .groups import Groups, Line, positive_or_nan, replace_zeros, sum_parts, tie_groups
 from .inputs import Floats, Ints, Limits, inner_product
 from .metric import Data, Metric, PartialLabels
 from .order import aurc, aurc_line, make_monotone_bounds, mean_cost_range
@@ -82,11 +82,6 @@ def _log_or_zero(value: float) -> float:
     return math.log(value) if value > 0 else 0.0
 
 
-def _positive_or_nan(value: float) -> float:
-    """Return a divisor if it is positive, else nan, so that the ratio is nan."""
-    return value if value > 0 else math.nan
-
-
 def prr(groups: Groups, max_rejection: float = 1.0) -> float:
     r"""Return the prediction rejection ratio: 1 for the best order, 0 for any, higher is better, 0-1 cost only.
 
@@ -119,7 +114,7 @@ def _mean_accuracy(groups: Groups, max_rejection: float) -> float:
         share = _leading_share(groups, never_rejected + 0.5)
         first = Groups(groups.weight * share, groups.cost * share, groups.rank)
         risks -= first.areas.risks
-    return 1 - risks / _positive_or_nan(total - never_rejected)
+    return 1 - risks / positive_or_nan(total - never_rejected)
 
 
 def _round_up(count: float) -> float:
@@ -160,7 +155,7 @@ def error_average_precision(groups: Groups) -> float:
     wrong_before = np.cumsum(cost) - cost
     precision = (wrong_before + 1) * alone + (cost - 1) * among_others
     risk = cost / replace_zeros(weight)
-    return inner_product(risk, precision) / _positive_or_nan(float(cost.sum()))
+    return inner_product(risk, precision) / positive_or_nan(float(cost.sum()))
 
 
 def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -197,7 +192,7 @@ def fpr_at_tpr(groups: Groups, tpr: float = 0.95) -> float:
     needed = min(_round_up(tpr * right), right)
     share = np.where(before < needed, (needed - before) / (correct + 1), 0.0)
     share[np.round(until - needed, _DECIMALS) < 0] = 1.0
-    return inner_product(groups.cost, share) / _positive_or_nan(float(groups.cost.sum()))
+    return inner_product(groups.cost, share) / positive_or_nan(float(groups.cost.sum()))
 
 
 def risk_at_coverage(groups: Groups, coverage: float) -> float:
@@ -325,7 +320,7 @@ def prr_line(groups: Groups) -> Line:
     """Return the line of `prr` without a limit: (r - M) / D with error rate r, AURC M and D = -(1 - r) log(1 - r)."""
     line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
-    gain = _positive_or_nan(-accuracy * _log_or_zero(accuracy))
+    gain = positive_or_nan(-accuracy * _log_or_zero(accuracy))
     gain_slope = _log_or_zero(accuracy) + 1
     slope = 1 - line.slope - prr(groups) * gain_slope
     return Line(-line.intercept / gain, slope / gain)
@@ -352,7 +347,7 @@ def error_average_precision_line(groups: Groups) -> Line:
     fall += risk * (precision - before * squared)
     slope = _later_sums(cost * log_mean)
     slope += precision + risk * (1 - before * log_mean)
-    wrong = _positive_or_nan(float(cost.sum()))
+    wrong = positive_or_nan(float(cost.sum()))
     slope -= inner_product(cost, precision) / wrong
     return Line(-fall[::-1] / wrong, slope[::-1] / wrong)
 
@@ -373,8 +368,8 @@ def fpr_at_tpr_line(groups: Groups, tpr: float = 0.95) -> Line:
     accepted = np.clip((needed - until + correct) / replace_zeros(correct), 0.0, 1.0)
     accepted = np.where(correct > 0, accepted, until < needed)
     margin = _local_risk(groups, inner_product(groups.weight, accepted))
-    odds = margin / _positive_or_nan(1 - margin)
-    wrong = _positive_or_nan(float(groups.cost.sum()))
+    odds = margin / positive_or_nan(1 - margin)
+    wrong = positive_or_nan(float(groups.cost.sum()))
     fall = odds * (accepted - tpr)
     rise = accepted - inner_product(groups.cost, accepted) / wrong
     scale = float(groups.weight.sum()) / wrong
@@ -387,7 +382,7 @@ def risk_at_coverage_line(groups: Groups, coverage: float) -> Line:
     The cost of that one is the mean over a window of N^0.8 answers around it.
     """
     amount = coverage * float(groups.weight.sum())
-    accepted = _leading_share(groups, amount) / _positive_or_nan(coverage)
+    accepted = _leading_share(groups, amount) / positive_or_nan(coverage)
     return Line(-_local_risk(groups, amount) * accepted, accepted)
 
 

@@ -80,16 +80,6 @@ class Difference:
         return np.asarray(design.unit_influences(np.subtract(*lines)[None])[0])
 
 
-def _add_values(
-    values: Mapping[str, dict[Key, float]], systems: Mapping[str, System], further: Sequence[Key]
-) -> dict[str, dict[Key, float]]:
-    """Return the values by system, with those of further metrics added."""
-    return {
-        name: values[name] | compute_values(system, only=further)
-        for name, system in systems.items()
-    }
-
-
 class Family:
     """The differences of all pairs of aligned systems; a family of them is tested together."""
 
@@ -110,7 +100,8 @@ class Family:
         self.shown = {name: compute_values(system, only=asked) for name, system in systems.items()}
         values: dict[str, dict[Key, float]] = dict(self.shown)
         if strip:
-            values |= _add_values(self.shown, systems, strip)
+            for name, system in systems.items():
+                values[name] = self.shown[name] | compute_values(system, only=strip)
             nothing = rejecting_system(next(iter(systems.values())))
             systems = {**systems, REJECTING: nothing}
             values[REJECTING] = compute_values(nothing, only=strip)
