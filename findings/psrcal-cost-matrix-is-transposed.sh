@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # psrcal, and expected-cost, which calibrates with it, read one matrix of costs in two ways: a row is a decision to the first,
-# and a true class to the second. Where calling a 1 a 0 costs 10, and the reverse 1, the first decides 0 for a probability of 0.3 of
-# class 1, and finds a cost of 0.3 per answer; the second decides 1, and finds 0.7. No warning by either.
+# and a true class to the second. Where calling a 1 a 0 costs 10, and the reverse 1, the first decides 0 for a probability of
+# 0.3 of class 1, and finds a cost of 0.3 per answer; the second decides 1, and finds 0.7. Neither warns.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # venn-abers: of probabilities of three classes, calibrated on answers of which none is of class 1, it returns two columns with
-# probabilities of -0.10 and 1.10, without a warning: the column of class 1 is read as that of class 2. With one answer of
-# class 1 there are three columns of probabilities, and most of the answers have their class.
+# probabilities of -0.10 and 1.10, without a warning: the first two columns are read as those of two classes, and the label 2 as
+# the number 2. With one answer of class 1 there are three columns, and most of the answers have their class.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
