@@ -49,7 +49,8 @@ _ROWS = 1000  # that decide the type of a column
 _MOST_CLASSES = 50
 _DEEPEST = 10  # of nested objects
 _NOT_IN_FLAGS = re.compile(rf"[\"+\r\n]|  |{OTHER_ROLES.pattern}")
-_ANY = "NAME"
+ANY_NAME = "NAME"  # for the user to replace, where no column fits, or several do
+ANY_NAMES = "A+B"  # the same for the probabilities of all classes
 
 
 # ---- the columns of a table -----------------------------------------------------------------------------------------
@@ -220,7 +221,7 @@ def ways_to_read(
         for way in ways[:: -1 if "label" in free.roles else 1]
         if _fits_user_roles(way, user_roles)
     ]
-    filled = [way for way in possible if _ANY not in way.columns.values()]
+    filled = [way for way in possible if ANY_NAME not in way.columns.values()]
     return filled or possible
 
 
@@ -235,14 +236,14 @@ def _list_confidence_ways(free: _FreeColumns, correct: str) -> Iterator[Way]:
     options = {}
     confidence = free.share
     meaning = f"{correct}: was it right"
-    if correct not in (_ANY, free.roles.get("correct")):
+    if correct not in (ANY_NAME, free.roles.get("correct")):
         wrong, right = free.texts(correct)
         if not are_known_pair(wrong, right):
             options["right"] = f"{right}/{wrong}"
             meaning += f" ({right}: right, {wrong}: wrong)"
     sure = f"{confidence}: how sure each answer was; {meaning}"
     yield free.way(sure, options, confidence=confidence, correct=correct)
-    if confidence not in (_ANY, free.roles.get("confidence")) and "correct" in free.roles:
+    if confidence not in (ANY_NAME, free.roles.get("confidence")) and "correct" in free.roles:
         doubtful = f"{confidence}: how doubtful each answer was; {meaning}"
         yield free.way(doubtful, {}, confidence=f"1-{confidence}", correct=correct)
 
@@ -251,11 +252,11 @@ def _two_class_way(free: _FreeColumns) -> Way:
     """Return the way with the probability of the second of two classes; if a column is open, that of all classes."""
     positive = free.share
     label = free.roles.get("label") or free.words
-    if _ANY in (label, positive):
+    if ANY_NAME in (label, positive):
         meaning = (
             "the true class, and the probability of each (of the second of two: positive=NAME)"
         )
-        return Way(meaning, {"label": label, "posteriors": "A+B"})
+        return Way(meaning, {"label": label, "posteriors": ANY_NAMES})
     classes = free.texts(label)
     are_named = len(classes) == 2 and classes != ["0", "1"]
     high = classes[1] if are_named else "1"
@@ -278,7 +279,7 @@ def _named_class_ways(free: _FreeColumns) -> Iterator[Way]:
 
 def _only_name(names: Sequence[str]) -> str:
     """Return the name if there is just one, else NAME."""
-    return names[0] if len(names) == 1 else _ANY
+    return names[0] if len(names) == 1 else ANY_NAME
 
 
 def _distinct_parts(texts: Sequence[str]) -> list[str]:

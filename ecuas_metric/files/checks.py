@@ -42,6 +42,7 @@ from .cells import (
     read_truths,
     two_codes_error,
 )
+from .read import COPIES
 from .recipe import (
     HEAD,
     LOGARITHMS,
@@ -452,7 +453,7 @@ def _refuse_copies(rows: _Rows, repeated: int) -> None:
     if "weight" in rows.reading.columns or count_distinct_rows(columns) != total - repeated:
         return
     ids = "+".join(rows.recipe.of("id"))
-    skip = "+".join(filter(None, [rows.whole.skipped, "copies"]))
+    skip = "+".join(filter(None, [rows.whole.skipped, COPIES]))
     ways = [
         Way("a merge, a padded batch, a file appended twice: leave the copies out", {"skip": skip}),
         Way("answers to one question that are the same", {"group": ids}),

@@ -61,6 +61,7 @@ from .recipe import (
 )
 from .roles import add_nested, class_name, resolve
 from .values import (
+    JOINT,
     Sheet,
     are_null,
     encode,
@@ -87,7 +88,6 @@ _FILE_ADVICE = {  # ids of advice on arrays -> those for files
     "exponentiate": "set_scale_log",
 }
 _Resolved = tuple[Sheet, Reading, Recipe]  # rows, how the user and the file say they are read
-_JOINT = " | "  # between the parts of an id
 UNLABELLED_ADVICE = {  # a treatment of unlabelled answers -> the advice on what it does to the numbers
     "bounds": "unlabelled_bounded",
     "wrong": "unlabelled_are_wrong",
@@ -493,7 +493,7 @@ def _join_columns(sheet: Sheet, names: Sequence[str]) -> pa.Array:
     """Return a column (N,), or the joined texts of several."""
     if len(names) == 1:
         return sheet.column(names[0])
-    return join_texts([sheet.column(name) for name in names], _JOINT)
+    return join_texts([sheet.column(name) for name in names], JOINT)
 
 
 def _read_sample_options(

@@ -15,6 +15,7 @@ from ..errors import FileError, InputError, Note, Way
 from ..inputs import grouped
 from ..options import LEVEL, checked_options
 from ..results import Results, System, name_systems
+from .asking import ANY_NAME, ANY_NAMES
 from .read import read_sheet
 from .recipe import FILE_ROLES, ColumnNames, Reading, Recipe
 from .roles import ROLES_LACKING
@@ -161,8 +162,8 @@ def read_file(
 
 def _can_be_read(sheet: Sheet, way: Way, reading: Reading) -> bool:
     """Return whether the first rows can be read in a way, or it leaves names open; another choice may follow."""
-    names = {part for name in way.columns.values() for part in name.split("+")}
-    if reading.systems or names & {"NAME", "A"} or way.columns.keys() & set(FILE_ROLES):
+    is_open = {ANY_NAME, ANY_NAMES} & {*way.columns.values()}
+    if reading.systems or is_open or way.columns.keys() & {*FILE_ROLES}:
         return True
     chosen = replace(Reading(), **dict[str, Any](way.options)).with_columns(way.columns)
     whole = reading.override(replace(chosen, columns={**reading.columns, **chosen.columns}))

@@ -20,6 +20,7 @@ from ..precision import widen
 from .recipe import source_column
 
 TEXT = pa.large_string()
+JOINT = " | "  # between the parts of an id
 UNNAMED = "Unnamed: "  # before the number of a column without a name, as in pandas
 _FLOAT = pa.float64()
 _NARROW = (pa.float16(), pa.float32())

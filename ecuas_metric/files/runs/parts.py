@@ -17,7 +17,7 @@ import pyarrow as pa
 from ...errors import FileError, InputError, Note
 from ...inputs import Floats, Ints, grouped
 from ..documents import parse_documents
-from ..values import from_values, value_by_path
+from ..values import JOINT, from_values, value_by_path
 from . import RunOptions
 
 Fields = Mapping[str, Any]  # of JSON
@@ -397,7 +397,7 @@ def named_columns(
             for name in names_of_role.split("+")
         ]
         columns[role] = (
-            parts[0] if len(parts) == 1 else list(map(" | ".join, zip(*parts, strict=True)))
+            parts[0] if len(parts) == 1 else list(map(JOINT.join, zip(*parts, strict=True)))
         )
     return columns
 

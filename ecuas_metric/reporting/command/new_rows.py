@@ -6,7 +6,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from ...errors import FileError, Way
-from ...files.asking import list_columns
+from ...files.asking import ANY_NAME, ANY_NAMES, list_columns
 from ...files.read import read_sheet
 from ...files.recipe import Reading
 from ...files.roles import ROLES_LACKING
@@ -39,8 +39,8 @@ def read_new_rows(path: str | Path, reading: Reading, run: RunOptions) -> list[S
                 errors.append(error)
     listed = list_columns(sheet.table)
     ways = [
-        Way("how sure each answer is", {"confidence": "NAME"}),
-        Way("the probability of each class", {"posteriors": "A+B"}, {"labels": ["A", "B"]}),
+        Way("how sure each answer is", {"confidence": ANY_NAME}),
+        Way("the probability of each class", {"posteriors": ANY_NAMES}, {"labels": ["A", "B"]}),
         Way("columns that are named after the classes", {}, {"labels": ["A", "B"]}),
     ]
     errors.append(FileError(path, "no_predictions", listed=listed, ways=ways))
