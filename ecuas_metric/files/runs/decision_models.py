@@ -48,8 +48,7 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
         for task, same in grouped(answers, _task_of).items():
             answers_of[file, *task] = same
     runs = parts.once([Run(*key) for key in answers_of], options)
-    if "confidence" in options.fields:
-        raise FileError(runs[0].file, "run_has_other_roles", role="confidence")
+    _refuse_fields(runs[0].file, options)
     _require_labels_by_question(runs, options)
     read: list[RunPart] = []
     unused = _replaced_labels(chain.from_iterable(answers_of.values()), options)
@@ -64,6 +63,15 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
         raise _no_labels(runs[0].file, list(chain.from_iterable(answers_of.values())), options)
     note = _note_on_questions(read)
     return [replace(one, unused=tuple(unused.items()), notes=(note, *one.notes)) for one in read]
+
+
+def _refuse_fields(file: Path, options: RunOptions) -> None:
+    """Raise FileError for a field that is named and does not count: of a confidence, or of labels beside other ones."""
+    if "confidence" in options.fields:
+        raise FileError(file, "run_has_other_roles", role="confidence")
+    if options.truth is not None and "label" in options.fields:
+        rule = "has its labels in another file, which replace those of a field that is named"
+        raise FileError(file, rule, got=options.fields["label"], advice="Name one of the two.")
 
 
 def _replaced_labels(answers: Iterable[Answer], options: RunOptions) -> dict[str, str]:

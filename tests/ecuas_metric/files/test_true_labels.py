@@ -149,6 +149,7 @@ def test_each_file_has_the_names_of_columns_that_are_said_of_it(tmp_path, monkey
     for name, flags in (("id", []), ("key", ["--columns", "own.csv:id=key"])):
         table.rename(columns={"id": name}).to_csv("own.csv", index=False)
         command = ["score", path.name, "--truth", "own.csv", "--columns", "id=ticket", *flags]
+        assert cli.main([*command, "--columns", "label=mine"]) == 2
         assert cli.main([*command, "--output", "out.json"]) == 0
         rows = json.loads(Path("out.json").read_text())["rows"]
         assert [row["N"] for row in rows] == [ITEMS] * len(questions)
