@@ -41,7 +41,7 @@ from .parameters import (
     option,
     select_metrics,
 )
-from .reading import CommandLine, SystemFlags, list_recipes, read_files, set_cost
+from .reading import SystemFlags, list_recipes, next_step, read_files, set_cost
 
 
 def score_in_memory(
@@ -89,9 +89,9 @@ def score_in_memory(
     )
     report = make_report(systems, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
-    said = CommandLine(files, [rows, metric, made])
     has_hints = not is_bounded(unlabelled) and "-" not in files
-    hints = _hints(report, systems, said, by) if has_hints else []
+    steps = _next_steps(report, systems, by) if has_hints else ()
+    hints = [next_step(files, [rows, metric, made], *step) for step in steps]
     output.show_report(report, keys, hints=hints, recipes=list_recipes(submissions))
     notes = report.notes()
     if by:
@@ -110,20 +110,21 @@ def score_in_memory(
     return not_below(notes)
 
 
-def _hints(report: Report, systems: Systems, said: CommandLine, by: str | None) -> Iterator[str]:
-    """Yield which commands take these same files next."""
+def _next_steps(
+    report: Report, systems: Systems, by: str | None
+) -> Iterator[tuple[str, list[str], str]]:
+    """Yield which commands take these same files next, with which flags, and why."""
     are_audited = any(system.audit for system in systems.values())
     gains_by_recalibration = bool(not_beaten(report.results, report.keys))
     if gains_by_recalibration and _can_be_recalibrated(systems):
-        yield said.next_step("score", "--calibrate affine", why="what recalibration gains")
+        yield "score", ["--calibrate affine"], "what recalibration gains"
     if by is None and report.is_ranked:
         are_paired = all(system.ids is not None for system in systems.values())
         how = [] if are_paired else ["--by-position"]
-        yield said.next_step("compare", *how, why="which differences are more than chance")
+        yield "compare", how, "which differences are more than chance"
     if not are_audited:
         parts = [] if by is None else [f"--by {quote_for_shell(by)}"]
-        why = "the reject cost that rejects 20%"
-        yield said.next_step("threshold", *parts, "--budget 0.2", why=why)
+        yield "threshold", [*parts, "--budget 0.2"], "the reject cost that rejects 20%"
 
 
 def _can_be_recalibrated(systems: Systems) -> bool:
