@@ -44,7 +44,7 @@ SILENCE = STARTS + ENDS + "?-/\\\u2013\u2014"
 
 LEVEL = "(?:high|medium|moderate|low)"
 STATED = re.compile(  # how sure a system is: a number with a percent sign or below 2 with a point, or a word
-    rf"(?<![\w.])(?:\d*\.?\d+\s*%|[01]?\.\d+\b)|\b(?:{LEVEL}\s+confidence|confidence:\s*{LEVEL})\b",
+    rf"(?<![\w.])(?:(?:\d+(?:\.\d*)?|\.\d+)\s*%|[01]?\.\d+\b)|\b(?:{LEVEL}\s+confidence|confidence:\s*{LEVEL})\b",
     re.I,
 )
 PIECE = re.compile(rf"{STATED.pattern}|[^\W_]+(?:['\u2019][^\W_]+)*", re.I)

@@ -84,7 +84,7 @@ def test_a_refusal_denies_and_names_nothing():
     assert REFUSING > DENIALS | NAMELESS
 
 
-@pytest.mark.parametrize("part", ["a", "\n", "It is ", "a_", "<a", "(", "5% "])
+@pytest.mark.parametrize("part", ["a", "\n", "It is ", "a_", "<a", "(", "5% ", "1", "1 "])
 def test_a_long_answer_is_read_in_time_that_grows_with_its_length(part):
     """Of an answer of 20,000 characters, where a square of them would take many seconds."""
     assert readings("<" + part * (20_000 // len(part)))
