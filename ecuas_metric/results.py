@@ -285,7 +285,7 @@ def name_systems(
     if isinstance(systems, Mapping):
         named = dict(systems)
     else:
-        named = {f"system {number}": system for number, system in enumerate(systems, 1)}
+        named = number_systems(systems)
     for name, system in named.items():
         if not isinstance(system, System):
             raise InputError(
@@ -294,6 +294,11 @@ def name_systems(
                 got=f"{type(system).__name__} for {name!r}",
             )
     return named
+
+
+def number_systems(systems: Iterable[Any]) -> dict[str, Any]:
+    """Return what has no names as "system 1", "system 2", .."""
+    return {f"system {number}": system for number, system in enumerate(systems, 1)}
 
 
 def make_system(

@@ -400,7 +400,8 @@ def compare_systems(
     by_position : bool, default False
         Pair the samples of systems without ids by their position.
     **options
-        Of frames and submissions: every option of `compute` for their form.
+        Of frames and submissions: every option of `compute` for their form; of frames also ``columns``, ``right``,
+        ``abstained``, ``scale``, ``correct_from`` and ``labels`` of `read_submissions`.
 
     Returns
     -------

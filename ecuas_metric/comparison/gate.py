@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from ..display import Shown
 from ..errors import InputError
+from ..files.systems import collect_systems
 from ..metric import Key, checked_keys
-from ..results import System
 from .compare import align, compare_aligned
 from .planning import POWER, plan_of_systems
 from .rows import significance_level
@@ -94,7 +93,7 @@ class Gate(Shown):
 
 
 def check_gate(
-    systems: Mapping[str, System],
+    systems: Any,
     metric: Key | str = HEADLINE,
     *,
     margin: float | None = None,
@@ -104,8 +103,8 @@ def check_gate(
 
     Parameters
     ----------
-    systems : mapping of name to System
-        The old one and the new one, with a ``confidence_level``.
+    systems : mapping of name to System or frame, frame, iterable of System, or list of Submission
+        The old one and the new one, as for `compare_systems`.
     metric : Key or str, default "ecuas_1"
         One that may rank them and has a test.
     margin : float, optional
@@ -135,9 +134,10 @@ def check_gate(
     (False, 0.187)
     """
     (key,) = checked_keys([metric])
-    if len(systems) != 2:
-        raise InputError("a gate", "is made for two systems", value=len(systems))
-    aligned = align(systems, by_position=by_position)
+    named = collect_systems(systems)
+    if len(named) != 2:
+        raise InputError("a gate", "is made for two systems", value=len(named))
+    aligned = align(named, by_position=by_position)
     (row,) = compare_aligned(aligned, only=[key])
     if row.verdict in ("unranked", "untested", "undefined"):
         raise InputError("a gate", NO_TEST, value=str(key))
@@ -145,7 +145,7 @@ def check_gate(
     # first minus second, or second minus first
     worsening = row if higher_is_better else row.turned()
     alpha = significance_level(next(iter(aligned.values())).options)
-    old, new = systems
+    old, new = named
     toward = 1.0 if higher_is_better else -1.0  # the sign of a worsening
     (plan,) = plan_of_systems(
         aligned, only=[key], difference=toward, alpha=alpha, by_position=by_position

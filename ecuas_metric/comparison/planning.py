@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..audit import FEWEST, AuditedNumber, infer_audits, known_numbers, refuse_a
 from ..decisions import one_right_one_wrong
 from ..display import Drawn
 from ..errors import InputError
+from ..files.systems import collect_systems
 from ..inference import Inference, Moments, infer
 from ..inputs import Floats
 from ..metric import Key, Keys
@@ -124,7 +125,7 @@ class Plans(list[Plan], Drawn):
 
 
 def plan_of_systems(
-    systems: Mapping[str, System],
+    systems: Any,
     *,
     samples: int | None = None,
     difference: float | None = None,
@@ -140,8 +141,8 @@ def plan_of_systems(
 
     Parameters
     ----------
-    systems : mapping of name to System
-        Two, of the same samples, with a ``confidence_level``.
+    systems : mapping of name to System or frame, frame, iterable of System, or list of Submission
+        Two, of the same samples, as for `compare_systems`.
     samples : int, optional
         N; by default that of the systems.
     difference : float, optional
@@ -180,11 +181,12 @@ def plan_of_systems(
     >>> plan.samples, round(plan.difference, 3), plan.needed > 0
     (36, 0.025, True)
     """
-    if len(systems) != 2:
-        raise InputError("a plan", "is made for two systems", value=len(systems))
-    for system in systems.values():
+    named = collect_systems(systems)
+    if len(named) != 2:
+        raise InputError("a plan", "is made for two systems", value=len(named))
+    for system in named.values():
         refuse_audit(system, "a plan")
-    family = Family(align(systems, by_position=by_position), only)
+    family = Family(align(named, by_position=by_position), only)
     if not family.design.tells_errors:
         raise InputError("a plan", "needs two samples, or groups, in each stratum", got="fewer")
     planned = len(family.design.weight) if samples is None else samples

@@ -14,7 +14,7 @@ from ..audit import prepare_with_judge
 from ..errors import FileError, InputError, Note, Way
 from ..inputs import grouped
 from ..options import LEVEL, checked_options
-from ..results import Results, System, name_systems
+from ..results import Results, System, name_systems, number_systems
 from .asking import ANY_NAME, ANY_NAMES
 from .read import read_sheet
 from .recipe import FILE_ROLES, ColumnNames, Reading, Recipe
@@ -25,6 +25,8 @@ from .submissions import Submission, add_location, make_submissions
 from .values import TEXT, Sheet, from_values
 
 FRAME = "frame"  # what errors call a frame, and the only system in it
+# what says how a frame is read; its other options are those of `prepare_submissions`
+_OF_READING = ("columns", "correct_from", "labels", "right", "scale")
 _TRIED = 1000  # rows that a way to read a file is tried on, before it is printed
 _ASKED_NEXT = ("two_codes", "neither_word")  # rules of errors that have ways of their own
 
@@ -101,9 +103,16 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    user_reading = Reading(
-        unlabelled, labels, correct_from, scale, predictions_are, right, abstained
-    ).with_columns(columns or {})
+    user_reading = _make_reading(
+        columns,
+        unlabelled=unlabelled,
+        labels=labels,
+        correct_from=correct_from,
+        scale=scale,
+        predictions_are=predictions_are,
+        right=right,
+        abstained=abstained,
+    )
     reading = user_reading if recipe is None else recipe.reading().override(user_reading)
     if is_frame(path):
         return make_submissions(sheet_of_frame(path), FRAME, reading=reading)
@@ -280,38 +289,49 @@ def _notes_on_classes(submission: Submission) -> tuple[Note, ...]:
 def collect_systems(given: Any, **options: object) -> dict[str, System]:
     """Return systems by name, however they are given: as systems, submissions, or frames whose names tell all.
 
-    Options are those of `prepare_submissions`, for what is not prepared; there is a confidence level unless they say
-    another. InputError if options are given and all systems are prepared.
+    Options are those of `prepare_submissions`, for what is not prepared, and for frames those that say how a table is
+    read; there is a confidence level unless they say another. InputError if options are given and all systems are
+    prepared.
     """
     if isinstance(given, Mapping) and any(isinstance(one, Results) for one in given.values()):
         rule = "must have rows to be paired, and results have none"
         raise InputError("systems", rule, advice="Pass the systems or the frame itself.")
-    named = _submissions_by_name(given)
+    reading = {name: one for name, one in options.items() if _is_of_reading(name, one)}
+    named = _submissions_by_name(given, reading)
     if named is None:
         if options:
             rule = "have no effect on systems, which were prepared with theirs"
             raise InputError(", ".join(options), rule)
         return name_systems(given)
-    return prepare_submissions(named, **{"confidence_level": LEVEL, **options})
+    left = {name: one for name, one in options.items() if name not in reading}
+    return prepare_submissions(named, **{"confidence_level": LEVEL, **left})
 
 
-def _submissions_by_name(given: Any) -> list[Submission] | None:
-    """Return the submissions of frames or of submissions; None if it is neither."""
+def _is_of_reading(name: str, value: object) -> bool:
+    """Return whether an option says how a frame is read; no answers are a word of its cells, or an array."""
+    return name in _OF_READING or (name == "abstained" and isinstance(value, str))
+
+
+def _submissions_by_name(given: Any, options: Mapping[str, Any]) -> list[Submission] | None:
+    """Return the submissions of frames, read with options, or of a list of submissions; None if it is neither."""
     if is_frame(given):
-        return read_submissions(given)
-    if isinstance(given, Mapping):
-        return _submissions_of_frames(given)
-    listed = list(given) if isinstance(given, Sequence) else []
-    return listed if listed and all(isinstance(one, Submission) for one in listed) else None
-
-
-def _submissions_of_frames(frames: Mapping[str, Any]) -> list[Submission] | None:
-    """Return the submissions of frames by name; None unless all are frames."""
-    if not frames or not all(map(is_frame, frames.values())):
+        return read_submissions(given, **options)
+    named = given if isinstance(given, Mapping) else {}
+    if isinstance(given, Sequence):
+        if given and all(isinstance(one, Submission) for one in given):
+            return list(given)
+        named = number_systems(given)
+    if not named or not all(map(is_frame, named.values())):
         return None
+    reading = _make_reading(**options)
     submissions: list[Submission] = []
-    for name, frame in frames.items():
-        read = read_submissions(frame)
+    for name, frame in named.items():
+        read = make_submissions(sheet_of_frame(frame), name, reading=reading)
         names = [name] if len(read) == 1 else [f"{name} {one.name}" for one in read]
         submissions += [replace(one, name=of) for one, of in zip(read, names, strict=True)]
     return submissions
+
+
+def _make_reading(columns: ColumnNames | None = None, **options: Any) -> Reading:
+    """Return how a table is to be read, of the options of `read_submissions`."""
+    return Reading(**options).with_columns(columns or {})

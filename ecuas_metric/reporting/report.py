@@ -221,7 +221,8 @@ def make_report(
     unlabelled : mapping of name to Unlabelled, optional
         Of `reporting.report.prepare_open`: the answers without a label, for the bounds of what depends on them.
     **options
-        Of frames and submissions: every option of `compute` for their form.
+        Of frames and submissions: every option of `compute` for their form; of frames also ``columns``, ``right``,
+        ``abstained``, ``scale``, ``correct_from`` and ``labels`` of `read_submissions`.
 
     Returns
     -------

@@ -9,8 +9,10 @@ import pytest
 from ecuas_metric import (
     InputError,
     Key,
+    check_gate,
     compare_systems,
     make_report,
+    plan_of_systems,
     prepare_submissions,
     read_submissions,
     score_frame,
@@ -72,6 +74,32 @@ def test_options_are_those_of_what_is_prepared_here(rng):
     for function in (compare_systems, make_report):
         with pytest.raises(InputError, match=r"^reject_costs have no effect on systems"):
             function(systems, reject_costs=[0.1])
+
+
+def test_frames_in_a_list_are_numbered_and_a_gate_and_a_plan_take_frames(rng):
+    frames = [rows.drop(columns="system") for _, rows in made(rng).groupby("system")]
+    named = {f"system {number}": frame for number, frame in enumerate(frames, 1)}
+    rows = compare_systems(frames, only="er")
+    assert rows == compare_systems(named, only="er")
+    assert check_gate(named, "er").worsening == -rows[0].difference
+    assert plan_of_systems(named, only=["er"])[0].difference == rows[0].difference
+
+
+def test_what_the_error_of_a_frame_offers_is_taken_and_names_the_frame(rng):
+    frame = made(rng)
+    by_name = {name: rows.drop(columns="system") for name, rows in frame.groupby("system")}
+    expected = compare_systems(by_name, only="er")
+    others = {name: rows.rename(columns={"confidence": "p"}) for name, rows in by_name.items()}
+    first = next(iter(others))
+    with pytest.raises(InputError, match=f"^{first}: ") as raised:
+        compare_systems(others)
+    assert "columns={'confidence': 'p'}" in str(raised.value)
+    assert compare_systems(others, only="er", columns={"confidence": "p"}) == expected
+    words = {
+        name: rows.assign(correct=rows["correct"].map({1: "good", 0: "bad"}))
+        for name, rows in by_name.items()
+    }
+    assert compare_systems(words, only="er", right="good/bad") == expected
 
 
 def test_results_of_score_frame_make_a_report(rng):
