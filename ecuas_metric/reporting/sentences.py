@@ -92,11 +92,12 @@ def sentence_on_costs(verdict: Verdict) -> str:
     regions = verdict.regions
     if not regions:
         return "At no reject cost is one of them clearly cheapest."
-    first, *others = regions
-    parts = [
-        f"If rejecting costs {_span(first)} of a mistake, {plain_name(first.winner)} is clearly cheapest"
-    ]
-    parts += [f"at {_span(region)} {plain_name(region.winner)}" for region in others]
+    spans: dict[str, list[str]] = {}
+    for region in regions:
+        spans.setdefault(plain_name(region.winner), []).append(_span(region))
+    (first, costs), *others = spans.items()
+    parts = [f"If rejecting costs {_any_of(costs)} of a mistake, {first} is clearly cheapest"]
+    parts += [f"at {_any_of(costs)} {name}" for name, costs in others]
     unclear = any(ranking.winner is None for ranking in verdict.strip.values())
     end = "; elsewhere it is too close to call." if unclear else "."
     return ", ".join(parts) + end
@@ -295,6 +296,11 @@ def _unranked(rankings: Sequence[Ranking]) -> str:
         they="It looks" if is_one else "They look",
         them="it" if is_one else "them",
     )
+
+
+def _any_of(texts: Sequence[str]) -> str:
+    *others, last = texts
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _span(region: Region) -> str:

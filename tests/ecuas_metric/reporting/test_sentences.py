@@ -1,14 +1,15 @@
 """What is said of a verdict: who is named, by which numbers, and how surely."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from ecuas_metric.comparison.compare import Comparisons
 from ecuas_metric.comparison.rows import REJECTING
-from ecuas_metric.comparison.verdict import make_verdict
+from ecuas_metric.comparison.verdict import Region, make_verdict
 from ecuas_metric.metric import Key
-from ecuas_metric.reporting.sentences import headline, sentence_by_metric
+from ecuas_metric.reporting.sentences import headline, sentence_by_metric, sentence_on_costs
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, rows_of
 
 ECUAS_1 = Key("ecuas", 1.0)
@@ -137,6 +138,20 @@ def test_rejecting_everything_is_not_counted_as_a_system(values, beginning):
     key = Key("expected_cost", 0.2) if REJECTING in values else ECUAS_1
     text = said(values, key, p=lambda *pair: 0.01 if 0.9 in map(values.get, pair) else 0.2)
     assert text.startswith(beginning)
+
+
+def test_each_winner_over_reject_costs_is_named_once():
+    verdict = make_verdict(Comparisons(rows_of({"a": 0.1, "b": 0.2}, ECUAS_1, 0.5)))
+    (ranking,) = verdict.rankings.values()
+    strip = {Key("expected_cost", cost): ranking for cost in (0.1, 0.2)}
+    regions = (Region("a", 0.1, 0.2), Region("b", 0.3, 0.3), Region("a", 0.4, 0.4))
+    for count, beginning in (
+        (1, "If rejecting costs 0.10 to 0.20 of a mistake, a is clearly cheapest; "),
+        (2, "If rejecting costs 0.10 to 0.20 of a mistake, a is clearly cheapest, at 0.30 b; "),
+        (3, "If rejecting costs 0.10 to 0.20 or 0.40 of a mistake, a is clearly cheapest, at 0.30"),
+    ):
+        text = sentence_on_costs(replace(verdict, regions=regions[:count], strip=strip))
+        assert text.startswith(beginning)
 
 
 def test_numbers_have_as_many_digits_as_tell_them_apart():
