@@ -255,6 +255,7 @@ def checked_versions(
     of_level = f"adj. p, intervals: two tests together, at the level {alpha:.3g}"
     if len(checks) > 1:
         of_level += f" of each of {len(checks)}"
+    of_level += "; judge by adj. p, which is step by step, so that an interval may just hold 0 beside a small one"
     notes += [*LEGEND_OF_CHECKS, of_level]
     above = [_verdict(checks)]
     return Grid(header, cells, notes, signature, labels=2, grouped=True, above=above), records
