@@ -357,6 +357,8 @@ _NO_PAIRS = (
     "States do not say which rows are of one question: compare a sample of the questions, or score both systems with "
     "--interval."
 )
+_MOST_HOLDERS = 3  # commands that an error names
+_AS_LOCKED = "Files are read, also those of true labels, as the lock says: leave it out."
 _NO_PARTS = (
     "Compare one part at a time: a file, or several systems in one, for each. Questions with probabilities of all "
     "options are compared by their mean: --columns part=COLUMN."
@@ -402,6 +404,7 @@ COMMANDS = {
         {"": "deciding:check_versions"},
         epilog=_CHECK,
         usage="NEW [NEW ...] --against LOCK",
+        hints=dict.fromkeys(["--truth", "--columns", "--scale", "--recipe"], _AS_LOCKED),
     ),
     "audit": Command({"": "planning:draw_audit"}, FILES, _AUDIT),
     "read": Command({"": "recipes:show_recipes"}, FILES),
@@ -501,6 +504,8 @@ def _describe_unknown(flag: str, name: str) -> str:
     hint = COMMANDS[name].hints.get(flag, "")
     if holders:
         near = "" if hint else _suggest(flag, flags[name], cutoff=OTHER_CUTOFF)
+        if len(holders) > _MOST_HOLDERS:
+            holders = [holders[0], f"{len(holders) - 1} others"]
         what = f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}."
         return " ".join(filter(None, [what, hint, near]))
     nearest = _suggest(flag, flags[name]) or _suggest_elsewhere(flag, flags)

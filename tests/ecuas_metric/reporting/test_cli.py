@@ -336,7 +336,7 @@ def test_the_columns_of_a_file_are_others_than_those_of_all_in_any_order(step, f
         "compare a.csv --alpha 0.1": "ecuas compare takes no --alpha, which is of ecuas plan. Did you mean --interval?",
         "compare a.csv --by x": "ecuas compare takes no --by, which is of ecuas score and ecuas threshold. Compare one "
         "part at a time: ",
-        "plan a.csv b.csv --calibrate affine": "ecuas plan takes no --calibrate, which is of ecuas score and ecuas ",
+        "plan a.csv b.csv --calibrate affine": "ecuas plan takes no --calibrate, which is of ecuas score and ",
         "compare a.csv --interval-method analytic": "ecuas compare takes no --interval-method, which is of ecuas",
         "plan --error-rates 0.3,0.2 --groups g": "--groups cannot be used with --error-rates A,B.",
         "plan a.csv b.csv --error-rates 0.3,0.2": "FILE cannot be used with --error-rates A,B.",
@@ -345,6 +345,10 @@ def test_the_columns_of_a_file_are_others_than_those_of_all_in_any_order(step, f
         "score --metrics ER, AUROC": "--metrics takes names with commas and no spaces",
         "plan a.csv b.csv --auroc 0.9": "--auroc requires --error-rates.",
         "plan": "FILE is missing. A plan needs two, or --error-rates instead.",
+        "check a.csv --against b --truth c": (
+            "ecuas check takes no --truth, which is of ecuas score and 7 others. Files are read, also those of true "
+            "labels, as the lock says: leave it out."
+        ),
         "score --only x": "ecuas score takes no --only, which is of ecuas compare.",
         "score": "FILE is missing. See ecuas score --help.",
         "score a.csv --folds 3": "--folds has no effect without --calibrate.",
