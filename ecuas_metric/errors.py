@@ -126,7 +126,7 @@ class InputError(ValueError):
         argument: str = "",
     ) -> FileError:
         """Return the same error about a file, and a place in it."""
-        located = FileError(file, self.rule)
+        located = FileError(file, self.rule, columns=self.fields.get("columns"))
         vars(located).update(vars(self), column=column, row=row, argument=argument)
         return located
 

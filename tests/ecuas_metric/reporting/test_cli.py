@@ -104,6 +104,15 @@ def test_the_gap_that_is_found_is_that_of_one_test_and_of_plan(rng, ran):
         assert needed in text
 
 
+def test_of_several_lists_in_a_document_the_longest_is_offered_and_can_be_read(folder, ran):
+    rows = [{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]
+    text = json.dumps({"results": {"prompts": [{"raw": "a"}], "results": rows}})
+    (folder / "run.json").write_text(text)
+    error = ran("score run.json", 2).err
+    assert error.endswith("Which? --columns rows=results.results.\n")
+    assert ran(f"score run.json {error.split('Which? ')[1].rstrip().removesuffix('.')}").out
+
+
 def test_a_word_among_numbers_may_be_no_answer_and_the_error_names_the_flag(folder, ran):
     (folder / "some.csv").write_text("confidence,correct\n0.9,1\n0.8,0\n0.7,1\n0.4,NOT_ATTEMPTED\n")
     assert "No answer? --abstained WORD" in ran("score some.csv", 2).err
