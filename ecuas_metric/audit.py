@@ -166,8 +166,8 @@ def prepare_with_judge(
     plain = options.replace(judge=None, audit_probability=None)
     system = prepare_system(form, predictions, np.nan_to_num(references), plain, ids=ids)
     found = _audited_system(system, references.astype(np.float64), options.judge, chances)
-    given = found.options.replace(judge=options.judge, audit_probability=chances)
-    return replace(found, options=given)
+    judged = found.options.replace(judge=options.judge, audit_probability=chances)
+    return replace(found, options=judged)
 
 
 def _audited_system(

@@ -390,9 +390,9 @@ def largest_uncertainty(matrix: Floats) -> float:
     exponents = np.frexp(matrix[matrix > 0])[1]
     if matrix.size * (53 + int(np.ptp(exponents))) <= LARGEST_EXACT:
         costs, unit = _scale_to_integers(matrix, int(exponents.min()) - 53)
-        low, high = (bound * unit for bound in _game_bounds(costs, *_solve_in_integers(costs)))
+        low, high = (bound * unit for bound in _game_bounds(costs, *_solve_exactly(costs)))
     else:
-        low, high = _game_bounds(matrix, *_solve_in_floats(matrix))
+        low, high = _game_bounds(matrix, *_solve_approximately(matrix))
     largest = float(low)
     if high - low > GAP * high or largest < np.finfo(np.float64).tiny:
         got = f"one between {float(low):g} and {float(high):g}"
@@ -425,7 +425,7 @@ def _scale_to_integers(matrix: Floats, exponent: int) -> tuple[Integers, Fractio
     return np.array(wholes, object).reshape(matrix.shape), unit
 
 
-def _solve_in_integers(costs: Integers) -> tuple[Integers, Integers]:
+def _solve_exactly(costs: Integers) -> tuple[Integers, Integers]:
     """Return weights of classes and of decisions that solve the programme: maximise sum(y), y >= 0, costs @ y <= 1.
 
     By the simplex method with exact integer pivots.
@@ -470,7 +470,7 @@ def _leaving_row(table: Integers, column: int, rows: Ints) -> int:
     )
 
 
-def _solve_in_floats(matrix: Floats) -> tuple[Floats, Floats]:
+def _solve_approximately(matrix: Floats) -> tuple[Floats, Floats]:
     """Return weights of classes and of decisions that solve the programme up to rounding, in float64."""
     from scipy.optimize import linprog
 

@@ -188,7 +188,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             passed.append(self._check_batch(predictions, references, asked))
         try:
             if self.num_process > 1 and self._other_batches is None:
-                results = self._compute_of_all([*self._added, *passed], asked)
+                results = self._gather_and_compute([*self._added, *passed], asked)
             else:
                 rows = [*self._added, *passed, *(self._other_batches or [])]
                 results = self._score(rows, checked)
@@ -292,8 +292,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         judge: object = None,
         audit_probability: object = None,
     ) -> dict[str, float]:
-        given = locals()
-        options = checked_options(**{name: given[name] for name in OPTIONS})
+        arguments = locals()
+        options = checked_options(**{name: arguments[name] for name in OPTIONS})
         arrays = _to_numpy(predictions), _to_numpy(references)
         every = _Batch(_input_form(self.config_name, arrays[0]), *arrays)
         self._other_batches = [every.rows(slice(self._num_own, None))]
@@ -339,7 +339,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         issue_warnings(results.notes, stacklevel=3)
         return results.flat()
 
-    def _compute_of_all(
+    def _gather_and_compute(
         self, batches: list[_Batch], options: dict[str, object]
     ) -> dict[str, float] | None:
         """Return, in the first process, the metrics of the batches of all; others write theirs and return None."""

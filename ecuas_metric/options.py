@@ -113,18 +113,18 @@ class Option:
     forms: tuple[str, ...] = ("confidences", "posteriors", "costs")  # of input that it applies to
 
 
-def checked_options(**given: object) -> Options:
+def checked_options(**raw: object) -> Options:
     """Return the options, checked, with defaults for those missing or None; TypeError for an unknown name.
 
-    Importance weights are scaled to their effective number, see `effective_weights`.
+    Importance weights are scaled to their effective number, see `scale_to_effective_size`.
     """
-    unknown = [name for name in given if name not in OPTIONS]
+    unknown = [name for name in raw if name not in OPTIONS]
     if unknown:
         near = get_close_matches(unknown[0], OPTIONS, 1)
         what = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(OPTIONS)}."
         raise TypeError(f"There is no option {unknown[0]!r}. {what}")
     checked = {}
-    for name, value in given.items():
+    for name, value in raw.items():
         if value is not None:  # which asks for the default
             checked[name] = OPTIONS[name].check(value, name)
     options = Options(**checked)

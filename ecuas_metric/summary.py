@@ -395,7 +395,7 @@ def _merge_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:
     for note in by_kind.values():
         if _is_counted(note):
             notes.append(_add_counts(note, parts))
-        elif note.id not in _WHOLE_NOTES or _is_in_all(note, parts):
+        elif note.id not in _WHOLE_NOTES or _is_note_shared(note, parts):
             notes.append(note)
     return tuple(notes)
 
@@ -404,7 +404,7 @@ def _is_counted(note: Note) -> bool:
     return {"count", "total"} <= note.fields.keys()
 
 
-def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
+def _is_note_shared(note: Note, parts: Sequence[Summary]) -> bool:
     """Return whether every part with rows has a note with this id."""
     ids = [[other.id for other in part.notes] for part in parts if part.rows]
     return all(note.id in of_part for of_part in ids)
@@ -678,14 +678,14 @@ def _bound_by_order(
     bounds = {}
     for key in values:
         if key.entry.has_order_bounds and not key.variant:
-            ends = [_value_in_order(key, order, summary) for order in orders]
+            ends = [_evaluate_order(key, order, summary) for order in orders]
             bounds[key] = (min(ends), max(ends))
     if any(key.variant for key in values):
         bounds |= _recalibrated_bounds(summary, ties, orders[0], values)
     return bounds
 
 
-def _value_in_order(key: Key, order: Groups, summary: Summary) -> float:
+def _evaluate_order(key: Key, order: Groups, summary: Summary) -> float:
     """Return the value of a number with samples in this order; of the answers alone if the metric skips abstentions."""
     compute = key.entry.value
     assert compute is not None  # a mean knows no order

@@ -792,8 +792,8 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
     reasons = why_not_comparable(reference.basis, system.basis, purpose=Purpose.PAIR)
     if reasons:
         places = {FACTS["labels"].reason: _describe_class_difference(reference, system)}
-        said = [reason + places.get(reason, "") for reason in reasons]
-        raise InputError(both, "cannot be paired: these differ: {reasons}", reasons=said)
+        differences = [reason + places.get(reason, "") for reason in reasons]
+        raise InputError(both, "cannot be paired: these differ: {reasons}", reasons=differences)
 
 
 def _describe_class_difference(one: System, other: System) -> str:

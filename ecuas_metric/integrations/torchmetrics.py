@@ -53,7 +53,7 @@ class ECUAS(Metric):  # type: ignore[misc]
         self.flatten_rows = partial(
             flatten_rows, ignored=ignore_index, class_axis=class_axis, shift=shift
         )
-        self._of([])  # checks the options
+        self._load_parts([])  # checks the options
         self.add_state("parts", default=[], dist_reduce_fx="cat")
         self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
 
@@ -69,7 +69,7 @@ class ECUAS(Metric):  # type: ignore[misc]
             self.flatten_rows(*rows) if self.form == "posteriors" else rows
         )
         if len(references):
-            batch = self._of([])
+            batch = self._load_parts([])
             batch.update(predictions, references, sample_weight=weight)
             self.parts.append(self._bytes(batch))
             self._merge()
@@ -88,7 +88,7 @@ class ECUAS(Metric):  # type: ignore[misc]
     def compute(self) -> Tensor | dict[str, Tensor]:
         """Return the metrics of all batches of all processes, or the one that `only` names; nan or {} without rows."""
         # a tensor once gathered
-        metrics = self._of([self.parts] if torch.is_tensor(self.parts) else self.parts)
+        metrics = self._load_parts([self.parts] if torch.is_tensor(self.parts) else self.parts)
         if metrics.state is None:
             return {} if self.only is None else torch.tensor(torch.nan, dtype=torch.float64)
         values = metrics.compute()
@@ -103,9 +103,9 @@ class ECUAS(Metric):  # type: ignore[misc]
 
     def _merge(self) -> None:
         if len(self.parts) > _MANY:
-            self.parts[:] = [self._bytes(self._of(self.parts))]
+            self.parts[:] = [self._bytes(self._load_parts(self.parts))]
 
-    def _of(self, parts: Iterable[Tensor]) -> StreamedMetrics:
+    def _load_parts(self, parts: Iterable[Tensor]) -> StreamedMetrics:
         metrics = StreamedMetrics(self.form, **self.options)
         arrays = [part.cpu().to(torch.uint8).numpy() for part in parts]
         packed = b"".join(array.tobytes() for array in arrays)

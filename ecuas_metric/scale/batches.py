@@ -100,13 +100,13 @@ def run_engine(collect: Callable[[], Any], source: str) -> Any:
 
 def first_line(error: Exception) -> str:
     """Return the first line of an error message; of a Java error, that of its last cause with a Spark error class."""
-    said = str(error)
+    text = str(error)
     cause = getattr(error, "java_exception", None)
     while cause is not None:
         message = cause.getMessage() or cause.toString()
-        said = message if message.startswith("[") else said
+        text = message if message.startswith("[") else text
         cause = cause.getCause()
-    return said.split("\n")[0].rstrip(".")
+    return text.split("\n")[0].rstrip(".")
 
 
 def check_reading(reading: Reading) -> None:

@@ -69,12 +69,14 @@ def find_files(patterns: Sequence[str | tuple[str, str]]) -> list[InputFile]:
     pairs = [one if isinstance(one, tuple) else ("", one) for one in patterns]
     are_several = len({name for name, _ in pairs if name}) > 1
     parts: dict[str, InputFile] = {}
-    for name, (said, pattern) in zip(
+    for name, (system, pattern) in zip(
         _name_rows(pairs),
         pairs,
         strict=True,
     ):
-        for part in find_pattern_files(pattern, name, f"{said} " if said and are_several else ""):
+        for part in find_pattern_files(
+            pattern, name, f"{system} " if system and are_several else ""
+        ):
             if part.address in parts:
                 raise FileError(part.source, "is named twice: its rows would count twice")
             parts[part.address] = part

@@ -32,14 +32,14 @@ LEAST_WEIGHT = 1e-70
 LARGEST_WEIGHT = 1e70
 
 
-def check_state_options(**given: object) -> Options:
+def check_state_options(**raw: object) -> Options:
     """Return checked options; TypeError for one that is not of `STATE_OPTIONS`."""
-    for name in given:
+    for name in raw:
         if name not in STATE_OPTIONS:
             raise TypeError(
                 f"a state takes no option {name!r}; it takes {', '.join(STATE_OPTIONS)}"
             )
-    return checked_options(**given)
+    return checked_options(**raw)
 
 
 def state_of(
