@@ -1,4 +1,4 @@
-"""The public functions of arrays, with the truth first, as in scikit-learn's metrics."""
+"""The public functions that take arrays, the truth first, as in scikit-learn's metrics."""
 
 from __future__ import annotations
 
@@ -699,7 +699,7 @@ def _posterior_system(
     *,
     sort: bool = True,
 ) -> System:
-    """Return the system of `posterior_system`; without `sort` not sorted, which is enough for means of costs."""
+    """Return the system of `posterior_system`; without `sort` only means of costs can be computed from it."""
     cost = cost_frame_to_mapping(options.get("cost"))
     has_labels = labels is not None
     if isinstance(cost, Mapping):
@@ -733,9 +733,9 @@ def _confidence_system(
     ids: Iterable[object] | None = None,
     sort: bool = True,
 ) -> System:
-    """Return the system of confidences, or with UNCERTAINTY_WORDS of uncertainties (N,), named by `words` in errors.
+    """Return the system of confidences (N,), or of uncertainties (N,) if `words`, the names in errors, are of these.
 
-    Without `sort` it is not sorted: enough for means of costs.
+    Without `sort` only means of costs can be computed from it.
     """
     checked = checked_options(**options)
     arrays = {words["references"]: correct, words["predictions"]: predictions}
@@ -759,7 +759,7 @@ def _complete_system(
     sort: bool = True,
     **options: object,
 ) -> System:
-    """Return the system for a function of one metric, where a missing confidence is an error."""
+    """Return the system of complete confidences (N,), for a function of one metric: a missing one is an error."""
     return _confidence_system(correct, confidence, options, COMPLETE_CONFIDENCE_WORDS, sort=sort)
 
 
@@ -785,7 +785,7 @@ def _parse_ids(
     ids: Iterable[object] | None,
     **truth: Array,
 ) -> list[str] | None:
-    """Return ids as texts; InputError if one is missing, or they are not as many as the truth."""
+    """Return ids (N,) as texts; InputError if one is missing, or they are not as many as the truth."""
     if ids is None:
         return None
     values = list(ids)

@@ -1,4 +1,4 @@
-"""Names of classes as scikit-learn takes them, in the truth, columns of posteriors and costs; names of arguments."""
+"""Classes by name, as in scikit-learn: in the truth, in columns of posteriors, and in costs; and words of errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ClassCosts = Mapping[object, object]
 
 
 def _argument_names(predictions: str, references: str) -> dict[str, str]:
-    """Return what errors call `predictions` and `references`, by these words: the arguments of a function of `api`."""
+    """Return the names that errors give to `predictions` and `references`: the arguments of a function of `api`."""
     both = ("sample_weight", "groups", "strata", "decisions")
     return {
         "predictions": predictions,
@@ -67,15 +67,15 @@ COST_WORDS = _argument_names("uncertainty", "candidate_cost")
 
 
 def frame_column_names(values: ArrayLike) -> list[str]:
-    """Return the names of the columns of a data frame; of any other array none."""
+    """Return the names of the columns of a data frame; none for other arrays."""
     names = getattr(values, "column_names", None)  # of PyArrow, whose `columns` are arrays
     return list(getattr(values, "columns", ()) if names is None else names)
 
 
 def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
-    """Return a data frame's columns as an array (N, K) in the order of the classes, if they are named by the classes.
+    """Return a data frame whose columns are named by the classes as an array (N, K) in the order of the classes.
 
-    A common prefix, as of prob_0 and prob_1, is left out. Anything else is returned as it is.
+    Names may have a common prefix, as prob_0 and prob_1. Anything else is returned unchanged.
     """
     names = frame_column_names(y_prob)
     if len(names) < 2:
@@ -93,7 +93,7 @@ def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None
 
 
 def sort_columns(predictions: object) -> object:
-    """Return `order_columns` for the classes 0 to K - 1."""
+    """Return predictions ordered by `order_columns` for the classes 0 to K - 1."""
     names = frame_column_names(predictions)  # type: ignore[arg-type]
     if len(names) < 2:
         return predictions
@@ -112,7 +112,7 @@ def _strip_common_prefix(names: list[str]) -> list[str]:
 
 
 def _normalize_class_name(name: object) -> str:
-    """Return the name of a numbered class, the same for 1, 1.0, True and "1"."""
+    """Return the name of a class as text, the same for 1, 1.0, True and "1"."""
     try:
         return str(float(name))  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -120,9 +120,9 @@ def _normalize_class_name(name: object) -> str:
 
 
 def column_classes(y_prob: ArrayLike, argument: str, *, are_numbered: bool = True) -> Array | None:
-    """Return the sorted classes that a data frame's columns are named by, None if there are no names.
+    """Return the sorted names of a data frame's columns as classes, None if there are no names.
 
-    If something else, such as a matrix of costs, numbers them (`are_numbered`), "10" before "9" is an InputError.
+    With `are_numbered`, as by the rows of a cost matrix, InputError if names sort differently as numbers: "10", "9".
     """
     columns = frame_column_names(y_prob)
     if len(columns) < 2:
@@ -142,13 +142,13 @@ def column_classes(y_prob: ArrayLike, argument: str, *, are_numbered: bool = Tru
 
 
 def _natural_key(name: str) -> list[str | int]:
-    """Return the parts of a name by which "class 9" sorts before "class 10": texts and whole numbers in turn."""
+    """Return the sort key of a name, texts and whole numbers in turn: "class 9" comes before "class 10"."""
     parts = re.split(r"(\d+)", name)
     return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
 def sorted_classes(values: ArrayLike, labels: ArrayLike | None, name: str = "y_true") -> Array:
-    """Return the classes: `labels` where the user passes them, else the distinct `values` of the argument `name`."""
+    """Return the classes: `labels` if there are any, else the distinct values, sorted, of the argument `name`."""
     return (
         parse_classes(labels, "labels")
         if labels is not None
@@ -157,7 +157,7 @@ def sorted_classes(values: ArrayLike, labels: ArrayLike | None, name: str = "y_t
 
 
 def refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
-    """Raise InputError if the truth has the shape or the values of posteriors, and `y_prob` (N,) those of classes."""
+    """Raise InputError if the arguments look exchanged: a truth like posteriors, and a `y_prob` (N,) like classes."""
     truth = np.asarray(y_true)
     if truth.ndim == 2:
         got = f"shape {truth.shape}"
@@ -171,7 +171,7 @@ def refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
 
 
 def refuse_named_levels(y_true: ArrayLike, cost: object) -> None:
-    """Raise InputError for a cost by the distance of levels if these are texts, whose sorted order says nothing."""
+    """Raise InputError if a cost is the distance of levels, and these are texts, whose order means nothing."""
     if isinstance(cost, str) and cost in LEVEL_COSTS:
         classes = parse_classes(y_true, "y_true")
         if classes.dtype.kind == "U":
@@ -180,7 +180,7 @@ def refuse_named_levels(y_true: ArrayLike, cost: object) -> None:
 
 
 def binary_posteriors(y_prob: Array, options: Options) -> Array:
-    """Return posteriors (N, 2), or logits or their like, from those of the second class (N,); (N, K) as they are."""
+    """Return predictions (N, 2), of any form, from those of the second class (N,); (N, K) unchanged."""
     if options.predictions_are == "positive_probabilities":
         raise InputError(
             "predictions_are",
@@ -215,7 +215,7 @@ def binary_posteriors(y_prob: Array, options: Options) -> Array:
 
 
 def class_indices(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints:
-    """Return the index (N,) of each sample's true class among the sorted classes: its column of `y_prob` (N, K)."""
+    """Return the index (N,) of each true class among the sorted classes, which is its column in `y_prob` (N, K)."""
     truth = parse_classes(y_true, "y_true")
     require_same_length(y_true=truth, y_prob=y_prob)
     if labels is None and truth.dtype.kind != "U":
@@ -237,9 +237,9 @@ def class_indices(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) ->
 
 
 def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
-    """Return a note if classes, sorted as texts, have another order as numbers or in their categorical column.
+    """Return a note if the order of classes as texts differs from that as numbers, or of a categorical column.
 
-    So "10" comes before "9". A data frame whose columns are named by the classes leaves no doubt, and gets no note.
+    As texts "10" comes before "9". There is no note if a data frame names its columns by the classes.
     """
     truth = parse_classes(y_true, "y_true")
     if truth.dtype.kind != "U":
@@ -267,7 +267,7 @@ def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
 
 
 def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) -> None:
-    """Raise InputError unless classes, from `y_true` if `labels` is None, are sorted and `num_classes` many."""
+    """Raise InputError unless classes are sorted and `num_classes` many; without labels those of `y_true`."""
     if (classes[1:] <= classes[:-1]).any():
         listed = classes.tolist()
         raise InputError(
@@ -294,7 +294,7 @@ def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) ->
 
 
 def parse_classes(values: ArrayLike, name: str) -> Array:
-    """Return classes (N,) as an array of numbers or of strings; InputError where both occur, which NumPy would mix."""
+    """Return classes (N,) as an array of numbers or of strings; InputError if there are both, or one is missing."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     are_numbers = kind in "biuf" or hasattr(values, "detach")
     objects = np.empty(0) if are_numbers else np.asarray(values, dtype=object)
@@ -350,7 +350,7 @@ def parse_class_costs(
 
 
 def cost_frame_to_mapping(cost: object) -> object:
-    """Return a data frame of costs, of classes (rows) and decisions (columns), as a mapping; others as they are."""
+    """Return a data frame of costs, with classes as rows and decisions as columns, as a mapping; others unchanged."""
     if not (hasattr(cost, "columns") and hasattr(cost, "index")):
         return cost
     are_numbered = [type(names).__name__ == "RangeIndex" for names in (cost.index, cost.columns)]
@@ -365,7 +365,7 @@ def cost_frame_to_mapping(cost: object) -> object:
 
 @contextmanager
 def reword_errors(words: Mapping[str, str]) -> Iterator[None]:
-    """Reword each InputError raised within: `words` has the caller's names of arguments, and its pieces of advice."""
+    """Reword each InputError raised within by the caller's names of arguments and its advice, in `words`."""
     try:
         yield
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What a result does in a notebook. The folder `notebook` does the work, which stands above all that it shows."""
+"""The classes that results inherit to show themselves in a notebook; the folder `notebook` does the work."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Drawn(Shown):
 
 
 def is_watched() -> bool:
-    """Return whether a person sees what is written beside results: on a terminal, or in a notebook."""
+    """Return whether a person sees the error stream: on a terminal, or in a notebook."""
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 

@@ -112,7 +112,7 @@ _CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """The checked samples of one call of `add_batch` or `compute`."""
+    """The checked samples that one call of `add_batch` or `compute` passed."""
 
     form: str
     predictions: Array  # (B,) or (B, K)
@@ -342,7 +342,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def _gather_and_compute(
         self, batches: list[_Batch], options: dict[str, object]
     ) -> dict[str, float] | None:
-        """Return, in the first process, the metrics of the batches of all; others write theirs and return None."""
+        """Return the metrics of the batches of all processes in the first; the others write theirs and return None."""
         form = batches[0].form if batches else _CONFIGURATIONS[self.config_name][0]
         self._num_own = sum(len(batch.references) for batch in batches)
         self.selected_feature_format = datasets.Features(_FEATURES[form])
@@ -392,7 +392,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
 
 def _input_form(config_name: str, predictions: Array) -> str:
-    """Return "costs", "confidences" or "posteriors"."""
+    """Return the form of input, "costs", "confidences" or "posteriors", from the configuration and the shape."""
     if config_name == "graded":
         return "costs"
     return "confidences" if predictions.ndim == 1 else "posteriors"
@@ -419,7 +419,7 @@ def _arrow_table(batch: _Batch, *, schema: pa.Schema) -> pa.Table:
 
 
 def _to_numpy(column: pa.ChunkedArray) -> Array:
-    """Return a column as an array (N,) or (N, K), without a copy where it is one chunk."""
+    """Return a column as an array (N,) or (N, K), without a copy if it is one chunk."""
     if not pa.types.is_list(column.type):
         return np.asarray(column.to_numpy())
     if len(pc.unique(pc.list_value_length(column))) > 1:

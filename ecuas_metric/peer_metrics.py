@@ -128,7 +128,7 @@ def _round_down(counts: Floats) -> Floats:
 
 
 def _leading_share(groups: Groups, amount: float) -> Floats:
-    """Return the share (G,) of each group that lies within the first `amount` of cumulative weight."""
+    """Return the share (G,) of each group among the most confident samples, of total weight `amount`."""
     before = groups.weight_until - groups.weight
     part = np.clip(amount - before, 0.0, groups.weight)
     return np.asarray(part / replace_zeros(groups.weight))
@@ -310,7 +310,7 @@ def _reflected_gaps(groups: Groups) -> Floats:
 
 
 def e_aurc_line(groups: Groups) -> Line:
-    """Return the line of `e_aurc`: the best AURC changes by -log(1 - r) with the error rate r."""
+    """Return the influence function of `e_aurc`: the best AURC changes by -log(1 - r) with the error rate r."""
     line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
     return Line(line.intercept, line.slope + _log_or_zero(accuracy))
@@ -327,7 +327,7 @@ def prr_line(groups: Groups) -> Line:
 
 
 def error_average_precision_line(groups: Groups) -> Line:
-    r"""Return the line of `error_average_precision`: the derivative of :math:`\int B / A \, dB` by a sample.
+    r"""Return the influence function of `error_average_precision`, the derivative of :math:`\int B / A \, dB`.
 
     A and B are the shares of answers, and of wrong ones, that are more uncertain. A group that begins at A, of share n
     with wrong ones of share e, adds e / n + (B - A e / n) log(1 + n / A) / n for each of its wrong answers.
@@ -353,14 +353,14 @@ def error_average_precision_line(groups: Groups) -> Line:
 
 
 def _later_sums(values: Floats) -> Floats:
-    """Return the sum of all values (G,) after each."""
+    """Return the sum of the values after each (G,), summed from the last on."""
     return np.cumsum(values[::-1])[::-1] - values
 
 
 def fpr_at_tpr_line(groups: Groups, tpr: float = 0.95) -> Line:
-    """Return the line of `fpr_at_tpr`: one more right answer moves the threshold past wrong answers next to it.
+    """Return the influence function of `fpr_at_tpr`: a right answer moves the threshold past wrong ones next to it.
 
-    Their share is that in a window of N^0.8 answers around the threshold.
+    The odds of wrong answers there are those in a window of N^0.8 answers around the threshold.
     """
     correct = groups.right
     until = np.cumsum(correct)
@@ -377,9 +377,9 @@ def fpr_at_tpr_line(groups: Groups, tpr: float = 0.95) -> Line:
 
 
 def risk_at_coverage_line(groups: Groups, coverage: float) -> Line:
-    """Return the line of `risk_at_coverage`: one more accepted answer drives the last accepted one out.
+    """Return the influence function of `risk_at_coverage`: an accepted answer drives the last accepted one out.
 
-    The cost of that one is the mean over a window of N^0.8 answers around it.
+    The cost of the last one is the mean over a window of N^0.8 answers around it.
     """
     amount = coverage * float(groups.weight.sum())
     accepted = _leading_share(groups, amount) / positive_or_nan(coverage)
@@ -411,7 +411,7 @@ def _check_risk(data: Data) -> float:
 
 
 def _confidence_groups(data: Data) -> Groups:
-    """Return the samples in groups ranked by -q_e, also those of posteriors, which `data` ranks by uncertainty."""
+    """Return the tie groups by confidence, of rank -q_e; those of posteriors in `data` are by uncertainty."""
     decisions = data.decisions
     if decisions.labels is None:
         return data.groups

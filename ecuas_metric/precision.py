@@ -87,7 +87,7 @@ def widen(values: NDArray[Any], dtype: str = "") -> NDArray[Any]:
 
 @cache
 def _scales(least: int) -> NDArray[np.float64]:
-    """Return a power of 10 for each distance 2^least, .., 1 between floats: the least with 1 / scale not above."""
+    """Return for each distance of floats, 2^least, .., 1, the least power of 10 whose inverse is no larger."""
     exponents = range(least, 1)
     return np.array([float(f"1e{max(math.ceil(-k * math.log10(2)), 1)}") for k in exponents])
 
@@ -121,7 +121,7 @@ def _widen_block(
 def _widen_powers_of_2(
     values: NDArray[Any], scale: NDArray[np.float64], form: _Format
 ) -> NDArray[np.float64]:
-    """Return the shortest decimals of powers of 2 (N,), whose lower neighbours are half as far away; nan as it is."""
+    """Return the shortest decimals of powers of 2 (N,), whose lower neighbours are half as far away; nan unchanged."""
     exact = values.astype(np.float64)
     above = np.copysign(np.ceil(np.abs(exact) * scale) / scale, exact)
     finer = np.rint(exact * scale * 10) / (scale * 10)

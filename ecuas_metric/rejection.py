@@ -1,4 +1,4 @@
-"""Decisions on new rows, which of them to reject, and the choice of the reject cost, by the rule the metrics score."""
+"""Decisions and rejections of new rows, by the rule that the metrics score, and the choice of the reject cost."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def decide(
 
 
 def _class_names(labels: ArrayLike | None, options: Options) -> list[object] | None:
-    """Return the names of the classes if they are known and each decision is a class, else None."""
+    """Return the names of the classes, if they are known and decisions are classes; else None."""
     if labels is None:
         return None
     names: list[object] = parse_classes(labels, "labels").tolist()
@@ -162,7 +162,7 @@ def _class_names(labels: ArrayLike | None, options: Options) -> list[object] | N
 
 
 def _unlabelled_system(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:
-    """Return the system of posteriors without true classes; class 0 stands in, and its costs mean nothing."""
+    """Return the system of posteriors of new rows: class 0 stands for each true class, so that costs mean nothing."""
     ordered = y_prob if labels is None else order_columns(y_prob, labels, labels)
     array = binary_posteriors(parse_numbers(ordered, "predictions"), options)
     array, truth = parse_posteriors(array, np.zeros(array.shape[:1]))
@@ -185,7 +185,7 @@ def decide_system(system: System, names: Sequence[object] | None = None) -> RowD
 
 
 def _to_name_array(names: Sequence[object]) -> Array:
-    """Return names (D,) as an array of numbers or strings; of objects if they are neither or mixed."""
+    """Return names (D,) as an array: of numbers or strings if all are of one type, else of objects."""
     kinds = {type(name) for name in names}
     if len(kinds) == 1 and issubclass(kinds.pop(), (str, Real)):
         return np.array(names)
@@ -376,7 +376,7 @@ def choose_reject_cost(
 
 
 def _evaluate_reject_cost(system: System, reject_cost: float, level: float) -> RejectCostChoice:
-    """Return a reject cost with its coverage, risk and expected cost on the system's answers."""
+    """Return the choice of a reject cost, with its coverage, risk and expected cost on the system's answers."""
     asked = system.options.replace(reject_costs=(reject_cost,), confidence_level=level)
     again = replace(system, options=asked)
     keys = [Key(metric.name, reject_cost) for metric in (COVERAGE, SELECTIVE_RISK, EXPECTED_COST)]
@@ -386,7 +386,7 @@ def _evaluate_reject_cost(system: System, reject_cost: float, level: float) -> R
 
 
 def _thresholds(system: System) -> tuple[Floats, Floats]:
-    """Return the distinct uncertainties (T,) up to u_M, increasing, and the share (T,) of answers up to each."""
+    """Return the increasing distinct uncertainties (T,) up to u_M, and the share (T,) of answers accepted at each."""
     groups = system.ties
     largest = system.decisions.max_uncertainty
     uncertainty = system.decisions.uncertainty_from_rank(groups.rank)
@@ -454,7 +454,7 @@ def _certified_cost(
 
 
 def _largest_cost(decisions: Decisions, options: Options) -> float:
-    """Return the largest possible cost; InputError if there is none, or if answers have weights."""
+    """Return the largest possible cost of an answer; InputError if costs have no bound, or answers have weights."""
     if options.sample_weight is not None:
         raise InputError("max_risk", "cannot be certified of weighted answers")
     if not isinstance(options.cost, str):
@@ -480,7 +480,7 @@ def _test_levels(sizes: Floats, risk: float, level: float) -> Floats:
 
 
 def _find_last_passed(p_values: Sequence[float], levels: Floats) -> int | None:
-    """Return the index of the last test that passes, None if none does, where each hands its level on if it passes."""
+    """Return the index of the last test that passes, or None; a test that passes hands its level on to the next."""
     available = 0.0
     last = None
     for number, (p_value, level) in enumerate(zip(p_values, levels, strict=True)):

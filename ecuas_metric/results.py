@@ -1,4 +1,4 @@
-"""Checked arrays and options -> a prepared system -> every number that its options ask for."""
+"""Checked arrays and options -> a system, ready to be evaluated -> all numbers that its options ask for."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ INVERTED_DEVIATES = -4  # standard errors of an AUROC below 1/2 that are no chan
 
 @dataclass(frozen=True, eq=False)
 class System(Drawn):
-    """The output of one system, ready to be evaluated: its decisions, and the options of its metrics.
+    """One system, ready to be evaluated: its decisions with their costs, and the options of its metrics.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def prepare_system(
 def name_systems(
     systems: Mapping[str, System] | Iterable[System],
 ) -> dict[str, System]:
-    """Return systems by name: a mapping as it is, others as "system 1", "system 2", .. InputError for other objects."""
+    """Return systems by name; those of a list are "system 1", "system 2", .. InputError for other objects."""
     if isinstance(systems, System):
         raise InputError(
             "systems", "must be a mapping of names to systems, or a list", got="one System"
@@ -308,7 +308,7 @@ def make_system(
     notes: tuple[Note, ...] = (),
     ids: Sequence[object] | None = None,
 ) -> System:
-    """Return the system of decisions, with its tie groups."""
+    """Return the system of decisions with these options, sorted into tie groups."""
     rank = decisions.rank
     cost = decisions.candidate_cost
     weight = options.sample_weight
@@ -322,7 +322,7 @@ def make_system(
 
 
 def select_samples(system: System, rows: Ints) -> System:
-    """Return the system of the samples `rows`, indices that may repeat or leave out samples, in this order."""
+    """Return the system of the samples `rows`, in this order: indices, which may repeat or leave out samples."""
     return replace(
         system,
         decisions=select_rows(system.decisions, rows),
@@ -362,7 +362,7 @@ def compute_results(
 
 
 def value_keys(decisions: Decisions, options: Options) -> list[Key]:
-    """Return the keys of all numbers that `compute_results` gives for these options, in their order."""
+    """Return the keys of all numbers that `compute_results` computes for these options, in order."""
     plain = defined_keys(decisions, options)
     keys = list(plain)
     if options.normalize:
@@ -377,7 +377,7 @@ def value_keys(decisions: Decisions, options: Options) -> list[Key]:
 
 
 def _normalizable_keys(plain: Sequence[Key], decisions: Decisions) -> list[Key]:
-    """Return those of the keys that `normalize` divides by the naive system's value, in the order of `naive_values`."""
+    """Return the keys that `normalize` divides by the naive system's value, in the order of `naive_values`."""
     naive = [key for key in plain if key.entry.naive_confidence is not None]
     if decisions.labels is not None:
         naive += [key for key in plain if key.entry.naive_posterior is not None]
@@ -385,7 +385,7 @@ def _normalizable_keys(plain: Sequence[Key], decisions: Decisions) -> list[Key]:
 
 
 def _requested_keys(system: System, only: Iterable[Key] | None) -> list[Key]:
-    """Return the keys `only`, checked; if None those of all numbers of the system."""
+    """Return the checked keys `only`; by default those of all numbers of the system."""
     if only is None:
         return value_keys(system.decisions, system.options)
     return checked_keys(only)
@@ -400,7 +400,7 @@ def compute_values(system: System, only: Sequence[Key] | None = None) -> dict[Ke
 
 
 def _drop_calibration(values: Values) -> dict[Key, float]:
-    """Return values without those of the option `calibration`, which neither influences nor resamples infer."""
+    """Return values without those of the option `calibration`, for which there are no intervals."""
     return {key: value for key, value in values.items() if key.entry.when != "calibration"}
 
 
@@ -475,16 +475,16 @@ def _ece_limits(system: System) -> Limits:
 
 
 def make_answers(system: System) -> Answers:
-    """Return what intervals are computed from: `draw_samples` in groups of equal uncertainty."""
+    """Return the answers that intervals are computed from: those of `draw_samples` in tie groups."""
     samples = draw_samples(system)
     ties = system.ties if samples is system else None
     return group_answers(samples.decisions, samples.options, ties, samples.origin.recalibration)
 
 
 def draw_samples(system: System) -> System:
-    """Return the system of the samples as drawn: each repeated by its weight if weights are counts, none of weight 0.
+    """Return the system without samples of weight 0; if weights are counts, with each sample repeated that often.
 
-    Standard errors depend on how many were drawn; values do not.
+    These are the samples that were drawn, on whose number standard errors depend.
     """
     options = system.options
     weight = options.sample_weight
@@ -518,7 +518,7 @@ def _note_few_errors(decisions: Decisions) -> tuple[Note, ...]:
 
 
 def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
-    """Return notes on undefined values (nan) and why, but not on selective risks where nothing is accepted."""
+    """Return notes that say why values are undefined (nan), but for selective risks where nothing is accepted."""
     notes = [
         Note(identifier)
         for name, identifier in _UNDEFINED.items()
@@ -564,7 +564,7 @@ def note_inverted(
     wrong: int,
     right: int,
 ) -> tuple[Note, ...]:
-    """Return a note if incorrect answers have higher confidences than correct ones, by more than chance."""
+    """Return a note if incorrect answers tend to have higher confidences than correct ones, by more than chance."""
     if not wrong or not right:
         return ()
     # standard errors by chance in an AUROC of 1 (Mann and Whitney 1947, without ties)
@@ -578,12 +578,12 @@ def note_inverted(
 
 
 def note_perfect(wrong: int, right: int) -> tuple[Note, ...]:
-    """Return the note that confidences separate right from wrong answers perfectly; none if there are few of a kind."""
+    """Return the note that confidences separate right from wrong answers perfectly, unless there are few of a kind."""
     return (Note("perfect"),) if min(wrong, right) >= ENOUGH_ANSWERS else ()
 
 
 def require_same_keys(keys: Mapping[str, Collection[Key]]) -> None:
-    """Raise InputError, with the differing keys, if the numbers of a system are not those of the first one."""
+    """Raise InputError, with the differing keys, unless all systems have the same."""
     first = next(iter(keys.values()), ())
     for name, of_system in keys.items():
         differing = sorted(map(str, {*first} ^ {*of_system}))
@@ -597,7 +597,7 @@ def require_same_keys(keys: Mapping[str, Collection[Key]]) -> None:
 
 
 def note_one_confidence(count: int, value: float) -> tuple[Note, ...]:
-    """Return the note that all `count` confidences have one value; none if they are few."""
+    """Return the note that all confidences, `count` many, have one value; unless they are few."""
     fields = {"count": count, "value": value}
     return (Note("one_confidence", fields),) if count >= ENOUGH_ANSWERS else ()
 
