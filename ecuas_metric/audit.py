@@ -266,20 +266,42 @@ def _fit_chances(
     """Return the chance (N,) that each answer is wrong, fitted to those with a weight, and fitted without the answer.
 
     It is a logistic regression on verdict and confidence with a ridge, and one right and one wrong answer of weight 1/2
-    added.
+    added. Leaving out an answer is approximated by one step, from its leverage.
     """
-    from scipy.special import expit, logit
+    from scipy.special import expit
+
+    rows = np.flatnonzero(weight)
+    scaled = weight[rows] * (len(rows) / weight.sum())
+    features = _make_features(uncertainty, verdict)
+    features[:, 1:] -= scaled @ features[rows, 1:] / len(rows)
+    beta, hessian = _fit_logistic(features[rows], wrong[rows], scaled)
+    chance = expit(features @ beta)
+    left_out = chance.copy()
+    x = features[rows]
+    p = chance[rows]
+    leverage = scaled * np.einsum("nk,nk->n", x @ np.linalg.inv(hessian), x)
+    error = (wrong[rows] - p) / np.maximum(1 - leverage * p * (1 - p), _ROUNDING)
+    left_out[rows] = expit(x @ beta - leverage * error)
+    return chance, left_out
+
+
+def _make_features(uncertainty: Floats, verdict: Floats) -> Floats:
+    """Return the features (N, 4) of answers: 1, the verdict, whether it is missing, and the log-odds of u."""
+    from scipy.special import logit
 
     silent = np.isnan(verdict)
     u = np.clip(uncertainty, _LEAST, 1 - _LEAST)
     columns = [np.where(silent, 0.5, 1 - verdict), silent, logit(u) / 2]
-    features = np.stack([np.ones(len(u)), *columns], axis=1)
-    rows = np.flatnonzero(weight)
-    v = weight[rows] * (len(rows) / weight.sum())
-    features[:, 1:] -= v @ features[rows, 1:] / len(rows)
-    x = np.vstack([features[rows], np.eye(1, 4), np.eye(1, 4)])
-    y = np.append(wrong[rows], [0.0, 1.0])
-    v = np.append(v, [0.5, 0.5])
+    return np.stack([np.ones(len(u)), *columns], axis=1)
+
+
+def _fit_logistic(features: Floats, wrong: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return coefficients (4,) of a logistic regression on features (M, 4), by Newton's method, and the Hessian."""
+    from scipy.special import expit
+
+    x = np.vstack([features, np.eye(1, 4), np.eye(1, 4)])
+    y = np.append(wrong, [0.0, 1.0])
+    v = np.append(weight, [0.5, 0.5])
     penalty = _RIDGE * np.diag([0.0, 1, 1, 1])
     beta = np.zeros(4)
     for _ in range(_STEPS):
@@ -289,14 +311,7 @@ def _fit_chances(
         beta += step * min(1.0, 2 / max(np.abs(x @ step).max(), _CONVERGED))
         if np.abs(step).max() < _CONVERGED:
             break
-    chance = expit(features @ beta)
-    left_out = chance.copy()
-    x = x[:-2]
-    p = chance[rows]
-    reach = v[:-2] * np.einsum("nk,nk->n", x @ np.linalg.inv(hessian), x)
-    error = (wrong[rows] - p) / np.maximum(1 - reach * p * (1 - p), _ROUNDING)
-    left_out[rows] = expit(x @ beta - reach * error)
-    return chance, left_out
+    return beta, hessian
 
 
 # ---- two parts of an error -------------------------------------------------------------------------------------------
@@ -517,21 +532,25 @@ class _AuditError:
         third += sign * float((self.model_scores**3).sum()) / total**3
         root = math.sqrt(variance) or 1.0
         shift = math.fsum(side.shift * side.deviation for side in sides) / root
-        spent = math.fsum(
-            side.deviation**4 / self._freedom(side, one)
-            for side, one in zip(sides, self.corrections, strict=True)
-        )
-        freedom = variance**2 / spent if spent else math.inf
-        groups = self.number.design.group
-        if groups is not None:
-            freedom = min(freedom, max(len(np.unique(groups[self.number.rows])) - 1.0, 1.0))
         return Side(
             math.fsum(side.centre - side.shift for side in sides) + shift,
             deviation,
             third / root**3,
-            freedom,
+            self._freedom(sides, variance),
             shift,
         )
+
+    def _freedom(self, sides: Sequence[Side], variance: float) -> float:
+        """Return the degrees of freedom of the variance (Satterthwaite 1946), at most those of labelled groups."""
+        spent = math.fsum(
+            side.deviation**4 / self._correction_freedom(side, one)
+            for side, one in zip(sides, self.corrections, strict=True)
+        )
+        freedom = variance**2 / spent if spent else math.inf
+        groups = self.number.design.group
+        if groups is None:
+            return freedom
+        return min(freedom, max(len(np.unique(groups[self.number.rows])) - 1.0, 1.0))
 
     def _effect(self, square: float) -> float:
         """Return the design effect of groups, at least 1."""
@@ -540,7 +559,7 @@ class _AuditError:
             return 1.0
         return max(float(np.square(sum_parts(groups, self.scores)).sum()) / square, 1.0)
 
-    def _freedom(self, side: Side, corrections: Floats) -> float:
+    def _correction_freedom(self, side: Side, corrections: Floats) -> float:
         """Return the degrees of freedom of the variance of corrections: fewer if these are mostly small."""
         values = corrections[np.flatnonzero(corrections)]
         centred = values - values.mean() if len(values) else values
