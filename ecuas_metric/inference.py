@@ -271,31 +271,18 @@ def _moments(
     square = total(one.square)
     unit = square / whole
     influence = _influences(rows, lines)
-    mass = np.zeros(influence.shape)
-    moved = np.zeros(influence.shape)
-    heavy: Floats = np.zeros(1)
+    none = np.zeros(influence.shape)
+    mass, moved, heavy = none, none, np.zeros(1)
     if clusters is None:
         clusters = _clusters(tests, lines, rows, influence, design)
     else:
-        for place, _ in enumerate(rows[0]):
-            matters = _expand_groups(rows, place, [test[place].matters for test in tests])
-            extreme = _expand_groups(rows, place, [of_test[place] for of_test in extremes])
-            relevant = one.weight * matters
-            its_weight = heavy_weight(total(one.square * matters), total(one.fourth * matters))
-            heavy = np.maximum(heavy, its_weight)
-            share = divide(ADDED * its_weight * clusters.factor, total(relevant))
-            added = relevant * design.broadcast_strata(share)
-            moved += added * extreme
-            # sums of weighted costs can make a kind less than nothing
-            is_more = np.abs(added) > np.abs(mass)
-            mass = np.where(is_more, added, mass)
+        mass, moved, heavy = _spread_answer(tests, rows, extremes, clusters, design)
     sums = total(one.weight * influence) + total(moved)
     mean = sums / (whole + total(mass))
     mean = design.broadcast_strata(mean)
     deviation = influence - mean
     squares = np.square(deviation)
-    none = np.zeros(mass.shape)
-    extreme = np.divide(moved, mass, out=none, where=mass != 0)
+    extreme = np.divide(moved, mass, out=np.zeros(mass.shape), where=mass != 0)
     extreme -= mean
     first = mass * extreme
     second = first * extreme
@@ -312,6 +299,34 @@ def _moments(
         clusters=clusters,
         is_difference=len(rows[0]) > 1,
     )
+
+
+def _spread_answer(
+    tests: Sequence[Test],
+    rows: Sequence[Sequence[Rows]],
+    extremes: Sequence[Sequence[Floats]],
+    clusters: Clusters,
+    design: Design,
+) -> tuple[Floats, Floats, Floats]:
+    """Return what one more answer in each stratum adds to the observed answers.
+
+    These are the weight that it adds to each (M, N), that times its influence there (M, N), and its own weight (M, H).
+    """
+    one = rows[0][0]
+    total = design.sum_strata
+    mass = moved = heavy = np.zeros(1)
+    for place, _ in enumerate(rows[0]):
+        matters = _expand_groups(rows, place, [test[place].matters for test in tests])
+        extreme = _expand_groups(rows, place, [of_test[place] for of_test in extremes])
+        relevant = one.weight * matters
+        weight = heavy_weight(total(one.square * matters), total(one.fourth * matters))
+        heavy = np.maximum(heavy, weight)
+        share = divide(ADDED * weight * clusters.factor, total(relevant))
+        added = relevant * design.broadcast_strata(share)
+        moved = moved + added * extreme
+        # sums of weighted costs can make a kind less than nothing
+        mass = np.where(np.abs(added) > np.abs(mass), added, mass)
+    return mass, moved, heavy
 
 
 def _expand_groups(

@@ -267,11 +267,17 @@ def prepare_system(
     system = make_system(decisions, options, notes=notes, ids=ids)
     if form != "confidences":
         return system
+    return replace(system, notes=notes + _note_confidences(system))
+
+
+def _note_confidences(system: System) -> tuple[Note, ...]:
+    """Return the notes on all confidences together: inverted ones, and abstentions."""
+    decisions = system.decisions
     silent = int(np.count_nonzero(decisions.abstained))
     wrong = int(np.count_nonzero(decisions.candidate_cost)) - silent
     right = system.num_samples - silent - wrong
-    notes += note_inverted(select_answered_groups(system.ties), wrong, right)
-    return replace(system, notes=notes + note_abstentions(system.ties, decisions, silent))
+    inverted = note_inverted(select_answered_groups(system.ties), wrong, right)
+    return inverted + note_abstentions(system.ties, decisions, silent)
 
 
 def name_systems(

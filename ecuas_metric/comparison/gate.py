@@ -151,11 +151,7 @@ def check_gate(
         aligned, only=[key], difference=toward, alpha=alpha, by_position=by_position
     )
     error = plan.deviation / math.sqrt(plan.samples)
-    limit = NormalDist().inv_cdf(POWER) * error - plan.detectable  # about a difference of 0
-    powers = {
-        one: _normal_probability(one + limit, error) for one in _round_numbers(plan.detectable)
-    }
-    visible = next((one for one, power in powers.items() if power >= LEAST_POWER), math.nan)
+    visible, power = _find_visible(plan.detectable, error)
     if margin is None:
         passed = row.verdict != "first"
         power_if_equal = 1 - alpha / 2
@@ -177,10 +173,20 @@ def check_gate(
         high=worsening.high,
         p=row.p,
         visible=visible,
-        power=powers.get(visible, math.nan),
+        power=power,
         detectable=plan.detectable,
         power_if_equal=power_if_equal,
     )
+
+
+def _find_visible(detectable: float, error: float) -> tuple[float, float]:
+    """Return a worsening in round numbers that samples with this standard error would show, and its power; or nan."""
+    limit = NormalDist().inv_cdf(POWER) * error - detectable  # about a difference of 0
+    for worsening in _round_numbers(detectable):
+        power = _normal_probability(worsening + limit, error)
+        if power >= LEAST_POWER:
+            return worsening, power
+    return math.nan, math.nan
 
 
 def _round_numbers(number: float) -> list[float]:
