@@ -265,7 +265,9 @@ def test_what_cannot_be_verified_is_refused_for_that_reason(monkeypatch):
         largest_uncertainty(np.array([[0, 1e200, 0], [5e-324, 0, 0], [0, 0, 5e-324]]))
     monkeypatch.setattr(decisions, "LARGEST_EXACT", 0)
     monkeypatch.setattr(
-        decisions, "_solve_in_floats", lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5]))
+        decisions,
+        "_solve_approximately",
+        lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5])),
     )
     with pytest.raises(ValueError, match=r"got one between 0 and 5\. Leave out"):
         largest_uncertainty(np.array([[0.0, 1.0], [10.0, 0.0]]))
