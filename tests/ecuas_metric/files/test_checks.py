@@ -248,6 +248,12 @@ ASKED = {  # a file, and lines that the refusal prints, of which one gives the k
         ["--right ja/nein", "--right nein/ja"],
         "confidences",
     ),
+    "a slip": (
+        judged("yes", "no").drop(columns="id").to_csv(index=False) + "0.5,yse\n",
+        [f"--columns a.csv:skip={len(BASE) + 2}"],
+        "confidences",
+    ),
+    "a title": ("Answers of May\n" + TEXT, ["--columns skip=1"], "confidences"),
     "classes in the names of columns": (
         BY_NAME.rename(columns={name: f"P({name})" for name in CLASSES} | {"y_true": "truth"}),
         ['label=truth,posteriors=P(cat)+P(dog)+P(horse)+P(ship)" --labels cat,dog,horse,ship'],
