@@ -15,18 +15,22 @@ from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.tables import latex_text
 from tests.ecuas_metric.reporting.commanded import answers, content, saved
 
-pytestmark = pytest.mark.long  # it writes documents
+draws = pytest.mark.long  # figures
+
+
+def write_systems(path):
+    rng = np.random.default_rng(0)
+    for name in ("a_1%", "b"):
+        answers(rng, 120).round(6).to_csv(path / f"{name}.csv", index=False)
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """Write two systems, and a report of both."""
     path = tmp_path_factory.mktemp("written")
-    rng = np.random.default_rng(0)
+    write_systems(path)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(path)
-        for name in ("a_1%", "b"):
-            answers(rng, 120).round(6).to_csv(f"{name}.csv", index=False)
         assert main(["report", "a_1%.csv", "b.csv"]) == 0
     return path
 
@@ -38,17 +42,19 @@ def paper_folder(written, folder):
 
 
 @pytest.fixture
-def reported(paper_folder, ran, monkeypatch):
-    """Return a function that writes a report without figures over the former one, and returns its paragraph."""
+def reported(folder, ran, monkeypatch):
+    """Return a function that writes a report of the systems without figures, and returns its paragraph."""
+    write_systems(folder)
     monkeypatch.setattr(paper, "draw_figures", lambda *_: {})
 
     def report(arguments):
         ran(f"report {arguments}")
-        return (paper_folder / "methods.tex").read_text()
+        return (folder / "paper/methods.tex").read_text()
 
     return report
 
 
+@draws
 def test_the_document_and_its_parts_stand_alone_and_name_no_command(paper_folder):
     document = (paper_folder / "report.tex").read_text()
     inputs = re.findall(r"\\input\{(\w+)\}", document)
@@ -76,6 +82,7 @@ def test_the_document_and_its_parts_stand_alone_and_name_no_command(paper_folder
     assert not re.search(r"r\^\(|\(\w+ \d{4}\)", text)  # mathematics and citations are no text
 
 
+@draws
 def test_numbers_are_those_of_compare_and_the_verdict_is_the_same(paper_folder):
     ours = content("paper/results.json")
     theirs = saved("compare", "a_1%.csv", "b.csv")
@@ -97,8 +104,10 @@ def test_numbers_are_those_of_compare_and_the_verdict_is_the_same(paper_folder):
     assert ours["values"][1]["ecuas_1"] == pytest.approx(expected)
 
 
-def test_two_systems_have_differences_and_more_have_values_with_intervals(paper_folder, reported):
-    two = (paper_folder / "table.tex").read_text()
+def test_two_systems_have_differences_and_more_have_values_with_intervals(folder, reported):
+    table = folder / "paper/table.tex"
+    reported("a_1%.csv b.csv")
+    two = table.read_text()
     rows = {row["key"]: row for row in content("paper/results.json")["rows"]}
     for line in re.findall(r"(?m)^(?:ER|ECUAS).*\\\\$", two):
         cells = [cell.strip(" $\\") for cell in line.split("&")]
@@ -113,7 +122,7 @@ def test_two_systems_have_differences_and_more_have_values_with_intervals(paper_
         expected_bold = {"first": [True, False], "second": [False, True]}
         assert is_bold == expected_bold.get(row["verdict"], [True, True])
     reported("a_1%.csv b.csv X=a_1%.csv --metrics ER,ECUAS_1,aurc")
-    many = (paper_folder / "table.tex").read_text()
+    many = table.read_text()
     assert re.search(r"(?m)^ & ER & ECUAS\$_\{1\}\$ & AURC \\\\$", many)
     assert len(re.findall(r"\.\d{3}--\.\d{3}", many)) == 9
     assert {row["key"] for row in content("paper/results.json")["rows"]} == {
@@ -123,11 +132,13 @@ def test_two_systems_have_differences_and_more_have_values_with_intervals(paper_
     }
 
 
+@pytest.mark.long
 def test_the_paragraph_says_what_was_recalibrated(reported):
     said = "named with 'affine' are recalibrated in 3-fold cross-validation, whose fits"
     assert said in reported("b.csv --calibrate affine --folds 3")
 
 
+@draws
 def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, ran):
     (paper_folder / "mine.png").write_text("mine")
     one_label = pd.DataFrame({"id": range(30), "label": [0, 1] * 15, "prob_0": 0.5, "prob_1": 0.5})
@@ -155,7 +166,7 @@ def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, ran):
         "--columns stratum=part,weight=id --unlabelled drop": ["over strata whose", "weighted."],
     }.items(),
 )
-def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, paper_folder, reported):
+def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, reported):
     rows = pd.read_csv("b.csv")
     rows.loc[rows["id"] % 10 == 0, "correct"] = np.nan
     rows.assign(part=rows["id"] % 7).to_csv("c.csv", index=False)
