@@ -181,17 +181,9 @@ class _ColumnRoles:
 
     def assign_by_names(self) -> None:
         """Assign each other role to the free column with the first of its names."""
-        finders = {
-            "predicted": self._predicted,
-            "posteriors": self._posteriors,
-            "positive": self._positive,
-            "id": self._ids,
-        }
         for role in NAMES:
             if role not in self.roles:
-                self.candidates[role] = finders.get(
-                    role, lambda role=role: self._columns_by_name(role)
-                )()
+                self.candidates[role] = self._fitting_columns(role)
                 self.roles[role] = self.candidates[role][:1]
                 if role == "posteriors" and not self.candidates[role]:
                     self.roles[role] = self._numbered() or self._named_by_class()
@@ -359,15 +351,36 @@ class _ColumnRoles:
         names = [self._match_name(known) for known in NAMES[role] if known in self.by_name]
         return [name for name in names if self._is_free(name)]
 
-    def _predicted(self) -> list[str]:
-        """Return the columns of predicted classes: with such a name, and no posteriors."""
-        named = self._columns_by_name("predicted")
-        classes = [
-            name
-            for name in named
-            if parse_class_scores(first_value(self.sheet.table[name])) is None
-        ]
-        return [name for name in classes if not self._have_fractions(name)]
+    def _fitting_columns(self, role: str) -> list[str]:
+        """Return the columns with the names of a role whose cells may have it, preferred first.
+
+        Predicted classes are neither numbers by class nor fractions; lists of fractions are posteriors.
+        """
+        named = self._columns_by_name(role)
+        if role == "predicted":
+            return [name for name in named if not self._may_be_probabilities(name)]
+        if role == "posteriors":
+            named += filter(self._have_fractions, self._columns_by_name("predicted"))
+            return list(filter(self._may_be_lists, named))
+        if role == "positive":
+            return [name for name in named if self._is_alone(name) and not self._may_be_lists(name)]
+        return self._several_valued(named) if role == "id" else named
+
+    def _several_valued(self, names: Sequence[str]) -> list[str]:
+        """Return the columns that have several values, those without repetition first."""
+        filled = [name for name in names if len(encode(self._cells(name))[0]) > 1]
+        return sorted(filled, key=self._is_unique, reverse=True)
+
+    def _may_be_probabilities(self, name: str) -> bool:
+        """Return whether cells are numbers by class, or fractions."""
+        scores = parse_class_scores(first_value(self.sheet.table[name]))
+        return scores is not None or self._have_fractions(name)
+
+    def _is_alone(self, name: str) -> bool:
+        """Return whether a name has no number, or no other one beside it: not prob_1 beside prob_2."""
+        groups = [match[1] for match in map(NUMBERED.fullmatch, self.by_name) if match]
+        match = NUMBERED.fullmatch(name.strip().lower())
+        return match is None or groups.count(match[1]) == 1
 
     def _have_fractions(self, name: str) -> bool:
         """Return whether cells are numbers, or lists of numbers, that are not all whole."""
@@ -375,31 +388,6 @@ class _ColumnRoles:
             return has_fractions(numbers_if_any(self.sheet, name))
         values = read_number_lists(self.sheet, name)
         return values is not None and has_fractions(values)
-
-    def _posteriors(self) -> list[str]:
-        """Return the columns of posteriors in lists or mappings."""
-        lists = [
-            *self._columns_by_name("posteriors"),
-            *filter(self._have_fractions, self._columns_by_name("predicted")),
-        ]
-        return [*filter(self._may_be_lists, lists)]
-
-    def _positive(self) -> list[str]:
-        """Return the columns of the probability of class 1, but not prob_1 beside prob_2."""
-        groups = [match[1] for match in map(NUMBERED.fullmatch, self.by_name) if match]
-        names = []
-        for name in self._columns_by_name("positive"):
-            match = NUMBERED.fullmatch(name.strip().lower())
-            is_alone = match is None or groups.count(match[1]) == 1
-            if is_alone and not self._may_be_lists(name):
-                names.append(name)
-        return names
-
-    def _ids(self) -> list[str]:
-        """Return the columns with names of ids that have several values, those without repetition first."""
-        named = self._columns_by_name("id")
-        filled = [name for name in named if len(encode(self._cells(name))[0]) > 1]
-        return sorted(filled, key=lambda name: not self._is_unique(name))
 
     def _numbered(self) -> list[str]:
         """Return the columns prob_0, prob_1, .. of one prefix, without a gap; FileError for several prefixes."""

@@ -41,7 +41,7 @@ from .parameters import (
     option,
     select_metrics,
 )
-from .reading import SystemFlags, list_recipes, next_step, read_files, set_cost
+from .reading import SystemFlags, list_recipes, next_lines, read_files, set_cost
 
 
 def score_in_memory(
@@ -91,7 +91,7 @@ def score_in_memory(
     keys = report.keys if asked is None else asked
     has_hints = not is_bounded(unlabelled) and "-" not in files
     steps = _next_steps(report, systems, by) if has_hints else ()
-    hints = [next_step(files, [rows, metric, made], *step) for step in steps]
+    hints = next_lines(files, [rows, metric, made], steps)
     output.show_report(report, keys, hints=hints, recipes=list_recipes(submissions))
     notes = report.notes()
     if by:

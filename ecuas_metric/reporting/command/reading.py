@@ -327,20 +327,19 @@ def _have_posteriors(recipes: Iterable[Recipe]) -> list[bool]:
     return [one.form in CLASS_FORMS for one in recipes]
 
 
-def next_step(
-    files: Iterable[str], flags: Iterable[Any], command: str, further: Iterable[str], why: str
-) -> str:
-    """Return a suggested command on the same files with the same flags, and why; nothing if it would be long."""
-    taken = COMMANDS[command].parameters().keys() - {*ADDING_OPTIONS, "bins"}
-    words = list(map(quote_for_shell, files))
-    for record in flags:
-        for name in filter(taken.__contains__, _list_set_flags(record)):
-            words += _format_flag(name, getattr(record, name))
-    if sum(map(len, words)) > LONGEST_LINE:
-        return ""
-    # nothing twice
-    line = " ".join(dict.fromkeys([*words, *further]))
-    return f"next: ecuas {command} {line}  # {why}"
+def next_lines(
+    files: Sequence[str], flags: Sequence[Any], steps: Iterable[tuple[str, list[str], str]]
+) -> Iterator[str]:
+    """Yield lines that suggest commands on the same files with the same flags, further ones, and why; no long line."""
+    for command, further, why in steps:
+        taken = COMMANDS[command].parameters().keys() - {*ADDING_OPTIONS, "bins"}
+        words = list(map(quote_for_shell, files))
+        for record in flags:
+            for name in filter(taken.__contains__, _list_set_flags(record)):
+                words += _format_flag(name, getattr(record, name))
+        if sum(map(len, words)) <= LONGEST_LINE:
+            line = " ".join(dict.fromkeys([*words, *further]))  # nothing twice
+            yield f"next: ecuas {command} {line}  # {why}"
 
 
 def _format_flag(name: str, value: object) -> list[str]:
