@@ -321,11 +321,14 @@ def _submissions_by_name(given: Any, options: Mapping[str, Any]) -> list[Submiss
         if given and all(isinstance(one, Submission) for one in given):
             return list(given)
         named = number_systems(given)
-    if not named or not all(map(is_frame, named.values())):
-        return None
-    reading = _make_reading(**options)
+    are_frames = named and all(map(is_frame, named.values()))
+    return _submissions_of_frames(named, _make_reading(**options)) if are_frames else None
+
+
+def _submissions_of_frames(frames: Mapping[str, Any], reading: Reading) -> list[Submission]:
+    """Return the submissions of frames by name; of a frame of several systems each is named after both."""
     submissions: list[Submission] = []
-    for name, frame in named.items():
+    for name, frame in frames.items():
         read = make_submissions(sheet_of_frame(frame), name, reading=reading)
         names = [name] if len(read) == 1 else [f"{name} {one.name}" for one in read]
         submissions += [replace(one, name=of) for one, of in zip(read, names, strict=True)]
