@@ -198,9 +198,7 @@ def test_after_an_error_the_same_call_mended_scores_each_sample_once(
         assert len(ecuas) == 0
 
 
-def test_what_is_added_again_after_an_error_is_noted_and_can_be_forgotten(
-    ecuas, expected, recwarn
-):
+def test_what_is_added_again_after_an_error_is_noted_and_can_be_forgotten(ecuas, expected, recwarn):
     for rows in (slice(2), slice(2, 4)):
         ecuas.add_batch(predictions=CONFIDENCE[rows], references=CORRECT[rows])
     assert not recwarn  # without an error, nothing is noted

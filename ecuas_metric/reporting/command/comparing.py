@@ -12,7 +12,6 @@ from ...comparison.compare import compare_strata, make_comparison_basis, require
 from ...comparison.gate import NO_TEST, Gate, check_gate
 from ...comparison.judge import judge_systems
 from ...comparison.planning import plan_of_systems
-from ...comparison.questions import join_questions
 from ...comparison.rows import list_fields
 from ...comparison.verdict import Verdict, rows_by_key
 from ...costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
@@ -70,13 +69,13 @@ from .parameters import (
 from .reading import (
     Questions,
     SystemFlags,
-    answer_questions,
+    keys_of_means,
     list_notes,
     list_recipes,
     read_files,
     require_one_task,
     require_pairs,
-    systems_by_question,
+    select_systems,
 )
 
 WITHIN = "within"  # suffix of the files of differences within strata
@@ -229,7 +228,9 @@ def compare_in_memory(
         beside=[made.cost],
     )
     require_pairs(submissions, rows)
-    systems, questions = _select_systems(submissions, made.systems(submissions, options))
+    prepared = made.systems(submissions, options)
+    systems, questions = select_systems(submissions, prepared, are_pooled=pool_tasks)
+    require_two_systems(systems)
     keys = _select_comparison_keys(systems, questions, metric, output)
     verdict = judge_systems(systems, only=keys, by_position=rows.by_position)
     checked = None
@@ -247,28 +248,13 @@ def compare_in_memory(
     return Outcome(list_notes(systems) + view.notes(output.full), view.status)
 
 
-def _select_systems(
-    submissions: Sequence[Submission], systems: Systems
-) -> tuple[Systems, Questions]:
-    """Return the systems to compare, at least two: of several questions the means over these; and the questions."""
-    questions: Questions = {}
-    if answer_questions(submissions):
-        questions = systems_by_question(submissions, systems)
-        systems = {name: join_questions(one) for name, one in questions.items()}
-    else:
-        require_one_task(submissions)
-    require_two_systems(systems)
-    return systems, questions
-
-
 def _select_comparison_keys(
     systems: Systems, questions: Questions, metric: BinnedOptions, output: ComparisonOutput
 ) -> list[Key] | None:
     """Return the metrics of --metrics, None for all; of means over questions by default ECUAS_n, n = 1 first."""
     keys = select_metrics(output, systems, list_set_options(metric.options()))
     if keys is None and questions:
-        orders = next(iter(systems.values())).options.n
-        return [Key(ECUAS_N.name, order) for order in sorted(orders, key=lambda n: n != 1)]
+        return keys_of_means(systems)
     if keys is None and metric.bins != DEFAULTS.n_bins:
         output.require_ece()
     return keys
@@ -522,7 +508,7 @@ def write_for_paper(
     """Write what a paper needs: table, methods, results, figures, references, and all numbers."""
     options = metric.options() | {"confidence_level": interval}
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
-    require_one_task(submissions)
+    require_one_task(submissions, are_pooled=pool_tasks)
     require_pairs(submissions, rows)
     systems = made.systems(submissions, options)
     first = next(iter(systems.values()))

@@ -42,7 +42,16 @@ from .parameters import (
     match_keys,
     select_metrics,
 )
-from .reading import list_notes, list_recipes, read_files, require_one_task, require_pairs
+from .reading import (
+    Questions,
+    keys_of_means,
+    list_notes,
+    list_recipes,
+    read_files,
+    require_one_task,
+    require_pairs,
+    select_systems,
+)
 
 _FEW_ROWS = 500  # answers, and labels, fewer of which promise little
 _FEW_LABELS = 50
@@ -77,11 +86,16 @@ def plan_of_files(
     # which no number of a plan depends on
     options = metric.options() | {"confidence_level": LEVEL}
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
-    require_one_task(submissions)
+    systems: Systems = prepare_submissions(submissions, **options)
+    questions: Questions = {}
     if rows.audit is None:
         require_pairs(submissions, rows)
-    systems = prepare_submissions(submissions, **options)
+        systems, questions = select_systems(submissions, systems, are_pooled=pool_tasks)
+    else:
+        require_one_task(submissions, are_pooled=pool_tasks)
     keys = select_metrics(output, systems, list_set_options(options))
+    if keys is None and questions:
+        keys = keys_of_means(systems)
     if rows.audit is not None:
         _show_label_plans(systems, keys, target, output, list_recipes(submissions))
         return list_notes(systems)

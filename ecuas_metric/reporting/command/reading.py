@@ -12,6 +12,8 @@ import numpy as np
 
 from ...basis import why_not_rankable
 from ...classes import parse_class_costs
+from ...comparison.questions import join_questions
+from ...costs import ECUAS_N
 from ...errors import FileError, InputError, Note, format_columns, format_labels, quote_for_shell
 from ...files.cells import is_number
 from ...files.read import distinct_names, stem
@@ -31,6 +33,7 @@ from ...files.runs.true_labels import read_labels
 from ...files.submissions import Submission
 from ...files.systems import prepare_submissions, read_file
 from ...inputs import Floats, grouped
+from ...metric import Key
 from ...options import LEVEL_COSTS
 from ...recalibration import FOLDS, METHODS
 from ...results import System
@@ -489,13 +492,29 @@ def systems_by_question(submissions: Sequence[Submission], systems: Systems) -> 
     return questions
 
 
-def require_one_task(submissions: Iterable[Submission]) -> None:
+def select_systems(
+    submissions: Sequence[Submission], systems: Systems, *, are_pooled: bool
+) -> tuple[Systems, Questions]:
+    """Return the systems to compare: of several questions the means over these; and the questions."""
+    if not answer_questions(submissions):
+        require_one_task(submissions, are_pooled=are_pooled)
+        return systems, {}
+    questions = systems_by_question(submissions, systems)
+    return {name: join_questions(one) for name, one in questions.items()}, questions
+
+
+def keys_of_means(systems: Systems) -> list[Key]:
+    """Return the metrics of which the mean over questions is one: ECUAS_n, n = 1 first."""
+    orders = next(iter(systems.values())).options.n
+    return [Key(ECUAS_N.name, order) for order in sorted(orders, key=lambda n: n != 1)]
+
+
+def require_one_task(submissions: Iterable[Submission], *, are_pooled: bool) -> None:
     """Raise InputError if systems have several parts, such as tasks: one number needs the same questions of all."""
     parts = list(dict.fromkeys(one.part for one in submissions if one.part))
     if len(parts) > 1:
-        raise InputError(
-            "a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task"
-        )
+        advice = "Choose one with --tasks." if are_pooled else "choose_task"
+        raise InputError("a comparison", "several_tasks", got="; ".join(parts[:9]), advice=advice)
 
 
 def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:

@@ -158,3 +158,11 @@ def test_levels_that_are_numbers_are_in_their_order_and_names_are_said(size, ran
 def test_levels_that_are_texts_are_refused_of_arrays():
     with pytest.raises(InputError, match="numbers of levels"):
         score_posteriors(["low", "high"], [[0.9, 0.1], [0.2, 0.8]], cost="absolute")
+
+
+def test_a_plan_is_of_the_means_that_are_compared():
+    files = ["old.jsonl", "new.jsonl", "--columns", "part=question"]
+    compared = saved("compare", *files)["rows"]
+    planned = saved("plan", *files)["rows"]
+    differences = {row["key"]: row["difference"] for row in compared}
+    assert {row["key"]: row["difference"] for row in planned} == differences
