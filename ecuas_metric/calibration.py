@@ -64,9 +64,9 @@ def ece_debiased(data: Data) -> float:
 
 def squared_gap(data: Data) -> float:
     """Return E of `ece_debiased`, which is unbiased and may be negative; nan if no bin has a pair of samples."""
-    bins = _bins_with_samples(data)
-    counts = _pair_sums(np.ones(len(bins)), bins, data)
-    gaps = _pair_sums(_gaps(data), bins, data)
+    bins = _occupied_bins(data)
+    counts = _sum_pairs(np.ones(len(bins)), bins, data)
+    gaps = _sum_pairs(_sample_gaps(data), bins, data)
     pairs = counts.every - counts.alone
     has_pairs = pairs > _ROUNDING * counts.every
     if not has_pairs.any():
@@ -78,13 +78,13 @@ def squared_gap(data: Data) -> float:
     return float(square / weight.sum()) if abs(square) > rounding else 0.0
 
 
-def _bins_with_samples(data: Data) -> Ints:
+def _occupied_bins(data: Data) -> Ints:
     """Return the bin (N,) of each sample, numbered from 0 without empty bins."""
     bins = confidence_bins(data.confidence, n_bins=data.options.n_bins)
     return np.unique(bins, return_inverse=True)[1]
 
 
-def _gaps(data: Data) -> Floats:
+def _sample_gaps(data: Data) -> Floats:
     """Return the confidence of each sample (N,) minus its correctness."""
     return data.confidence - (1 - data.decisions.candidate_cost)
 
@@ -102,7 +102,7 @@ class _PairSums:
     alone: Floats
 
 
-def _pair_sums(values: Floats, bins: Ints, data: Data) -> _PairSums:
+def _sum_pairs(values: Floats, bins: Ints, data: Data) -> _PairSums:
     options = data.options
     weight = data.options.weights(len(data.confidence))
     every = np.square(sum_parts(bins, weight * values))
@@ -154,8 +154,8 @@ def _bin_gaps(data: Data) -> _BinGaps:
     confidence = data.confidence
     weight = data.options.weights(len(data.confidence))
     weight = weight / weight.sum()
-    bins = _bins_with_samples(data)
-    gap = _gaps(data)
+    bins = _occupied_bins(data)
+    gap = _sample_gaps(data)
     share = sum_parts(bins, weight)
     # that of an answer with this chance, kept away from 0 and 1 by Laplace's rule of succession
     rare = 1 / (effective_size(weight) + 2)
@@ -229,7 +229,7 @@ def calibration_test(data: Data) -> float:
     if math.isnan(effect):
         return math.nan
     generator = np.random.default_rng(options.random_state)
-    chance = _null_distribution(q, correct, weight, options.weights_are == "counts", generator)
+    chance = _make_null_distribution(q, correct, weight, options.weights_are == "counts", generator)
     # draws are of independent answers: their sums are too small by the root of the design effect
     statistic = float(_partial_sum_range(chance.observed)) / math.sqrt(effect)
     least = statistic * (1 - _ROUNDING) - _ROUNDING * weight.max()
@@ -249,7 +249,7 @@ class _NullDistribution:
     draw: Callable[[int], Floats]  # number of draws B -> (B, M)
 
 
-def _null_distribution(
+def _make_null_distribution(
     q: Floats,
     correct: Floats,
     weight: Floats,

@@ -157,7 +157,7 @@ def posterior_decisions(
     expected cost. Rows are divided by their sums; in the cross-entropy, which is the logarithmic cost, a probability of
     the true class below `epsilon` counts as `epsilon`.
     """
-    rule = _rule(cost, posteriors.shape[1])
+    rule = _make_rule(cost, posteriors.shape[1])
     u, c, cross_entropy, brier_score = np.empty((4, len(labels)))
     decision = np.empty(len(labels), np.int32)
     start = 0
@@ -237,10 +237,10 @@ class _Rule:
     max_uncertainty: float
 
 
-def _rule(cost: str | Floats, num_classes: int) -> _Rule:
+def _make_rule(cost: str | Floats, num_classes: int) -> _Rule:
     if not isinstance(cost, str):
         matrix = parse_cost_matrix(cost, num_classes=num_classes)
-        decide = _least_expected_cost(matrix)
+        decide = _make_matrix_decide(matrix)
         return _Rule(
             decide,
             lambda label, candidate, _: matrix[label, candidate],
@@ -248,14 +248,16 @@ def _rule(cost: str | Floats, num_classes: int) -> _Rule:
         )
     if cost == "log":
         return _Rule(
-            lambda block, _: _log(block),
+            lambda block, _: _decide_log(block),
             lambda label, candidate, label_cost: label_cost,
             math.log(num_classes),
         )
-    return _Rule(_zero_one, lambda label, candidate, _: candidate != label, 1 - 1 / num_classes)
+    return _Rule(
+        _decide_zero_one, lambda label, candidate, _: candidate != label, 1 - 1 / num_classes
+    )
 
 
-def _zero_one(block: _Block, made: Ints | None) -> _Candidates:
+def _decide_zero_one(block: _Block, made: Ints | None) -> _Candidates:
     q = block.q
     rows = np.arange(len(q))
     decision = q.argmax(axis=1) if made is None else made
@@ -271,7 +273,7 @@ def _round_uncertainty(u: Floats) -> Floats:
     return np.where(is_normal, np.rint(u * unit) / unit, u)
 
 
-def _log(block: _Block) -> _Candidates:
+def _decide_log(block: _Block) -> _Candidates:
     q = block.q
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if block.log_q is None else block.log_q
@@ -279,7 +281,7 @@ def _log(block: _Block) -> _Candidates:
     return q.argmax(axis=1), _round_uncertainty(np.maximum(entropy, 0.0))
 
 
-def _least_expected_cost(matrix: Floats) -> Callable[[_Block, Ints | None], _Candidates]:
+def _make_matrix_decide(matrix: Floats) -> Callable[[_Block, Ints | None], _Candidates]:
     of_decision = np.ascontiguousarray(matrix.T)
 
     def decide(block: _Block, made: Ints | None) -> _Candidates:

@@ -143,7 +143,7 @@ def _fill_wide_groups(
     rise[wide] = log_ratio / w
 
 
-def _quadratics(right: Floats, wrong: Floats, unknown: Floats) -> tuple[Floats, Floats]:
+def _auroc_quadratics(right: Floats, wrong: Floats, unknown: Floats) -> tuple[Floats, Floats]:
     """Return the numerator and the denominator of AUROC for L labellings: coefficients (L, 3) of quadratics in Y.
 
     Arguments are the weights (L,) of right, wrong and unlabelled answers at each confidence, from the lowest. Each
@@ -178,7 +178,7 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
     by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]
     ends = np.cumsum(np.bincount(level[by_level], minlength=len(values)))
     best = -np.inf
-    quadratics = _quadratics(right, wrong, unknown)
+    quadratics = _auroc_quadratics(right, wrong, unknown)
     for won, pairs, weights in zip(*quadratics, np.split(weight[by_level], ends[:-1]), strict=True):
         if len(weights) or not len(by_level):
             best = max(best, _largest_ratio(won, pairs, weights))

@@ -370,15 +370,15 @@ def _bin_ranks(rank: Floats, template: Decisions) -> Ints:
     """Return the bin of each rank (N,) without thresholds; abstentions, of rank above 0, have one of their own."""
     if not template.has_only_confidences:
         top = 2.0 ** np.ceil(np.log2(template.max_uncertainty))
-        return _steps(rank / top)
+        return _bin_shares(rank / top)
     confidence = np.maximum(-rank, 0.0)
-    end = _steps(np.array([0.5]))
-    steps = _steps(np.minimum(confidence, 1 - confidence))
+    end = _bin_shares(np.array([0.5]))
+    steps = _bin_shares(np.minimum(confidence, 1 - confidence))
     of_answers = np.where(confidence >= 0.5, steps, 2 * end + 1 - steps)
     return np.where(rank > 0, 2 * end + 2, of_answers)
 
 
-def _steps(share: Floats) -> Ints:
+def _bin_shares(share: Floats) -> Ints:
     """Return the bins (N,) of shares of the largest uncertainty, see `LINEAR`; all engines round square roots alike."""
     root = np.sqrt(np.sqrt(np.sqrt(np.minimum(share, _MAX_SHARE))))
     steps = LINEAR * np.minimum(share, 1.0) + ROOT * root

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ecuas_metric.comparison.compare import rejecting_system
-from ecuas_metric.comparison.judge import judge_systems
+from ecuas_metric.comparison.pairable import compare_pairable
 from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.comparison.verdict import Ranking, Region, Verdict, plain_name
 from ecuas_metric.costs import ECUAS_N
@@ -103,7 +103,7 @@ class Decision:
 def decide(systems: Mapping[str, System]) -> Decision | str:
     """Judge systems, as the command does, with the curves of those that can be compared; or say why not."""
     try:
-        verdict = judge_systems(systems, by_position=True)
+        verdict = compare_pairable(systems, by_position=True)
     except InputError as error:
         return f"{NOT_SAID} {in_words(error)}"
     if not verdict.tells_errors:

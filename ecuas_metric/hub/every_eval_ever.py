@@ -149,7 +149,7 @@ def _result_record(
         "evaluation_description": key.entry.description,
         "lower_is_better": not key.entry.higher_is_better,
         "score_type": "continuous",
-        **_range(key),
+        **_score_range(key),
     }
     if key.parameter is not None:
         config["metric_parameters"] = {key.entry.parameter: key.parameter}
@@ -176,7 +176,7 @@ def _result_record(
     }
 
 
-def _range(key: Key) -> dict[str, float | str]:
+def _score_range(key: Key) -> dict[str, float | str]:
     """Return the least and the largest score, infinite where they are unbounded or unknown, as the format writes it."""
     metric = key.entry
     low: float | str = "-Infinity"

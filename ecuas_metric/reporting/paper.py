@@ -11,7 +11,7 @@ from typing import Any
 
 from ..basis import join_signatures
 from ..comparison.compare import default_family, make_comparison_basis, make_pairing_basis
-from ..comparison.judge import judge_systems
+from ..comparison.pairable import compare_pairable
 from ..comparison.rows import list_fields
 from ..comparison.verdict import Verdict
 from ..costs import ECUAS_N, EXPECTED_COST
@@ -159,7 +159,7 @@ def write_paper(
     former = _former_files(folder)
     verdict = None
     if len(systems) > 1:
-        verdict = judge_systems(systems, only=only, by_position=by_position)
+        verdict = compare_pairable(systems, only=only, by_position=by_position)
         systems = verdict.systems
     keys = _shown_keys(next(iter(systems.values())), only)
     report = make_report(systems, only=keys)

@@ -9,7 +9,7 @@ import pytest
 
 from ecuas_metric import confidence_system, fixed_reject_cost, read_submissions
 from ecuas_metric.comparison import compare
-from ecuas_metric.comparison.judge import judge_systems
+from ecuas_metric.comparison.pairable import compare_pairable
 from ecuas_metric.comparison.verdict import plain_name
 from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
@@ -101,7 +101,9 @@ def test_a_file_of_other_questions_is_left_out_of_the_verdict(examples):
     system = next(iter(examples.values()))
     others = replace(system, ids=[f"x{k}" for k in range(system.num_samples)])
     decision = verdict.decide({**examples, "other": others})
-    assert decision.verdict.to_json()["by_metric"] == judge_systems(examples).to_json()["by_metric"]
+    assert (
+        decision.verdict.to_json()["by_metric"] == compare_pairable(examples).to_json()["by_metric"]
+    )
     (remark,) = verdict.remarks(decision)
     assert remark.startswith("Left out: other. ")
     assert verdict.by_importance(decision)[-1] == "other"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 from ...basis import join_signatures
 from ...comparison.compare import compare_strata, make_comparison_basis, require_two_systems
 from ...comparison.gate import NO_TEST, Gate, check_gate
-from ...comparison.judge import judge_systems
+from ...comparison.pairable import compare_pairable
 from ...comparison.planning import plan_of_systems
 from ...comparison.rows import list_fields
 from ...comparison.verdict import Verdict, rows_by_key
@@ -232,11 +232,11 @@ def compare_in_memory(
     systems, questions = select_systems(submissions, prepared, are_pooled=pool_tasks)
     require_two_systems(systems)
     keys = _select_comparison_keys(systems, questions, metric, output)
-    verdict = judge_systems(systems, only=keys, by_position=rows.by_position)
+    verdict = compare_pairable(systems, only=keys, by_position=rows.by_position)
     checked = None
     if gate.is_set:
         checked = _run_gate(verdict, systems, margin, rows)
-        verdict = judge_systems(systems, only=[checked.key], by_position=rows.by_position)
+        verdict = compare_pairable(systems, only=[checked.key], by_position=rows.by_position)
     view = _View(verdict, keys, checked, list_recipes(submissions), questions)
     view.show(output)
     if within is not None:

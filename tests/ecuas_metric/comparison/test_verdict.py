@@ -8,7 +8,7 @@ import pytest
 
 from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems, strip_keys
-from ecuas_metric.comparison.judge import judge_systems
+from ecuas_metric.comparison.pairable import compare_pairable
 from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.comparison.verdict import make_ranking
 from ecuas_metric.errors import InputError
@@ -38,7 +38,7 @@ def systems_near_the_level(seed, count=2, size=120, **options):
 
 @pytest.fixture(scope="module")
 def verdict():
-    return judge_systems(systems_near_the_level(1, 3))
+    return compare_pairable(systems_near_the_level(1, 3))
 
 
 def test_the_family_is_four_metrics_and_the_strip_and_nothing_else_is_tested(verdict):
@@ -81,7 +81,7 @@ def test_a_region_is_of_tested_costs_that_are_all_clear_and_begins_and_ends_at_t
 
 @pytest.mark.parametrize("seed", seeds(2, 6))
 def test_the_winner_beats_all_and_whoever_may_be_best_is_beaten_by_none(seed):
-    verdict = judge_systems(systems_near_the_level(seed, 3))
+    verdict = compare_pairable(systems_near_the_level(seed, 3))
     for ranking in [*verdict.rankings.values(), *verdict.strip.values()]:
         if ranking.state not in ("clear", "close"):
             continue
@@ -95,7 +95,7 @@ def test_the_winner_beats_all_and_whoever_may_be_best_is_beaten_by_none(seed):
 @pytest.mark.long
 def test_the_order_of_the_systems_changes_no_verdict_but_by_the_draws():
     systems = systems_near_the_level(4, 3)
-    verdicts = [judge_systems(dict(order)) for order in itertools.permutations(systems.items())]
+    verdicts = [compare_pairable(dict(order)) for order in itertools.permutations(systems.items())]
     clear = [abs(row.p_adjusted - 0.05) > 0.01 for row in verdicts[0].rows if row.family]
     if all(clear):
         states = {
@@ -109,38 +109,38 @@ def test_the_order_of_the_systems_changes_no_verdict_but_by_the_draws():
 def test_systems_of_other_questions_drop_out_and_say_why():
     systems = systems_near_the_level(5)
     other = replace(systems["s0"], ids=[f"x{k}" for k in range(120)])
-    expected = judge_systems(systems)
+    expected = compare_pairable(systems)
     for place in range(3):
         items = [*systems.items()]
         items.insert(place, ("other", other))
-        verdict = judge_systems(dict(items))
+        verdict = compare_pairable(dict(items))
         assert [*verdict.left_out] == ["other"]
         assert "have different samples" in str(verdict.left_out["other"])
         assert verdict.to_json()["by_metric"] == expected.to_json()["by_metric"]
     with pytest.raises(InputError, match="have different samples"):
-        judge_systems({"other": other, "s0": systems["s0"]})
+        compare_pairable({"other": other, "s0": systems["s0"]})
 
 
 @pytest.mark.long
 def test_the_headline_is_what_was_asked_for_or_ecuas_1():
-    assert judge_systems(systems_near_the_level(0)).headline == ECUAS_1
-    at_cost = judge_systems(systems_near_the_level(0, reject_costs=(0.123,)))
+    assert compare_pairable(systems_near_the_level(0)).headline == ECUAS_1
+    at_cost = compare_pairable(systems_near_the_level(0, reject_costs=(0.123,)))
     assert at_cost.headline == Key("expected_cost", 0.123)
     assert at_cost.headline in at_cost.strip
     assert REJECTING in at_cost.ranking(at_cost.headline).values
-    named = judge_systems(
+    named = compare_pairable(
         systems_near_the_level(0), only=[Key("auroc"), Key("error_rate"), ECUAS_1]
     )
     assert named.headline == Key("error_rate")
     assert named.strip == {}
-    assert judge_systems(systems_near_the_level(0), only=[Key("auroc")]).headline is None
-    other_order = judge_systems(systems_near_the_level(0, n=(0.5, 2)))
+    assert compare_pairable(systems_near_the_level(0), only=[Key("auroc")]).headline is None
+    other_order = compare_pairable(systems_near_the_level(0, n=(0.5, 2)))
     assert other_order.headline == Key("ecuas", 0.5)
 
 
 def test_a_single_system_is_compared_with_rejecting_everything_as_its_plain_intervals_do():
     system = systems_near_the_level(3)["s0"]
-    verdict = judge_systems({"a": replace(system, ids=["same"] * 120)})
+    verdict = compare_pairable({"a": replace(system, ids=["same"] * 120)})
     assert verdict.rankings == {}
     assert {name for one in verdict.strip.values() for name in one.values} == {"a", REJECTING}
 
@@ -184,7 +184,7 @@ def test_of_equal_systems_any_winner_is_named_in_at_most_6_percent(count):
             p = 1 / (1 + np.exp(-1.2 - hard - 0.6 * rng.normal(size=200)))
             right = (rng.random(200) < p).astype(int)
             systems[f"s{i}"] = confidence_system(right, p, confidence_level=0.95)
-        verdict = judge_systems(systems, by_position=True)
+        verdict = compare_pairable(systems, by_position=True)
         rankings = [*verdict.rankings.values(), *verdict.strip.values()]
         named += any(
             row.verdict in ("first", "second") and REJECTING not in (row.first, row.second)

@@ -16,8 +16,8 @@ from ecuas_metric import (
     score_frame,
 )
 from ecuas_metric.comparison.gate import check_gate
-from ecuas_metric.comparison.judge import judge_systems
 from ecuas_metric.comparison.locked import check_locked, lock_reject_cost
+from ecuas_metric.comparison.pairable import compare_pairable
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.metric import Key
@@ -59,7 +59,7 @@ def results_of_all_kinds(rng, names):
     return {
         "comparisons": compared,
         "verdict": compared.verdict,
-        "judged": judge_systems({first: systems[first]}),
+        "judged": compare_pairable({first: systems[first]}),
         "report": make_report(systems),
         "results": make_report(systems).results[first],
         "system": systems[first],

@@ -11,7 +11,7 @@ from .compare import align, compare_aligned
 from .verdict import Verdict
 
 
-def judge_systems(
+def compare_pairable(
     systems: Mapping[str, System] | Iterable[System],
     *,
     only: Keys | None = None,
