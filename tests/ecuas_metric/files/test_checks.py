@@ -210,7 +210,7 @@ REFUSED = {  # a file, what is said of it, and flags
     "two sets": (POSTERIORS.assign(**{f"p_{k}": 0.25 for k in range(4)}), "several sets"),
     "a name that is nowhere": (TEXT, "has no column 'sure'", "--columns confidence=sure"),
 }
-ASKED = {  # a file, and lines that the refusal prints, of which one gives the known numbers of whom
+ASKED = {  # a file, lines that the refusal prints, of which one gives the known numbers of whom, and flags
     "a probability and a verdict": (
         renamed(confidence="risk", correct="outcome").drop(columns="id"),
         ["confidence=risk,correct=outcome", "positive=risk,label=outcome"],
@@ -253,6 +253,12 @@ ASKED = {  # a file, and lines that the refusal prints, of which one gives the k
         [f"--columns a.csv:skip={len(BASE) + 2}"],
         "confidences",
     ),
+    "which of two texts a probability is of": (
+        pd.DataFrame({"y_true": SPAM[Y], "p": P}),
+        ["--labels ham,spam", "--labels spam,ham"],
+        "binary",
+        "--columns positive=p",
+    ),
     "a title": ("Answers of May\n" + TEXT, ["--columns skip=1"], "confidences"),
     "classes in the names of columns": (
         BY_NAME.rename(columns={name: f"P({name})" for name in CLASSES} | {"y_true": "truth"}),
@@ -292,8 +298,8 @@ def test_a_file_that_contradicts_its_names_is_refused(case, score):
 
 @pytest.mark.parametrize("case", ASKED)
 def test_what_only_the_user_knows_is_asked_in_lines_to_choose_from(case, score, assert_scores):
-    content, lines, whose = ASKED[case]
-    code, _, error = score(path_of(content), content)
+    content, lines, whose, *flags = ASKED[case]
+    code, _, error = score(" ".join([path_of(content), *flags]), content)
     printed = [line.strip() for line in error.splitlines() if line.startswith("  ecuas ")]
     assert code == 2
     assert len(printed) == len(lines), error
