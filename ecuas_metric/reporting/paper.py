@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -536,16 +537,15 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _names(names: Sequence[str]) -> list[str]:
-    """Return names short enough for two lines, with blanks where they may be broken."""
+    """Return names short enough for two lines, with blanks for underscores."""
     short = short_names(names, longest=LONGEST_NAME)
-    return [short[name].replace("_", " ").replace("-", " ") for name in names]
+    return [short[name].replace("_", " ") for name in names]
 
 
 def _two_lines(name: str) -> tuple[str, str]:
-    """Return a name in two lines, broken after the word that makes the longer one shortest."""
-    words = name.split()
-    breaks = range(1, len(words) + 1)
-    lines = [(" ".join(words[:i]), " ".join(words[i:])) for i in breaks]
+    """Return a name in two lines, broken at the blank or hyphen that makes the longer one shortest."""
+    breaks = [found.end() for found in re.finditer(r"[ -]|$", name)]
+    lines = [(name[:end].rstrip(), name[end:].lstrip()) for end in breaks]
     best = min(lines, key=lambda pair: max(map(len, pair)))
     above, below = map(latex_text, best)
     return above, below

@@ -54,6 +54,18 @@ def reported(folder, ran, monkeypatch):
     return report
 
 
+def test_the_table_has_the_hyphens_of_names(reported, folder):
+    for name in ("a_1%", "b"):
+        shutil.copy(f"{name}.csv", f"gpt-4-{name}.csv")
+    reported("gpt-4-a_1%.csv gpt-4-b.csv")
+    above, below, *_ = re.findall(r"^ & (.*) ..$", (folder / "paper/table.tex").read_text(), re.M)
+    names = [
+        f"{first}{second}".strip()
+        for first, second in zip(above.split(" & "), below.split(" & "), strict=False)
+    ]
+    assert names == ["gpt-4-a 1\\%", "gpt-4-b"]
+
+
 @draws
 def test_the_document_and_its_parts_stand_alone_and_name_no_command(paper_folder):
     document = (paper_folder / "report.tex").read_text()
