@@ -200,6 +200,11 @@ def _keys(
     *,
     known: set[str],
 ) -> list[Key]:
+    missing = [name for name in ("question_id", "answer") if not _has_column(answers, name)]
+    if missing:
+        raise ValueError(
+            f"answers must have a column {missing[0]!r}. Pass {{'question_id': [..], 'answer': [..]}}, or a frame."
+        )
     ids = list(answers["question_id"])
     texts = list(answers["answer"])
     advice = "Pass an empty string where a system gave no answer."

@@ -224,6 +224,18 @@ def test_what_cannot_be_graded_is_an_error(answer, question_id, options, error, 
         grade({"question_id": ["q1", question_id], "answer": ["Paris", answer]}, DATASET, **options)
 
 
+@pytest.mark.parametrize(
+    ("answers", "column"),
+    [
+        ({"q1": "Paris"}, "question_id"),
+        ({"question_id": ["q1"], "prediction": ["Paris"]}, "answer"),
+    ],
+)
+def test_a_column_that_answers_lack_is_named(answers, column):
+    with pytest.raises(ValueError, match=f"^answers must have a column '{column}'. Pass "):
+        grade(answers, DATASET)
+
+
 def test_without_text_salted_hashes_decide_the_same():
     hashes = [
         gold_sha256(own, gold["aliases"])
