@@ -116,12 +116,15 @@ def gate_sentences(gate: Gate) -> list[str]:
     numbers += f", {size} [{low} to {high}]"
     word = "PASS" if gate.passed else "FAIL"
     if gate.margin is None:
-        how = "is not clearly worse than" if gate.passed else "is worse than"
-        end = f". {MORE_THAN_CHANCE}" if not gate.passed else "."
+        is_better = gate.high < 0
+        how = "is better than" if is_better else "is not clearly worse than"
+        how = how if gate.passed else "is worse than"
+        end = f". {MORE_THAN_CHANCE}" if is_better or not gate.passed else "."
         sentences = [f"{word}  {gate.new} {how} {gate.old}: {numbers}{end}"]
     else:
         margin = words.rounded(gate.margin)
-        how = f"is not {margin} worse" if gate.passed else f"may be more than {margin} worse"
+        surely = "is" if gate.low > gate.margin else "may be"
+        how = f"is not {margin} worse" if gate.passed else f"{surely} more than {margin} worse"
         sentences = [f"{word}  {gate.new} {how} than {gate.old}: {numbers}."]
     return [*sentences, *_what_was_not_seen(gate, words)]
 

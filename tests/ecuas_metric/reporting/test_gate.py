@@ -29,10 +29,11 @@ def builds(folder, rng):
     ("arguments", "status", "beginning"),
     [
         ("old.csv worse.csv --fail-if worse", 1, "FAIL  worse is worse than old: it costs users "),
-        ("worse.csv old.csv --fail-if worse", 0, "PASS  old is not clearly worse than worse: "),
+        ("worse.csv old.csv --fail-if worse", 0, "PASS  old is better than worse: "),
         ("old.csv same.csv --fail-if worse", 0, "PASS  same is not clearly worse than old: "),
         ("old.csv same.csv --fail-unless 'within 0.5'", 0, "PASS  same is not 0.5 worse than old"),
-        ("old.csv worse.csv --fail-unless 'within 0'", 1, "FAIL  worse may be more than 0 worse"),
+        ("old.csv worse.csv --fail-unless 'within 0'", 1, "FAIL  worse is more than 0 worse"),
+        ("old.csv same.csv --fail-unless 'within 0'", 1, "FAIL  same may be more than 0 worse"),
         ("old.csv worse.csv --fail-if worse --metrics er", 0, "PASS  worse is not clearly worse"),
         (
             "old.csv worse.csv --fail-if worse --reject-costs 0.1",
