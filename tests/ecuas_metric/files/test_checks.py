@@ -95,6 +95,11 @@ READ = {  # whose numbers, a file, and flags: read at once
         ),
         "--columns confidence=stats.p.mean",
     ),
+    "a first object that is skipped": (
+        "confidences",
+        of_json([{"confidence": 50, "correct": 100}, *RECORDS]),
+        "--columns skip=1",
+    ),
     "a row that is skipped": ("confidences", f"{TEXT}Total,100,120\n", "--columns skip=202"),
     "copies that are skipped": (
         "confidences",
