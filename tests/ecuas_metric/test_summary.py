@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from ecuas_metric import metrics, summary
+from ecuas_metric import metrics, posterior_system, summary
 from ecuas_metric.calibration import confidence_bins
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
@@ -226,6 +226,16 @@ def test_notes_count_what_was_repaired_in_all_parts_once(rng):
     assert "inverted" in [
         note.id for note in compute_summary_results(merge([wrong_way, wrong_way])).notes
     ]
+
+
+def test_a_note_on_all_rows_holds_of_parts_that_all_have_it():
+    hard, soft = (
+        summarize_system(posterior_system([0, 1], probabilities))
+        for probabilities in ([0.0, 1.0], [0.4, 0.6])
+    )
+    for parts, is_noted in (([hard, hard], True), ([hard, soft], False), ([soft, soft], False)):
+        notes = compute_summary_results(merge(parts)).notes
+        assert ("hard_decisions" in [note.id for note in notes]) == is_noted
 
 
 @pytest.mark.parametrize("form", ["confidences", "costs"])

@@ -10,6 +10,7 @@ import pytest
 
 from ecuas_metric import read_submissions
 from ecuas_metric.errors import FileError
+from ecuas_metric.files.checks import code_for_missing
 from tests.ecuas_metric.files.tables import (
     BASE,
     BINARY,
@@ -321,6 +322,11 @@ def test_what_only_the_user_knows_is_asked_in_lines_to_choose_from(case, score, 
         except AssertionError:
             pass
     assert right == 1
+
+
+@pytest.mark.parametrize(("times", "code"), [(1, None), (2, -9), (4, -9), (5, None), (6, None)])
+def test_a_code_for_missing_values_is_in_several_rows_but_fewer_than_half(times, code):
+    assert code_for_missing(np.array([-9.0] * times + [0.5] * (10 - times))) == code
 
 
 def test_an_error_is_a_table_and_lines_and_data_break_none(score):
