@@ -1,4 +1,5 @@
 import re
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -141,6 +142,12 @@ def test_missing_confidences_are_bounded_in_memory_as_the_refusal_says(ran):
     path = written(ANSWERS | {"confidence": np.where(P < 0.2, np.nan, P)})
     assert "`ecuas score` without --out-of-core bounds" in ran(f"score {path} --out-of-core", 2).err
     ran(f"score {path}")
+
+
+def test_a_missing_engine_is_named_with_the_command_that_installs_it(ran, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    said = ran(f"score {written(ANSWERS)} --out-of-core", 2).err
+    assert said.strip().endswith("need duckdb and narwhals: pip install duckdb narwhals")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
