@@ -52,7 +52,9 @@ def note_abstentions(
     share = 1 - weight / float(ties.weight.sum())
     risk = float(answered.cost.sum()) / weight if weight > 0 else 1.0
     unanswered = (
-        f"{share:.1%} of the samples" if count is None else f"{count:,} samples ({share:.1%})"
+        f"{share:.1%} of the samples"
+        if count is None
+        else f"{count:,} sample{'s' * (count != 1)} ({share:.1%})"
     )
     fields = {"unanswered": unanswered, "share": share, "wrong": risk}
     return (Note("abstentions", fields),)

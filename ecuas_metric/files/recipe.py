@@ -133,6 +133,7 @@ class Reading:
 
     def with_columns(self, columns: ColumnNames) -> Reading:
         """Return the reading with other columns, common and by system, and with the scale if that is among them."""
+        require_mapping(columns)
         common = {role: name for role, name in columns.items() if isinstance(name, str)}
         systems = {name: own for name, own in columns.items() if not isinstance(own, str)}
         own_scale = common.pop("scale", None)
@@ -361,6 +362,13 @@ class Recipe:
             abstained=self.abstained,
             columns=columns,
         )
+
+
+def require_mapping(columns: object) -> None:
+    """Raise InputError if columns are not given by their roles."""
+    if not isinstance(columns, Mapping):
+        rule = "must be a mapping of roles to columns, such as {{'confidence': 'p'}}"
+        raise InputError("columns", rule, value=columns)
 
 
 def require_role(role: str, advice: str = "") -> None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from ..classes import reword_errors
 from ..errors import FileError, InputError, missing_package_error
-from ..files.recipe import HEAD, Reading, Recipe
+from ..files.recipe import HEAD, Reading, Recipe, require_mapping
 from ..files.values import Sheet, from_values
 from ..groups import SUMS, Groups
 from ..inputs import parse_number
@@ -111,6 +111,7 @@ def score_frame(
     >>> round(score_frame(frame, n=1).flat()["ecuas_1"], 4)
     0.67
     """
+    require_mapping(columns or {})
     roles = dict(columns or {})
     if by is not None and roles.setdefault("part", by) != by:
         raise InputError(

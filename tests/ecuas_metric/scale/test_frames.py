@@ -300,6 +300,14 @@ def test_a_column_that_is_not_used_may_hold_anything(others):
         score_frame(frame, {"correct": "other"})
 
 
+@pytest.mark.parametrize("read", [score_frame, read_submissions])
+@pytest.mark.parametrize("columns", ["confidences", ["confidence"]])
+def test_columns_that_are_no_mapping_are_refused(read, columns):
+    frame = pd.DataFrame({"confidence": [0.9, 0.2], "correct": [1, 0]})
+    with pytest.raises(InputError, match="columns must be a mapping of roles"):
+        read(frame, columns=columns)
+
+
 @pytest.mark.parametrize("name", ["ecuas q", "ecuas count"])
 def test_a_column_called_as_one_of_ours_is_refused(name):
     frame = pd.DataFrame({"confidence": [0.9, 0.4], "correct": [1, 0], name: [5, 6]})
