@@ -90,10 +90,11 @@ def test_none_can_be_certified_and_about_how_many_answers_would_do(rng):
     assert np.isnan(few.reject_cost)
     needed = few.num_samples_needed
     assert 60 <= needed <= 200
-    enough = choose_reject_cost(
-        confidence_system(np.ones(2 * needed, int), np.full(2 * needed, 0.99)), max_risk=RISK
-    )
-    assert enough.coverage.value == 1
+    for confidence in (np.full(4 * needed, 0.99), rng.random(4 * needed)):
+        enough = choose_reject_cost(
+            confidence_system(np.ones(4 * needed, int), confidence), max_risk=RISK
+        )
+        assert enough.coverage.value == 1
     for size in (1, 5):  # also where half an answer, or half a group, is more than the risk
         groups = np.arange(10) // size
         system = confidence_system(np.ones(10), np.full(10, 0.99), groups=groups)
