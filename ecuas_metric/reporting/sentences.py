@@ -115,18 +115,24 @@ def gate_sentences(gate: Gate) -> list[str]:
         low = low.split()[0]
     numbers += f", {size} [{low} to {high}]"
     word = "PASS" if gate.passed else "FAIL"
-    if gate.margin is None:
-        is_better = gate.high < 0
-        how = "is better than" if is_better else "is not clearly worse than"
-        how = how if gate.passed else "is worse than"
-        end = f". {MORE_THAN_CHANCE}" if is_better or not gate.passed else "."
-        sentences = [f"{word}  {gate.new} {how} {gate.old}: {numbers}{end}"]
-    else:
+    how, chance = _compare_builds(gate, words)
+    sentence = f"{word}  {gate.new} {how} {gate.old}: {numbers}.{chance}"
+    return [sentence, *_what_was_not_seen(gate, words)]
+
+
+def _compare_builds(gate: Gate, words: _Words) -> tuple[str, str]:
+    """Return how a new build compares with the old one, and what to add if that is more than chance."""
+    if gate.margin is not None:
         margin = words.rounded(gate.margin)
+        if gate.passed:
+            return f"is not {margin} worse than", ""
         surely = "is" if gate.low > gate.margin else "may be"
-        how = f"is not {margin} worse" if gate.passed else f"{surely} more than {margin} worse"
-        sentences = [f"{word}  {gate.new} {how} than {gate.old}: {numbers}."]
-    return [*sentences, *_what_was_not_seen(gate, words)]
+        return f"{surely} more than {margin} worse than", ""
+    if not gate.passed:
+        return "is worse than", f" {MORE_THAN_CHANCE}"
+    if gate.high < 0:
+        return "is better than", f" {MORE_THAN_CHANCE}"
+    return "is not clearly worse than", ""
 
 
 def _what_was_not_seen(gate: Gate, words: _Words) -> list[str]:
