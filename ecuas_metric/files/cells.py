@@ -53,7 +53,10 @@ _POINT = re.compile(rf"[-+]?(\d+\.?\d*|\.\d+)({_EXPONENT})?")
 _COMMA = re.compile(rf"[-+]?(\d+(,\d+)?|,\d+)({_EXPONENT})?")
 # a comma that cannot separate thousands: after 0, 1 or nothing, before an exponent, or not before three digits
 _NO_THOUSANDS = re.compile(rf"[01]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
-_THOUSANDS = r"^\s*-?[1-9]\d{0,2}(\.\d{3})+\s*$"
+_SPACE = r"[\s\x{a0}\x{202f}]*"
+_THOUSANDS = (
+    rf"^{_SPACE}[-+\x{{2212}}]?[1-9]\d{{0,2}}(\.\d{{3}})+{_SPACE}$"  # in the syntax of pyarrow
+)
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
 _WORDS_SHOWN = 5
 # words for no answer, which are no slips
@@ -110,10 +113,10 @@ def read_numbers(
     if column != name:
         return complement(read_numbers(sheet, column, share=share), whole)
     cells = sheet.column(column)
+    if sheet.decimal_comma and cells.type == TEXT:
+        _refuse_points(sheet, column)
     parsed = parse_cells(cells)
     if is_numeric(parsed.type):
-        if sheet.decimal_comma and cells.type == TEXT:
-            _refuse_points(sheet, column)
         return to_floats(parsed)
     if parsed.type != TEXT and parsed.null_count < len(parsed):
         raise sheet.rows_error(column, "no_numbers", ~are_null(cells))
@@ -279,9 +282,14 @@ def _find_common_style(
 
 
 def _refuse_points(sheet: Sheet, column: str) -> None:
-    """Raise FileError if points may separate thousands in a file with decimal commas: 1.234, but not 0.234."""
-    are_pointed = to_floats(pc.match_substring_regex(sheet.column(column), _THOUSANDS)) == 1
-    if are_pointed.any():
+    """Raise FileError if all points of a column may separate thousands in a file with decimal commas.
+
+    1.234 may be 1234, but not beside 0.850 or 40.5.
+    """
+    cells = sheet.column(column)
+    are_pointed = to_floats(pc.match_substring(cells, ".")) == 1
+    may_be_thousands = to_floats(pc.match_substring_regex(cells, _THOUSANDS)) == 1
+    if are_pointed.any() and (may_be_thousands == are_pointed).all():
         rule = "points_between_thousands"
         raise sheet.error(column, rule, are_pointed, advice="leave_points_out")
 

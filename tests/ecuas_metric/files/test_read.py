@@ -300,12 +300,25 @@ def test_what_stands_beside_the_list_of_rows_is_named(read):
     assert dict(one.recipe.unused) == beside
 
 
-def test_points_beside_decimal_commas_are_decimal_unless_they_may_separate_thousands(read):
-    text = "answer;p;correct;weight\n3,5;0.85;1;{}\n4,25;0.4;0;1.5\n"
-    columns = {"confidence": "p", "weight": "weight"}
-    assert read(text.format("2.25"), columns=columns).predictions.tolist() == [0.85, 0.4]
-    with pytest.raises(FileError, match=r"decimal points are commas; got '1\.234' in row 2"):
-        read(text.format("1.234"), columns=columns)
+@pytest.mark.parametrize(
+    "first, second", [("2.25", "1.234"), ("1.000", "0.850"), ("1.000", "40.5")]
+)
+def test_points_beside_decimal_commas_are_decimal_if_one_cannot_separate_thousands(
+    read, first, second
+):
+    text = f"answer;p;correct;weight\n3,5;0.850;1;{first}\n4,25;1.000;0;{second}\n"
+    one = read(text, columns={"confidence": "p", "weight": "weight"})
+    assert one.predictions.tolist() == [0.85, 1.0]
+    assert one.per_sample["sample_weight"] == [float(first), float(second)]
+
+
+@pytest.mark.parametrize(
+    "cell", ["1.234", "+1.234", "\N{MINUS SIGN}1.234", "1.234\N{NO-BREAK SPACE}"]
+)
+def test_points_beside_decimal_commas_that_may_all_separate_thousands_are_refused(read, cell):
+    text = f"answer;p;correct;weight\n3,5;0.850;1;{cell}\n4,25;1.000;0;2\n"
+    with pytest.raises(FileError, match="decimal points are commas; got .* in row 2"):
+        read(text, columns={"confidence": "p", "weight": "weight"})
 
 
 def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(read):
