@@ -203,8 +203,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
     "like_systems": "Column {column!r} has {values} values, and all rows count as one system's.",
     "mistakes_at_epsilon": (
-        "Mistakes without any uncertainty are {share:.0%} of ECUAS_0. Each would cost infinitely much, and counts as "
-        "if its uncertainty were {floor:g} (epsilon)."
+        "Mistakes with an uncertainty of at most {floor:g} (epsilon) are {share:.0%} of ECUAS_0. Each costs as much as "
+        "at {floor:g}: without any, it would cost infinitely much."
     ),
     "not_recalibrated": "Posteriors are left as they are: {reason}",
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",

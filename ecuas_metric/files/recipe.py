@@ -365,9 +365,10 @@ class Recipe:
 
 
 def require_mapping(columns: object) -> None:
-    """Raise InputError if columns are not given by their roles."""
-    if not isinstance(columns, Mapping):
-        rule = "must be a mapping of roles to columns, such as {{'confidence': 'p'}}"
+    """Raise InputError if columns are not named by their roles."""
+    names = columns.values() if isinstance(columns, Mapping) else [None]
+    if not all(isinstance(name, str | Mapping) for name in names):
+        rule = "must be a mapping of roles to names of columns, such as {{'confidence': 'p'}}"
         raise InputError("columns", rule, value=columns)
 
 

@@ -337,4 +337,4 @@ def _submissions_of_frames(frames: Mapping[str, Any], reading: Reading) -> list[
 
 def _make_reading(columns: ColumnNames | None = None, **options: Any) -> Reading:
     """Return how a table is to be read, of the options of `read_submissions`."""
-    return Reading(**options).with_columns(columns or {})
+    return Reading(**options).with_columns({} if columns is None else columns)

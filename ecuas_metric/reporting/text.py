@@ -48,7 +48,8 @@ def _useful_range(name: str, system: System) -> str:
     curve = reject_cost_curve(system)
     useful = curve.expected_cost < np.minimum(curve.accept_all, curve.reject_all) - 1e-12
     if not useful.any():
-        return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
+        tried = len(curve.reject_cost)
+        return f"At none of {tried} reject costs do users of {name} do better than by accepting all or rejecting all."
     low, high = curve.reject_cost[useful][[0, -1]]
     costs = f"about {low:.2f}"
     if low < high:
@@ -58,7 +59,7 @@ def _useful_range(name: str, system: System) -> str:
     gaps = f" (but for {missing:.1%} of the costs in between)" if missing else ""
     return (
         f"Users of {name} to whom a rejection costs {costs} of a mistake{gaps} do better by using its confidences than "
-        "by accepting or rejecting everything; others do not."
+        "by accepting or rejecting everything."
     )
 
 

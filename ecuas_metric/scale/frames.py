@@ -111,8 +111,9 @@ def score_frame(
     >>> round(score_frame(frame, n=1).flat()["ecuas_1"], 4)
     0.67
     """
-    require_mapping(columns or {})
-    roles = dict(columns or {})
+    columns = {} if columns is None else columns
+    require_mapping(columns)
+    roles = dict(columns)
     if by is not None and roles.setdefault("part", by) != by:
         raise InputError(
             "by", "cannot be used with a column of the role part: they are one", value=by

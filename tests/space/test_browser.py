@@ -304,7 +304,7 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
         "[...document.querySelectorAll('.pictures img')].every(e => e.complete && e.naturalWidth > 300)"
     )
     made = set(cache.rglob("*.*")) - before
-    assert {"a.csv", "ecuas.csv", "ecuas.md", "ecuas.tex", "risk.png"} <= {
+    assert {"a.csv", "ecuas.csv", "ecuas.md", "ecuas.tex", "risk_coverage.png"} <= {
         path.name for path in made
     }
     assert sum(app.demo.delete_cache) <= 3600

@@ -301,7 +301,18 @@ def test_a_column_that_is_not_used_may_hold_anything(others):
 
 
 @pytest.mark.parametrize("read", [score_frame, read_submissions])
-@pytest.mark.parametrize("columns", ["confidences", ["confidence"]])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "confidences",
+        "",
+        [],
+        0,
+        {"confidence": 3},
+        {"confidence": ["p"]},
+        pd.Series({"confidence": "p"}),
+    ],
+)
 def test_columns_that_are_no_mapping_are_refused(read, columns):
     frame = pd.DataFrame({"confidence": [0.9, 0.2], "correct": [1, 0]})
     with pytest.raises(InputError, match="columns must be a mapping of roles"):
