@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# betacal: the map of parameters "ab", fitted to confidences that rank well and are too low, falls where it should rise: 0.1
-# becomes 0.49, and 0.99 becomes 0.05, without a warning. That of "abm", beside it, rises.
+# betacal: the map of parameters "ab", fitted to confidences that rank well and are too low, rises and then falls: 0.1 becomes
+# 0.49, and 0.99 becomes 0.05, without a warning. That of "abm", beside it, rises throughout.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

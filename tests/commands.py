@@ -32,7 +32,7 @@ TARGETS = {  # what a target needs, or why it is not run
     "space": ("timeout 30 make space || [ $? = 124 ]", ""),  # serves until it is stopped
     "reproduce": ("make reproduce SCORES=scores", ""),
     "publish": ("make publish NAMESPACE=NAME FLAGS=--dry-run", ""),
-    "test-integrations": ("", "installs the newest versions of four tools: a job of its own"),
+    "test-integrations": ("", "a step of `make nightly`"),
     "nightly": ("", "takes hours"),
     "check-croissant": ("", "a step of `make nightly`"),
     "test-slow": ("", "a step of `make nightly`"),

@@ -413,11 +413,14 @@ def base_of_ecuas(report: Report, shown: Iterable[Key]) -> str:
     largest, num_classes, cost = bases.pop()
     if bases or largest is None or not any(key.entry is ECUAS_N for key in shown):
         return ""
-    why = "of these costs"
-    if cost == "zero_one" and num_classes is not None:
-        of_text = "of free text, K = inf (of K choices: set the number of classes)"
-        why = of_text if math.isinf(num_classes) else f"of K = {num_classes:g} classes"
-    return f"reject costs of ECUAS_n: 0 to {largest:.3g}, {why}"
+    if num_classes is None:
+        why = "of the costs that were given"
+    elif math.isinf(num_classes):
+        why = "of free text, K = inf (of K choices: set the number of classes)"
+    else:
+        why = f"of K = {num_classes:,} classes"
+    why += "" if cost == "zero_one" else f", cost {cost}"
+    return f"reject costs of ECUAS_n: 0 to {largest:.4g}, {why}"
 
 
 def are_few(report: Report) -> bool:
