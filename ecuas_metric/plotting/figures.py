@@ -284,7 +284,8 @@ def _require_few(systems: Collection[str]) -> None:
 
 def figure_of(ax: Axes) -> Figure:
     """Return the whole figure that axes are in."""
-    figure: Figure = ax.get_figure(root=True)  # type: ignore[assignment]
+    # the second one is that of a part, and the figure itself of a whole
+    figure: Figure = ax.figure.figure
     return figure
 
 
