@@ -26,7 +26,9 @@ def test_what_is_special_is_said():
     sorted_well = confidence_system(correct, np.repeat([0.75, 0.25], [80, 40]))
     lines = text.explain({"a": sorted_well, "b": confidence_system(correct, 1.0 - correct)})
     assert "Recalibration alone would gain less than 1% of ECUAS_0 of a." in lines
-    assert any("users of b do better than by accepting all or rejecting all" in line for line in lines)
+    assert any(
+        "users of b do better than by accepting all or rejecting all" in line for line in lines
+    )
 
 
 def test_reject_costs_and_recalibration_of_each_system(submissions):
