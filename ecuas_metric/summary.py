@@ -758,7 +758,7 @@ def _note_columns(summary: Summary, system: System) -> tuple[Note, ...]:
         if len(ranks) == 1 and summary.is_exact:
             return note_one_confidence(summary.rows, float(-ranks[0]))
         answered = select_answered_groups(system.ties)
-        right = summary.samples - summary.wrong - (_count_silent(summary, answered) or 0)
+        right = _count_right(summary, answered)
         return note_perfect(summary.wrong, right) if auroc(answered) == 1 else ()
     if summary.classes is None:
         return ()
@@ -774,6 +774,11 @@ def _count_silent(summary: Summary, answered: Groups) -> int | None:
     return round(summary.groups.total - float(answered.weight.sum()))
 
 
+def _count_right(summary: Summary, answered: Groups) -> int:
+    """Return how many answers are right; of weighted samples those without an answer are among them."""
+    return summary.samples - summary.wrong - (_count_silent(summary, answered) or 0)
+
+
 def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tuple[Note, ...]:
     """Return the notes on single rows, on all rows together, and on bounds."""
     notes = list(summary.notes)
@@ -781,10 +786,8 @@ def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tu
         ranks = summary.groups.rank
         notes += note_hard_predictions(-ranks[: count_answered_groups(ranks)])
         answered = select_answered_groups(system.ties)
-        silent = _count_silent(summary, answered)
-        right = summary.samples - summary.wrong - (silent or 0)
-        notes += note_inverted(answered, summary.wrong, right)
-        notes += note_abstentions(system.ties, summary.template, silent)
+        notes += note_inverted(answered, summary.wrong, _count_right(summary, answered))
+        notes += note_abstentions(system.ties, summary.template, _count_silent(summary, answered))
     if summary.basis.recipe is not None:
         notes += _note_columns(summary, system)
     if bounds:

@@ -54,9 +54,8 @@ _COMMA = re.compile(rf"[-+]?(\d+(,\d+)?|,\d+)({_EXPONENT})?")
 # a comma that cannot separate thousands: after 0, 1 or nothing, before an exponent, or not before three digits
 _NO_THOUSANDS = re.compile(rf"[01]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
 _SPACE = r"[\s\x{a0}\x{202f}]*"
-_THOUSANDS = (
-    rf"^{_SPACE}[-+\x{{2212}}]?[1-9]\d{{0,2}}(\.\d{{3}})+{_SPACE}$"  # in the syntax of pyarrow
-)
+# points that may separate thousands, in the syntax of pyarrow
+_THOUSANDS = rf"^{_SPACE}[-+\x{{2212}}]?[1-9]\d{{0,2}}(\.\d{{3}})+{_SPACE}$"
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
 _WORDS_SHOWN = 5
 # words for no answer, which are no slips
