@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from ..classes import reword_errors
 from ..errors import FileError, InputError, missing_package_error
-from ..files.recipe import HEAD, Reading, Recipe, require_mapping
+from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import Sheet, from_values
 from ..groups import SUMS, Groups
 from ..inputs import parse_number
@@ -111,19 +111,17 @@ def score_frame(
     >>> round(score_frame(frame, n=1).flat()["ecuas_1"], 4)
     0.67
     """
-    columns = {} if columns is None else columns
-    require_mapping(columns)
-    roles = dict(columns)
-    if by is not None and roles.setdefault("part", by) != by:
-        raise InputError(
-            "by", "cannot be used with a column of the role part: they are one", value=by
-        )
     reading = Reading(
         unlabelled=unlabelled,
         scale=_to_python(scale, "scale"),
         correct_from=_to_python(correct_from, "correct_from"),
-        columns=roles,
-    )
+    ).with_columns({} if columns is None else columns)
+    if by is not None:
+        if reading.columns.get("part", by) != by:
+            raise InputError(
+                "by", "cannot be used with a column of the role part: they are one", value=by
+            )
+        reading = replace(reading, columns={**reading.columns, "part": by})
     settings = check_state_options(**options)
     asked: dict[str, Any] = {
         "normalize": normalize,

@@ -319,6 +319,12 @@ def test_columns_that_are_no_mapping_are_refused(read, columns):
         read(frame, columns=columns)
 
 
+def test_systems_side_by_side_are_refused_as_of_a_file_out_of_core():
+    frame = pd.DataFrame({"p": [0.9, 0.2], "correct": [1, 0]})
+    with pytest.raises(InputError, match="cannot name systems side by side"):
+        score_frame(frame, {"gpt": {"confidence": "p"}})
+
+
 @pytest.mark.parametrize("name", ["ecuas q", "ecuas count"])
 def test_a_column_called_as_one_of_ours_is_refused(name):
     frame = pd.DataFrame({"confidence": [0.9, 0.4], "correct": [1, 0], name: [5, 6]})
