@@ -177,6 +177,11 @@ class SystemResults(dict[str, SummaryResults], Drawn):
     ['a', 'b']
     """
 
+    @property
+    def systems(self) -> dict[str, System]:
+        """The systems that the numbers are of, where they are known."""
+        return {name: one.system for name, one in self.items() if one.system is not None}
+
     def to_frame(self) -> DataFrame:
         """Return a data frame with a row for each number of each system."""
         import pandas as pd

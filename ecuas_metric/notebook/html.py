@@ -345,8 +345,7 @@ def _line(system: System) -> tuple[Floats, Floats]:
 
 @view_of.register
 def _view_of_systems(results: SystemResults) -> View:
-    systems = {name: one.system for name, one in results.items() if one.system is not None}
-    return view_of(replace(report_of(results), systems=systems))
+    return view_of(replace(report_of(results), systems=results.systems))
 
 
 @view_of.register

@@ -45,21 +45,18 @@ def plot_result(result: Any, kind: str | None, ax: Axes | None) -> Figure | Axes
 
 def _drawn_systems(result: Any, kind: str) -> Mapping[str, System]:
     """Return the systems of a result whose curves of a kind are known; InputError if there are none."""
-    systems: Mapping[str, System | None]
+    systems: Mapping[str, System]
     if isinstance(result, System):
         systems = {"system": result}
     elif isinstance(result, Results):
-        systems = {"system": result.system}
-    elif isinstance(result, SystemResults):
-        systems = {name: one.system for name, one in result.items()}
+        systems = {} if result.system is None else {"system": result.system}
     else:
         systems = result.systems
     are_sums = isinstance(result, SummaryResults | SystemResults)
-    known = {name: one for name, one in systems.items() if one is not None}
-    if not known or (are_sums and kind == "reliability"):
+    if not systems or (are_sums and kind == "reliability"):
         rule = "needs the rows of systems, and of these results there are only sums"
         raise InputError("a figure", rule, advice="Make the report of the systems or the frame.")
-    return known
+    return systems
 
 
 def _plan_figure(plans: Plans, *, ax: Axes | None) -> Figure:
