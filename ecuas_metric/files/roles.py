@@ -71,6 +71,7 @@ _NO_NAME = re.compile(
     rf"-?[\d.,]+|{UNNAMED}.*|[{{\[].*"
 )  # in place of names: a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # of columns before the name of a class
+_VERDICTS = ("correct", "judge", "abstained")  # roles of cells that are 1 or 0, or words for these
 _EXAMPLES = 3  # names shown of a header
 
 
@@ -90,9 +91,9 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     if reading.are_verdicts:
         column_roles.use_judge_as_truth()
     form = column_roles.form(FORM_ROLES & set(reading.columns))
-    column_roles.require_one_column(form)
-    _refuse_idle(reading, form)
     used = column_roles.used_columns(form)
+    column_roles.require_one_column(used)
+    _refuse_idle(reading, form)
     head = min(len(sheet.rows), HEAD)
     classes = labels if form in CLASS_FORMS else None
     if form == "posteriors":
@@ -221,10 +222,11 @@ class _ColumnRoles:
         ]
         return FileError(self.sheet.source, "two_forms", ways=ways)
 
-    def require_one_column(self, form: str) -> None:
-        """Raise FileError if two columns with names of one role, of the form or of systems, differ in their values."""
-        for role in (*FORMS[form], "system"):
-            first, *others = self.candidates.get(role, [])[:COLUMNS_SHOWN] or [""]
+    def require_one_column(self, used: Collection[str]) -> None:
+        """Raise FileError if two columns with names of one of the roles `used` differ in their values; ids may."""
+        for role in used:
+            names = [] if role == "id" else self.candidates.get(role, [])
+            first, *others = names[:COLUMNS_SHOWN] or [""]
             for other in others:
                 values = [self._values(role, name) for name in (first, other)]
                 count = int(np.count_nonzero(values[0] != values[1]))
@@ -232,11 +234,11 @@ class _ColumnRoles:
                     raise self._two_columns_error(role, [first, other], count)
 
     def _values(self, role: str, name: str) -> Array:
-        """Return a column (N,) for comparison with another of its role: as correctness if it can be, else as text.
+        """Return a column (N,) for comparison with another of its role: as verdicts if it has these, else as text.
 
         Of systems only matters which rows are of one, so these are numbered.
         """
-        if role == "correct":
+        if role in _VERDICTS:
             with suppress(FileError):
                 return np.nan_to_num(read_truths(self.sheet, name), nan=-1).astype(str)
         known, codes = encode(to_texts(self._cells(name)))
@@ -304,7 +306,7 @@ class _ColumnRoles:
                 return None
             cells = self.sheet.column(names[0]).to_pylist()
             known = set(chain.from_iterable(parse_class_scores(cell) or () for cell in cells))
-            return tuple(sorted(known, key=float if all(map(is_number, known)) else str))
+            return tuple(_sort_classes(known))
         (label,) = self.roles["label"]
         classes = tuple(map(class_name, names))
         are_numbers = classes == tuple(map(str, range(len(names))))
@@ -417,8 +419,8 @@ class _ColumnRoles:
         return []
 
     def _class_columns(self, names: Mapping[str, str], classes: Collection[str]) -> list[str]:
-        """Return the columns of the classes; if they do not sum to 1, other columns of fractions are `doubtful`."""
-        true = [name for known, name in names.items() if known in classes]
+        """Return the columns of the classes, sorted; if they do not sum to 1, others of fractions are `doubtful`."""
+        true = [names[known] for known in _sort_classes(classes)]
         values = {name: numbers_if_any(self.sheet, name) for name in names.values()}
         if not are_near(np.sum([values.pop(name) for name in true], axis=0)):
             self.doubtful = [name for name in values if has_fractions(values[name])]
@@ -533,6 +535,11 @@ class _ColumnRoles:
         classes = set(map(class_name, self.sheet.names))
         texts = read_names(self.sheet.column(name), classes)
         return set(distinct_texts(texts))
+
+
+def _sort_classes(classes: Collection[str]) -> list[str]:
+    """Return the names of classes in their order, as in Python: numbers by size, other names as text."""
+    return sorted(classes, key=float if all(map(is_number, classes)) else str)
 
 
 def class_name(name: str) -> str:

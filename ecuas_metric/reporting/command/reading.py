@@ -549,16 +549,22 @@ def set_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Su
         return [one if one.cost is None else replace(one, cost=text) for one in submissions]
     matrices = [parse_cost(text, submission)[0] for submission in submissions]
     require_one_order("--cost", submissions)
-    notes = _note_level_order(text, _list_classes(submissions[0]))
+    notes = _note_order(text, _list_classes(submissions[0]))
     return [replace(one, cost=matrices[0], notes=(*one.notes, *notes)) for one in submissions]
 
 
-def _note_level_order(text: str, classes: Sequence[str]) -> list[Note]:
-    """Return a note on the order of levels if their names are no numbers."""
-    if text not in LEVEL_COSTS or all(map(is_number, classes)):
+def _note_order(text: str, classes: Sequence[str]) -> list[Note]:
+    """Return a note on the order of levels, or of the rows of a matrix, if names of classes are no numbers."""
+    if _is_cost_file(text) or all(map(is_number, classes)):
         return []
-    rule = "The levels are {classes}, in this order; --labels says another."
-    return [Note(rule, {"classes": list(classes)})]
+    what = "levels" if text in LEVEL_COSTS else "rows of the cost"
+    rule = "The {what} are {classes}, in this order; --labels says another."
+    return [Note(rule, {"what": what, "classes": list(classes)})]
+
+
+def _is_cost_file(text: str) -> bool:
+    """Return whether the text of --cost names a file, which has the names of classes."""
+    return Path(text).suffix.lower() in (".csv", ".json")
 
 
 def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
@@ -586,7 +592,7 @@ def parse_cost(
         raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
     if text in LEVEL_COSTS:
         return text, classes
-    if Path(text).suffix.lower() in (".csv", ".json"):
+    if _is_cost_file(text):
         costs, _, decisions = parse_class_costs(_read_costs(Path(text)), classes)
         return costs, decisions
     matrix = _parse_matrix(text)

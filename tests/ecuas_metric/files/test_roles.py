@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from ecuas_metric import read_submissions
+from ecuas_metric.errors import FileError
 from ecuas_metric.files.asking import list_columns
 from ecuas_metric.files.recipe import NAMES, parse_pairs
 from ecuas_metric.reporting.command.flags import COMMANDS, flag_name
@@ -33,6 +34,25 @@ def test_the_values_shown_of_a_column_differ(cells, said):
 def test_the_page_on_files_has_the_names_of_each_role():
     written = {role: {role, *names} for role, *names in map(str.split, NAMED)}
     assert written == {role: set(names) for role, names in NAMES.items() if names}
+
+
+@pytest.mark.parametrize("role", ["abstained", "confidence", "correct", "judge", "label", "system"])
+def test_two_columns_of_a_role_are_one_if_they_are_equal_and_asked_about_if_not(role):
+    frame = pd.DataFrame({"id": range(4), "confidence": [0.9, 0.8, 0.6, 0.4]})
+    used = "label" if role == "label" else "correct"
+    frame[used] = [1.0, 0, 1, 0]
+    if role == "judge":
+        frame.loc[0, "correct"] = np.nan
+    if role == "label":
+        frame["predicted"] = [1, 1, 0, 0]
+    first, second = NAMES[role][:2]
+    cells = ["a", "b", "a", "b"] if role == "system" else [1, 0, 1, 0]
+    alike = frame.assign(**{first: frame.get(first, cells), second: frame.get(first, cells)})
+    assert read_submissions(alike)
+    apart = alike.assign(**{second: alike[second].to_numpy()[[0, 1, 3, 3]]})
+    with pytest.raises(FileError, match=f"two columns may be {role}; got .* differ in 1 of 4"):
+        read_submissions(apart)
+    assert read_submissions(apart, columns={role: first})
 
 
 @pytest.mark.parametrize("line", SAID)

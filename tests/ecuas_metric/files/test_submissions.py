@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import read_submissions
+from ecuas_metric import prepare_submissions, read_submissions, score_frame, score_posteriors
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.submissions import UNLABELLED_ADVICE, Unlabelled
 from ecuas_metric.files.systems import prepare_submission
 from ecuas_metric.messages import ADVICE
+from ecuas_metric.results import compute_results
 from tests.ecuas_metric.files.tables import BASE, read_content
 
 
@@ -64,6 +65,25 @@ def test_posteriors_are_the_same_numbers_however_their_columns_are_stored(kind, 
     table.assign(label=np.arange(30) % 4).to_parquet(tmp_path / "a.parquet")
     read = only(tmp_path / "a.parquet", labels=list("0123")).predictions
     np.testing.assert_array_equal(read, posteriors)
+
+
+@pytest.mark.parametrize("names", [["b", "c", "a"], ["9", "10", "100"]])
+def test_classes_have_one_order_whatever_that_of_their_columns(names):
+    rng = np.random.default_rng(1)
+    posteriors = rng.permuted(np.tile([0.4, 0.4, 0.2], (60, 1)), axis=1)  # with ties
+    cost = rng.random((3, 4))
+    truth = rng.integers(0, 3, 60)
+    in_order = sorted(names, key=float) if names[0] == "9" else sorted(names)
+    expected = [score_posteriors(truth, posteriors, cost=one).items() for one in ("zero_one", cost)]
+    mappings = [dict(zip(in_order, map(float, row), strict=True)) for row in posteriors]
+    columns = pd.DataFrame(posteriors, columns=in_order)
+    for table in (columns[names], columns[names[::-1]], pd.DataFrame({"posteriors": mappings})):
+        frame = table.assign(label=np.array(in_order)[truth])
+        for one, numbers in zip(("zero_one", cost), expected, strict=True):
+            (system,) = prepare_submissions(read_submissions(frame), cost=one).values()
+            for found in (score_frame(frame, cost=one), compute_results(system)):
+                flat = found.flat()
+                assert {key: flat[key] for key, _ in numbers} == pytest.approx(dict(numbers))
 
 
 def test_a_column_of_systems_is_several_systems(tmp_path):

@@ -137,15 +137,23 @@ def test_costs_of_classes_are_of_these_whatever_the_order_of_the_columns(command
     classes.to_csv("classes.csv", index=False)
     classes[["id", "label", "eel", "cat", "dog"]].to_csv("turned.csv", index=False)
     arguments = f"{command} classes.csv turned.csv --cost cost.csv"
+    in_other_order = f"{arguments} --columns turned.csv:posteriors=eel+cat+dog"
     said = "needs one order of the classes of all systems; cat,dog,eel in classes, eel,cat,dog in"
-    refused = ran(arguments, 2).err
+    refused = ran(in_other_order, 2).err
     assert said in refused
     flags = refused.partition("For one order: ")[2].strip().removesuffix(".")
-    rows = pd.DataFrame(saved(*arguments.split(), *flags.split())["rows"])
-    if command.startswith("compare"):
-        assert rows["difference"].tolist() == [0]
-    else:
-        assert rows.drop(columns="system").nunique().max() == 1
+    for whole in (arguments, f"{in_other_order} {flags}"):
+        rows = pd.DataFrame(saved(*whole.split())["rows"])
+        if command.startswith("compare"):
+            assert rows["difference"].tolist() == [0]
+        else:
+            assert rows.drop(columns="system").nunique().max() == 1
+
+
+def test_the_order_of_the_rows_of_a_matrix_is_said(files, ran):
+    rows = "The rows of the cost are cat, dog, eel, in this order; --labels says another."
+    assert rows in ran("score classes.csv --cost 1,0;3,0;0,2").err
+    assert rows not in ran("score classes.csv --cost cost.csv").err
 
 
 def test_classes_that_are_numbers_are_in_the_order_of_mappings_of_these(files):
