@@ -34,6 +34,7 @@ from .errors import InputError, Note, issue_warnings
 from .inputs import (
     Array,
     complement,
+    fill_masked,
     note_hard_predictions,
     parse_confidences,
     parse_costs,
@@ -714,8 +715,10 @@ def _posterior_system(
         if scores.ndim == 1:
             refuse_swapped(y_true, scores)
             noted = note_hard_predictions(scores, f"{checked.predictions_are} of the second class")
-        elif not has_labels:
-            noted = note_order(y_true, y_prob)
+        if not has_labels:
+            has_matrix = not isinstance(cost, Mapping) and not isinstance(checked.cost, str)
+            are_numbered = has_matrix or checked.decisions is not None
+            noted += note_order(y_true, y_prob, are_numbered=are_numbered)
         array = binary_posteriors(scores, checked)
         if array.ndim == 2 and array.shape[1] > 1:  # `parse_posteriors` refuses all other shapes
             y_true = class_indices(y_true, labels, array)
@@ -788,7 +791,7 @@ def _parse_ids(
     """Return ids (N,) as texts; InputError if one is missing, or they are not as many as the truth."""
     if ids is None:
         return None
-    values = list(ids)
+    values = list(fill_masked(ids))
     require_same_length(**truth, ids=values)
     require_not_missing(values, "ids")
     return list(map(str, values))

@@ -19,6 +19,7 @@ from .inputs import (
     Floats,
     Ints,
     check_one_dimensional,
+    fill_masked,
     lie_in_unit_interval,
     look_swapped,
     parse_numbers,
@@ -236,10 +237,13 @@ def class_indices(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) ->
     return column
 
 
-def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
+def note_order(
+    y_true: ArrayLike, y_prob: ArrayLike, *, are_numbered: bool = False
+) -> tuple[Note, ...]:
     """Return a note if the order of classes as texts differs from that as numbers, or of a categorical column.
 
-    As texts "10" comes before "9". There is no note if a data frame names its columns by the classes.
+    As texts "10" comes before "9". There is no note if a data frame names its columns by the classes, unless these
+    `are_numbered`, as by the rows of a cost matrix.
     """
     truth = parse_classes(y_true, "y_true")
     if truth.dtype.kind != "U":
@@ -250,20 +254,14 @@ def note_order(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Note, ...]:
     meant = sorted(classes, key=float if are_numbers else _natural_key)
     if getattr(kind, "ordered", False):
         meant = [name for name in map(str, kind.categories) if name in set(classes)]
-    in_order = classes == meant
-    if in_order or set(map(str, frame_column_names(y_prob))) == set(classes):
+    are_named = set(map(str, frame_column_names(y_prob))) == set(classes)
+    if classes == meant or (are_named and not are_numbered):
         return ()
-    listed = reprlib.repr(classes)
-    return (
-        Note(
-            "classes_in_order_of_texts",
-            {"classes": listed},
-            (
-                "labels, in this order, says that this is meant; a data frame with the "
-                "classes as names of its columns has any order."
-            ),
-        ),
+    advice = (
+        "labels, in this order, says that this is meant; columns of a data frame, and costs, that "
+        "have the names of the classes may have any order."
     )
+    return (Note("classes_in_order_of_texts", {"classes": reprlib.repr(classes)}, advice),)
 
 
 def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) -> None:
@@ -297,7 +295,7 @@ def parse_classes(values: ArrayLike, name: str) -> Array:
     """Return classes (N,) as an array of numbers or of strings; InputError if there are both, or one is missing."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
     are_numbers = kind in "biuf" or hasattr(values, "detach")
-    objects = np.empty(0) if are_numbers else np.asarray(values, dtype=object)
+    objects = np.empty(0) if are_numbers else np.asarray(fill_masked(values), dtype=object)
     texts = [isinstance(value, str) for value in objects.flat]
     if not any(texts):
         array = check_one_dimensional(parse_numbers(values, name), name)

@@ -86,7 +86,7 @@ def to_array(values: object, name: str, *, are_costs: bool = False) -> Array:
     columns = _frame_columns(values)
     if columns:
         return np.stack([to_array(column, name) for column in columns], axis=1)
-    return _to_numbers(_fill_masked(detach_tensor(values)), name)
+    return _to_numbers(fill_masked(detach_tensor(values)), name)
 
 
 def _to_numbers(values: object, name: str) -> Array:
@@ -110,11 +110,15 @@ def _stack_rows(values: Any, name: str) -> Array:
     return np.stack([to_array(row, name) for row in values])
 
 
-def _fill_masked(values: object) -> object:
-    """Return a masked array with nan where masked, since NumPy would drop the mask; anything else unchanged."""
+def fill_masked(values: Any) -> Any:
+    """Return a masked array with None where masked, since NumPy would drop the mask; anything else unchanged."""
     if "numpy.ma" not in sys.modules or not isinstance(values, np.ma.MaskedArray):
         return values
-    return np.where(np.ma.getmaskarray(values), np.nan, widen(values.data))
+    filled = widen(values.data)
+    if values.mask.any():
+        filled = filled.astype(object)
+        filled[values.mask] = None
+    return filled
 
 
 def detach_tensor(values: object) -> object:

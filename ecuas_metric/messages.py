@@ -191,7 +191,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "assumed": "These intervals assume that no answer costs more than {largest:g}: {metrics}.",
     "kept_after_error": "{count} samples that were added before compute failed are kept, and count.",
     "classes_in_order_of_texts": (
-        "The columns of y_prob are taken for the classes in the order of their names as texts: {classes}."
+        "Classes are taken in the order of their names as texts: {classes}."
     ),
     "auroc_undefined": "auroc is nan: it needs both correct and incorrect samples.",
     "ece_debiased_undefined": (

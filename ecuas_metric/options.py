@@ -21,6 +21,7 @@ from .inputs import (
     blocks,
     check_non_negative,
     check_one_dimensional,
+    fill_masked,
     parse_indices,
     parse_numbers,
     parse_vector,
@@ -439,7 +440,7 @@ def _check_draw_probabilities(values: object, name: str) -> Floats:
 
 def _code_memberships(values: object, name: str) -> Ints:
     """Return the names or numbers (N,) of groups or strata as integers from 0; InputError if one is missing."""
-    array = check_one_dimensional(np.asarray(values), name)
+    array = check_one_dimensional(np.asarray(fill_masked(values)), name)
     if array.dtype.kind in "UmM":  # NumPy would make a text of nan
         array = np.asarray(values, object)
     if array.dtype.kind == "O":

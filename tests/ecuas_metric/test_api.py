@@ -507,6 +507,32 @@ def test_classes_of_named_costs_and_ordered_categories_are_noted_too():
         ecuas_score(["-1", "0", "1"], np.eye(3))
 
 
+def test_so_are_those_that_something_counts_by_place():
+    rows = [[0.9, 0.1], [0.2, 0.8]]
+    named = pd.DataFrame(rows, columns=["9", "10"])
+    by_place = {"cost": [[0, 1], [5, 0]]}, {"decisions": [0, 1]}
+    for options in by_place:
+        with pytest.warns(UserWarning, match="in the order of their names as texts"):
+            score_posteriors(["9", "10"], named, **options)
+    with pytest.warns(UserWarning, match="in the order of their names as texts"):
+        ecuas_score(["9", "10"], [0.1, 0.8])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ecuas_score(["9", "10"], named, cost={"9": 1, "10": 5})
+        ecuas_score(["9", "10"], [0.1, 0.8], labels=["10", "9"])
+
+
+@pytest.mark.parametrize("name", ["groups", "strata", "ids", "y_true"])
+@pytest.mark.parametrize("names", [["a", "b", "a"], [1, 2, 1], [2.0**60, 1, 2.0**60]])
+def test_a_masked_name_is_a_missing_one(name, names):
+    arrays = {"y_true": [0, 1, 0], "y_prob": [[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]}
+    unmasked = np.ma.masked_array(names, mask=[False, False, False])
+    assert posterior_system(**arrays | {name: unmasked}).num_samples == 3
+    masked = np.ma.masked_array(names, mask=[False, False, True])
+    with pytest.raises(InputError, match=f"^{name} must .* at index 2"):
+        posterior_system(**arrays | {name: masked})
+
+
 def test_any_two_indices_are_held_against_each_other():
     correct = pd.Series([1, 0, 1, 0])
     confidence = pd.Series([0.9, 0.8, 0.4, 0.6], list("abcd"))
