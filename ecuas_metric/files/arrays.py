@@ -46,11 +46,8 @@ _MOST_CLASSES_SHOWN = 20
 _SAMPLES_PER_CLASS = 5  # least average for texts to be classes, and not answers
 ABSTAINING_FORMS = ("confidences", "predicted")  # forms of input in which a system may abstain
 ABSTENTIONS = "ecuas abstained"  # name of the column of abstentions that `fill_abstentions` adds
-_CELLS = (
-    "confidence",
-    "correct",
-    "predicted",
-)  # roles whose cells mean nothing where a system abstains
+# roles whose cells mean nothing where a system abstains; a true class stays if there is one
+_CELLS = ("confidence", "correct", "label", "predicted")
 
 
 def read_predictions(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
@@ -195,31 +192,41 @@ def _normalize_name(text: str) -> str:
 
 
 def fill_abstentions(sheet: Sheet, recipe: Recipe) -> Sheet:
-    """Return a sheet with the column `ABSTENTIONS`, and readable cells, those of an answered row, where it abstains.
+    """Return a sheet with the column `ABSTENTIONS`, and cells that can be read where it abstains.
 
     Unchanged if the recipe knows of no abstentions.
     """
     abstained = _are_abstentions(sheet, recipe)
     if abstained is None or ABSTENTIONS in sheet.names:
         return sheet
-    names = {
-        role: sheet.stored(name)
-        for role in _CELLS
-        if role in FORMS[recipe.form]
-        for name in recipe.of(role)
-    }
-    are_whole = [~are_null(sheet.column(name)) for name in names.values()]
-    answered = np.flatnonzero(np.all([*are_whole, ~abstained], axis=0))
-    table = sheet.table
-    for role, name in names.items():
-        if len(answered):
-            rows = np.where(abstained, answered[0], np.arange(len(abstained)))
-            cells = sheet.column(name).take(from_numpy(rows))
-        else:
-            cells = _stand_ins(role, sheet, recipe)
-        table = table.set_column(table.column_names.index(name), name, cells)
-    marked = table.append_column(ABSTENTIONS, from_numpy(abstained.astype(np.float64)))
-    return replace(sheet, table=marked)
+    filled = sheet
+    for role in (role for role in _CELLS if role in FORMS[recipe.form]):
+        (name,) = map(sheet.stored, recipe.of(role))
+        cells = _fill_cells(role, name, abstained, filled, recipe)
+        place = sheet.table.column_names.index(name)
+        filled = replace(filled, table=filled.table.set_column(place, name, cells))
+    marked = filled.table.append_column(ABSTENTIONS, from_numpy(abstained.astype(np.float64)))
+    return replace(filled, table=marked)
+
+
+def _fill_cells(role: str, name: str, abstained: Bools, sheet: Sheet, recipe: Recipe) -> pa.Array:
+    """Return the cells (N,) of a role, those of an answered row where the system `abstained`, else ones like them."""
+    cells = sheet.column(name)
+    are_empty = are_null(parse_cells(cells))
+    answered = np.flatnonzero(~abstained & ~are_empty)
+    if len(answered):
+        is_replaced = abstained & are_empty if role == "label" else abstained
+        rows = np.where(is_replaced, answered[0], np.arange(len(abstained)))
+        return cells.take(from_numpy(rows))
+    if role == "label":
+        return cells
+    if role == "predicted":
+        true = sheet.column(recipe.truth)
+        return true.take(from_numpy(np.arange(len(true)), abstained))
+    cell: object = scale_limits(recipe.scale)[0] if role == "confidence" else 0
+    if role == "correct" and recipe.right is not None:
+        cell = re.split("[/,]", recipe.right)[0]
+    return from_values([cell if is_silent else None for is_silent in abstained])
 
 
 def find_abstentions(sheet: Sheet) -> Bools | None:
@@ -251,13 +258,3 @@ def _are_word(cells: pa.Array, word: str) -> Bools:
             return np.zeros(len(cells), np.bool_)
     texts = to_texts(cells).to_pylist()
     return np.array([(text or "").strip().lower() == word.lower() for text in texts], np.bool_)
-
-
-def _stand_ins(role: str, sheet: Sheet, recipe: Recipe) -> pa.Array:
-    """Return cells (N,) that can be read in this role, for a system that always abstains."""
-    if role == "predicted":
-        return sheet.column(recipe.truth)
-    cell: object = scale_limits(recipe.scale)[0] if role == "confidence" else 0
-    if role == "correct" and recipe.right is not None:
-        cell = re.split("[/,]", recipe.right)[0]
-    return from_values([cell] * len(sheet.rows))

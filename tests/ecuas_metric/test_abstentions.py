@@ -182,6 +182,47 @@ def test_files_of_every_form_say_who_gives_no_answer(table, tmp_path):
         assert again[0].per_sample == submissions[0].per_sample
 
 
+@pytest.mark.parametrize("nothing", ["", "-", "n/a"])
+@pytest.mark.parametrize("silent", [[0, 1], [0, 1, 2], [2, 3]])
+@pytest.mark.parametrize("right", ["", "yes/no"])
+def test_what_is_not_answered_leaves_what_is_as_it_stands(nothing, silent, right, tmp_path):
+    yes, no = right.split("/") if right else ("1", "0")
+    cells = {
+        "confidence": [nothing, "0.9", "0.3", "0.8", "0.6", nothing],
+        "correct": [yes, nothing, no, nothing, nothing, nothing],
+    }
+    rows = pd.DataFrame(cells).assign(abstained=np.isin(np.arange(6), silent).astype(int))
+    paths = [tmp_path / "all.csv", tmp_path / "answered.csv"]
+    for path, table in zip(paths, (rows, rows[rows["abstained"] == 0]), strict=True):
+        table.to_csv(path, index=False)
+    how = {"unlabelled": "bounds", "right": right or None}
+    if rows.loc[rows["abstained"] == 0, "correct"].eq(nothing).all():
+        with pytest.raises(InputError, match="no value"):
+            read_submissions(paths[1], **how | {"right": None})
+        paths = paths[:1]
+    submissions = [read_submissions(path, **how)[0] for path in paths]
+    answered = ~np.isin(np.arange(6), silent)
+    assert not submissions[0].unlabelled.rows[~answered].any()
+    assert (
+        submissions[0].unlabelled.rows[answered] == (rows["correct"][answered] == nothing)
+    ).all()
+    expected = pd.to_numeric(rows["confidence"][answered], errors="coerce")
+    for one in submissions:
+        found = one.predictions if len(one.predictions) < 6 else one.predictions[answered]
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_class_without_an_answer_needs_no_true_one(table, tmp_path):
+    classes = table[["confidence", "label", "predicted", "abstained"]]
+    bare = classes.assign(label=classes["label"].where(table["abstained"] == 0))
+    found = []
+    for rows in (classes, bare):
+        rows.to_csv(tmp_path / "a.csv", index=False)
+        (system,) = prepare_submissions(read_submissions(tmp_path / "a.csv")).values()
+        found.append(compute_results(system).flat())
+    assert found[0] == found[1]
+
+
 def test_a_file_in_which_nothing_is_answered_costs_1(table, tmp_path):
     path = tmp_path / "silent.csv"
     table.assign(correct="NOT_ATTEMPTED")[["confidence", "correct"]].to_csv(path, index=False)
