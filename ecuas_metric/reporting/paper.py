@@ -40,7 +40,13 @@ from .report import (
     short_title,
     title,
 )
-from .sentences import findings, headline, sentence_by_metric, verdict_fields
+from .sentences import (
+    findings,
+    headline,
+    sentence_by_metric,
+    sentences_by_question,
+    verdict_fields,
+)
 from .tables import latex_text, to_json
 
 DOCUMENT = r"""\documentclass[twocolumn]{article}
@@ -81,6 +87,7 @@ CAPTIONS = {
     "ecuas_against_n": "ECUAS_n against n; on the left confident mistakes cost most.",
     "reliability": "Accuracy against confidence in bins, and the number of samples in each.",
 }
+NO_QUESTIONS: Mapping[str, Systems] = {}
 LISTING = "results.json"  # of all files: written first, in case writing them ends early
 TEXTS = (LISTING, "report.tex", "table.tex", "methods.tex", "results.tex", "references.bib")
 FIGURE_SUFFIXES = (".pdf", ".png")
@@ -150,11 +157,13 @@ def write_paper(
     only: Iterable[Key] | None = None,
     recipes: Sequence[Recipe] = (),
     by_position: bool = False,
+    questions: Mapping[str, Systems] = NO_QUESTIONS,
 ) -> list[Path]:
     """Write a document, its table, methods, results and references, all numbers, and figures; return their paths.
 
     Several systems are judged as `ecuas compare` judges them, by the metrics in `only` or the family of its tests.
-    They replace the files of a former report in the folder, and nothing else.
+    Where each is the mean of several `questions`, these are its answers to them, by their names. Files of a former
+    report in the folder are replaced, and nothing else.
     """
     folder = Path(folder)
     former = _former_files(folder)
@@ -172,8 +181,8 @@ def write_paper(
         LISTING: _numbers(systems, report, verdict, recipes, names),
         "report.tex": DOCUMENT % {"figures": _figures(figures)},
         "table.tex": latex_tables(report.results, verdict, keys, level=_level(systems)),
-        "methods.tex": methods_of(systems, report, verdict, keys),
-        "results.tex": describe_results(report, verdict, keys),
+        "methods.tex": methods_of(systems, report, verdict, keys, questions),
+        "results.tex": describe_results(report, verdict, keys, questions),
         "references.bib": REFERENCES,
     }
     contents = {name: f"{text.rstrip()}\n".encode() for name, text in texts.items()} | figures
@@ -251,6 +260,7 @@ def methods_of(
     report: Report,
     verdict: Verdict | None,
     keys: Sequence[Key],
+    questions: Mapping[str, Systems] = NO_QUESTIONS,
 ) -> str:
     """Return the paragraph on methods in LaTeX; `keys` are of the numbers that the table shows."""
     first = next(iter(systems.values()))
@@ -259,11 +269,13 @@ def methods_of(
     sentences = [
         rf"We evaluate {_subject(report)} by ECUAS$_n$~\cite{{estienne2026ecuas}}, $n = {orders}$: the cost to users "
         "who accept answers whose uncertainty, the cost that the system expects of them, is at most their reject cost "
-        f"$r$, and reject the others. {_costs(first)} Their mean is integrated over $r$, from 0 to the largest "
-        "uncertainty, with the weight $r^{n-1}$, and divided by what rejecting all answers costs: 0 is perfect, 1 as "
-        "rejecting everything.",
+        f"$r$, and reject the others. {_costs(first, questions)} Their mean is integrated over $r$, from 0 to the "
+        "largest uncertainty, with the weight $r^{n-1}$, and divided by what rejecting all answers costs: 0 is "
+        "perfect, 1 as rejecting everything.",
         _abbreviations(keys),
-        "Samples are weighted." if first.options.sample_weight is not None else "",
+        "Samples are weighted."
+        if first.options.sample_weight is not None and not questions
+        else "",
         f"Intervals, at the level {level}, are quantiles of gamma distributions with the first three moments of the "
         rf"Bayesian bootstrap~\cite{{rubin1981bayesian}} of the samples' influences{_units(first.options)}. They count "
         "one answer more than was seen: for each limit the one that would move the value most towards it.",
@@ -281,7 +293,12 @@ def methods_of(
     return "\n".join(filter(None, sentences))
 
 
-def describe_results(report: Report, verdict: Verdict | None, keys: Sequence[Key]) -> str:
+def describe_results(
+    report: Report,
+    verdict: Verdict | None,
+    keys: Sequence[Key],
+    questions: Mapping[str, Systems] = NO_QUESTIONS,
+) -> str:
     """Return the paragraph on what came out in LaTeX: the verdict first."""
     sentences = []
     if verdict is not None:
@@ -292,6 +309,8 @@ def describe_results(report: Report, verdict: Verdict | None, keys: Sequence[Key
         ((name, results),) = report.results.items()
         numbers = [f"{short_title(key)} {estimate_text(results.estimates[key], 3)}" for key in keys]
         sentences.append(f"{name} scores {', '.join(numbers)}.")
+    for text in sentences_by_question(keys[0] if verdict is None else verdict.headline, questions):
+        sentences.append(f"{text}.")
     beaten = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
     if beaten and are_few(report):
         sentences.append(f"With confidence 1 - ER for all answers, the scores would be {beaten}.")
@@ -322,8 +341,14 @@ def _subject(report: Report) -> str:
     return f"{systems} system{'s' if systems > 1 else ''} on {counts} samples"
 
 
-def _costs(system: System) -> str:
+def _costs(system: System, questions: Mapping[str, Systems]) -> str:
     """Say what an answer costs a user."""
+    if questions:
+        names = ", ".join(next(iter(questions.values())))
+        return (
+            "What an accepted answer costs, given the true class, is divided by the largest uncertainty of its "
+            f"question ({latex_text(names)}); a rejected one costs $r$; each question counts the same."
+        )
     if system.decisions.confidence is not None:
         return "An accepted wrong answer costs 1, an accepted right one nothing, and a rejected one $r$."
     by_what = "a logarithmic loss" if isinstance(system.options.cost, str) else "a matrix of costs"

@@ -70,10 +70,9 @@ def _why_untested(ranking: Ranking) -> str:
 
 
 def sentences_by_question(
-    verdict: Verdict, questions: Mapping[str, Mapping[str, System]]
+    key: Key | None, questions: Mapping[str, Mapping[str, System]]
 ) -> list[str]:
-    """Say what systems have in each of several questions by the metric of the headline, which is not tested."""
-    key = verdict.headline
+    """Say what systems have in each of several questions by a metric, which is not tested."""
     if key is None or not questions:
         return []
     values: dict[str, list[str]] = {}

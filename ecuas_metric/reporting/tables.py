@@ -49,7 +49,7 @@ COMMANDS_NAMED = re.compile(r" \(see ecuas \w+\)")  # what a paper does not name
 # what begins a tag, a character by its name, or an address, also without markup
 MARKUP = re.compile(r"<(?=[A-Za-z/!?])|&(?=[#\w])|:(?=//)|(?<=www)\.")
 MARKDOWN = re.compile(r"[\\|*`$~]|\](?=[(\[:])|(?<!\w)_|_(?!\w)")
-SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|[nr]\b)")
+SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_(\d+(?:\.\d+)?(?:e[+-]\d+)?|∞|[nr]\b)")
 
 # one row of numbers with all their digits, under the names of its columns
 Record = Mapping[str, object]

@@ -73,7 +73,6 @@ from .reading import (
     list_notes,
     list_recipes,
     read_files,
-    require_one_task,
     require_pairs,
     select_systems,
 )
@@ -367,7 +366,7 @@ class _View:
         first = grid.marks
         first_meaning, *meanings = _meanings(self.main_keys())
         notes = [". ".join(filter(None, [first, first_meaning])), *meanings]
-        notes += sentences_by_question(self.verdict, self.questions)
+        notes += sentences_by_question(self.verdict.headline, self.questions)
         notes += self._power_sentences()
         on_costs = sentence_on_costs(self.verdict)
         if on_costs:
@@ -508,13 +507,22 @@ def write_for_paper(
     """Write what a paper needs: table, methods, results, figures, references, and all numbers."""
     options = metric.options() | {"confidence_level": interval}
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
-    require_one_task(submissions, are_pooled=pool_tasks)
     require_pairs(submissions, rows)
-    systems = made.systems(submissions, options)
+    prepared = made.systems(submissions, options)
+    systems, questions = select_systems(submissions, prepared, are_pooled=pool_tasks)
     first = next(iter(systems.values()))
     keys = select_keys(metrics, first.decisions, first.options, list_set_options(options))
+    if keys is None and questions:
+        keys = keys_of_means(systems)
     recipes = list_recipes(submissions)
     print(*describe_recipes(recipes), sep="\n")
-    paths = write_paper(systems, output, only=keys, recipes=recipes, by_position=rows.by_position)
+    paths = write_paper(
+        systems,
+        output,
+        only=keys,
+        recipes=recipes,
+        by_position=rows.by_position,
+        questions=questions,
+    )
     print(*paths, sep="\n")
     return list_notes(systems)

@@ -104,6 +104,17 @@ def test_two_tables_are_compared_by_the_mean_of_their_questions(ran):
     assert "mean of 3 questions" in ran(f"compare bad.jsonl old.jsonl {gate}").out
 
 
+@pytest.mark.parametrize("tables", ["old.jsonl", "old.jsonl bad.jsonl"])
+def test_a_report_is_of_the_mean_of_questions_and_names_them(tables, ran):
+    ran(f"report {tables} --columns part=question --output paper")
+    old, *_ = content("paper/results.json")["values"]
+    each = [alone(question)["ecuas_1"] for question in OPTIONS]
+    assert old["ecuas_1"] == pytest.approx(np.mean(each))
+    assert f"({', '.join(OPTIONS)})" in Path("paper/methods.tex").read_text()
+    numbers = [f"{question} {value:.3f}" for question, value in zip(OPTIONS, each, strict=True)]
+    assert all(text in Path("paper/results.tex").read_text() for text in numbers)
+
+
 @pytest.mark.parametrize(
     ("other", "flag"),
     [

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from ecuas_metric.files.systems import prepare_submissions
+from ecuas_metric.metric import Key
 from ecuas_metric.reporting import cli, tables
-from ecuas_metric.reporting.report import make_report, report_records
+from ecuas_metric.reporting.report import make_report, report_records, short_title
 from ecuas_metric.reporting.tables import (
     BEST,
     Cell,
     Grid,
+    latex_text,
     screen_width,
     to_latex,
     to_markdown,
@@ -121,6 +123,13 @@ def test_latex_escapes_names_and_sets_subscripts():
     assert "Bold: best value" in text
     assert BEST not in text
     assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
+
+
+@pytest.mark.parametrize("parameter", [0.0, 0.1, 1e-5, 1e20, 128.0, math.inf])
+def test_a_sentence_may_end_in_a_subscript(parameter):
+    text = latex_text(f"by {short_title(Key('ecuas', parameter))}.")
+    number = f"{parameter:g}".replace("inf", r"\infty")
+    assert text == f"by ECUAS$_{{{number}}}$."
 
 
 def has_package(name):
