@@ -1,10 +1,12 @@
 """`ecuas decide`, `threshold` and `check`: decisions on new rows, and the choice of reject costs."""
 
+import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from ...basis import join_signatures
 from ...classes import reword_errors
@@ -31,7 +33,15 @@ from .parameters import (
     Output,
     RowFlags,
 )
-from .reading import list_notes, list_recipes, parse_cost, read_files, set_cost, without_truth
+from .reading import (
+    has_cost_file,
+    list_notes,
+    list_recipes,
+    parse_cost,
+    read_files,
+    set_cost,
+    without_truth,
+)
 
 # id of an advice of the core -> that of these commands
 MISSING_ADVICE = {"set_missing_confidence": "reject_missing"}
@@ -219,9 +229,20 @@ def choose_threshold(
     if lock is not None:
         chosen = {"budget": budget, "max_risk": max_risk, "level": interval}
         flags = {"rows": asdict(rows), "form": asdict(form), "cost": cost, "by": by}
-        write_lock(lock, systems, submissions, records, chosen=chosen, flags=flags)
+        named = _name_files(flags, partial(os.path.relpath, start=os.path.dirname(lock) or "."))
+        write_lock(lock, systems, submissions, records, chosen=chosen, flags=named)
     output.show(grid, records, recipes=list_recipes(submissions))
     return list_notes(systems)
+
+
+def _name_files(flags: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    """Return the flags of a lock with changed names of the files that they read: a lock has them from its folder."""
+    rows, cost = dict(flags["rows"]), flags["cost"]
+    if rows["truth"]:  # its columns are named after its last part
+        name = Path(rows["truth"]).name
+        rows["columns"] = [one.replace(f"{rows['truth']}:", f"{name}:") for one in rows["columns"]]
+    rows |= {name: change(rows[name]) for name in ("truth", "recipe") if rows[name]}
+    return {**flags, "rows": rows, "cost": change(cost) if has_cost_file(cost) else cost}
 
 
 def check_versions(
@@ -239,12 +260,11 @@ def check_versions(
     if against is None:
         raise InputError("--against", "is missing: the file of `ecuas threshold --lock`")
     locked = read_lock(against)
-    form = FormOptions(**locked.flags["form"])
-    rows = RowFlags(**locked.flags["rows"])
-    if locked.has_one_recipe:
-        rows = RowFlags(recipe=against)
-    cost = locked.flags["cost"]
-    read = read_files(files, rows, part=locked.flags.get("by"), metric=form, beside=[cost, against])
+    flags = _name_files(locked.flags, partial(os.path.join, os.path.dirname(against)))
+    form = FormOptions(**flags["form"])
+    rows = RowFlags(recipe=against) if locked.has_one_recipe else RowFlags(**flags["rows"])
+    cost = flags["cost"]
+    read = read_files(files, rows, part=flags["by"], metric=form, beside=[cost, against])
     submissions = set_cost(cost, read)
     with reword_errors(MISSING_ADVICE):
         systems = prepare_submissions(submissions, **asdict(form))

@@ -358,7 +358,7 @@ _NO_PAIRS = (
     "--interval."
 )
 _MOST_HOLDERS = 3  # commands that an error names
-_AS_LOCKED = "Files are read, also those of true labels, as the lock says: leave it out."
+_AS_LOCKED = "Files are read as the lock says, also those of true labels, placed from its folder: leave it out."
 _NO_PARTS = (
     "Compare one part at a time: a file, or several systems in one, for each. Questions with probabilities of all "
     "options are compared by their mean: --columns part=COLUMN."

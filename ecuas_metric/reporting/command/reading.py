@@ -555,16 +555,11 @@ def set_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Su
 
 def _note_order(text: str, classes: Sequence[str]) -> list[Note]:
     """Return a note on the order of levels, or of the rows of a matrix, if names of classes are no numbers."""
-    if _is_cost_file(text) or all(map(is_number, classes)):
+    if has_cost_file(text) or all(map(is_number, classes)):
         return []
     what = "levels" if text in LEVEL_COSTS else "rows of the cost"
     rule = "The {what} are {classes}, in this order; --labels says another."
     return [Note(rule, {"what": what, "classes": list(classes)})]
-
-
-def _is_cost_file(text: str) -> bool:
-    """Return whether the text of --cost names a file, which has the names of classes."""
-    return Path(text).suffix.lower() in (".csv", ".json")
 
 
 def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
@@ -592,11 +587,16 @@ def parse_cost(
         raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
     if text in LEVEL_COSTS:
         return text, classes
-    if _is_cost_file(text):
+    if has_cost_file(text):
         costs, _, decisions = parse_class_costs(_read_costs(Path(text)), classes)
         return costs, decisions
     matrix = _parse_matrix(text)
     return matrix, classes if matrix.shape[1] == len(classes) else None
+
+
+def has_cost_file(text: str | None) -> bool:
+    """Return whether the text of --cost names a file, which has the names of classes."""
+    return text is not None and Path(text).suffix.lower() in (".csv", ".json")
 
 
 def _parse_matrix(text: str) -> Floats:

@@ -355,8 +355,8 @@ def test_the_columns_of_a_file_are_others_than_those_of_all_in_any_order(step, f
         "plan a.csv b.csv --auroc 0.9": "--auroc requires --error-rates.",
         "plan": "FILE is missing. A plan needs two, or --error-rates instead.",
         "check a.csv --against b --truth c": (
-            "ecuas check takes no --truth, which is of ecuas score and 7 others. Files are read, also those of true "
-            "labels, as the lock says: leave it out."
+            "ecuas check takes no --truth, which is of ecuas score and 7 others. Files are read as the lock says, also "
+            "those of true labels, placed from its folder: leave it out."
         ),
         "score --only x": "ecuas score takes no --only, which is of ecuas compare.",
         "score": "FILE is missing. See ecuas score --help.",

@@ -153,3 +153,30 @@ def test_new_answers_of_a_decision_model_are_decided_without_their_truth_as_they
         rows = [row for row in content("out.json")["rows"] if row["system"] == lock["system"]]
         assert [row["uncertainty"] for row in rows] == pytest.approx(lock["uncertainty"])
         assert np.mean([row["accepted"] for row in rows]) == lock["coverage"]
+
+
+def test_a_lock_finds_its_files_from_its_own_folder(tmp_path, monkeypatch, rng, ran):
+    """Wherever folder and working directory are: the true labels, and the costs of a table."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    true = [(rng.integers(2), rng.integers(3)) for _ in range(60)]
+    write_decisions(kept / "run.jsonl", "m", 2.0, rng, true)
+    lines = [json.loads(line) for line in (kept / "run.jsonl").read_text().splitlines()]
+    labels = [{"row": line["id"], **line.pop("labels")} for line in lines]
+    pd.DataFrame(labels).to_csv(kept / "labels.csv", index=False)
+    (kept / "run.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    table = pd.DataFrame({"id": range(60), "label": [team for _, team in true]})
+    table[["prob_0", "prob_1", "prob_2"]] = rng.dirichlet(np.ones(3), 60)
+    table.to_csv(kept / "table.csv", index=False)
+    (kept / "costs.csv").write_text("class,0,1,2\n0,0,1,3\n1,1,0,3\n2,1,2,0\n")
+    truth = "--truth kept/labels.csv --columns kept/labels.csv:id=row"
+    monkeypatch.chdir(tmp_path)
+    ran(f"threshold kept/run.jsonl {truth} --budget 0.3 --lock kept/run.json")
+    ran("threshold kept/table.csv --cost kept/costs.csv --budget 0.3 --lock kept/table.json")
+    moved = kept.rename(tmp_path / "moved")
+    monkeypatch.chdir(tmp_path.parent)
+    for file, lock in (("run.jsonl", "run.json"), ("table.csv", "table.json")):
+        assert ran(f"check {moved / file} --against {moved / lock}").out.startswith("PASS  ")
+    (moved / "labels.csv").unlink()
+    said = ran(f"check {moved}/run.jsonl --against {moved}/run.json", 2).err
+    assert f"{moved / 'labels.csv'}: there is no such file." in said
