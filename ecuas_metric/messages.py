@@ -150,6 +150,7 @@ ADVICE = {  # sentences of their own
     "score_in_memory": "Score it in memory.",
     "score_out_of_core": "Score it out of core.",
     "set_correct_from": "Partly correct? Set correct_from to the lowest grade that counts as correct.",
+    "set_classes": "num_classes=K",
     "set_infinite_classes": "For free text, set num_classes=math.inf.",
     "set_scale": (
         "Ratings? Set scale='LOW:HIGH', what 0 and 1 are. Uncertainties that are -log(p)? Set scale='nll'."

@@ -105,7 +105,7 @@ def report_tables(
         grid=grid,
         tips=[""] * first + tips,
         slots=styles,
-        base=base_of_ecuas(report, report.keys),
+        base=base_of_ecuas(report, report.keys, PAGE_WORDS),
         beat=numbers_to_beat(report.results, report.keys) if are_few(report) else "",
         best=BEST,
     )

@@ -154,6 +154,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "pair_by_row": "Do they count rows, from different numbers? Leave them out in both.",
     "name_other_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
+    "set_classes": "their number, under Options",
     "set_infinite_classes": "For free text, leave the number of possible answers empty under Options.",
     "name_whole_id": (
         "Name all columns of the id under Options, “Columns”: id=A+B; or leave rows out that are there twice."

@@ -14,7 +14,7 @@ import numpy as np
 from ..basis import join_signatures, may_rank, why_not_rankable
 from ..costs import ECUAS_N, ERROR_RATE, calibrated_ecuas
 from ..display import Drawn, is_watched
-from ..errors import UNLABELLED, FileError, InputError, Note, fill_sentence
+from ..errors import UNLABELLED, FileError, InputError, Note, Words, fill_sentence
 from ..files.submissions import UNLABELLED_ADVICE, Submission, Unlabelled
 from ..files.systems import collect_systems, prepare_submissions
 from ..files.write import write_whole
@@ -61,6 +61,7 @@ _VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "calibration_loss": ("cal. loss", "what that recalibration would save"),
 }
 
+PYTHON: Words = {}  # which has no words of its own
 Systems = Mapping[str, System]  # by their names
 Notes = list[tuple[str, Note]]  # each of a system, or of none: ""
 
@@ -356,6 +357,7 @@ def report_grid(
     *,
     digits: int | None = None,
     keys: Iterable[Key] | None = None,
+    words: Words = PYTHON,
 ) -> Grid:
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
@@ -376,18 +378,18 @@ def report_grid(
     return Grid(
         list(columns),
         rows,
-        _footnotes(report, shown, rows),
+        _footnotes(report, shown, rows, words),
         report.signature,
         above=[f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else [],
         best=BEST_VALUE if len(names_by_part(report.results)) < 2 else BEST_OF_PART,
         legend=legend_of(shown),
-        hints=[*explain_scale(report, shown), *_name_left_out(report, shown)],
+        hints=[*explain_scale(report, shown, words), *_name_left_out(report, shown)],
     )
 
 
-def explain_scale(report: Report, shown: Collection[Key]) -> list[str]:
+def explain_scale(report: Report, shown: Collection[Key], words: Words = PYTHON) -> list[str]:
     """Say what ECUAS_n is based on, and what confidences are to be better than."""
-    sentences = [base_of_ecuas(report, shown)]
+    sentences = [base_of_ecuas(report, shown, words)]
     if are_few(report):
         numbers = numbers_to_beat(report.results, shown)
         sentences += [f"{NUMBER_TO_BEAT}: {numbers}"] if numbers else []
@@ -404,7 +406,7 @@ def _name_left_out(report: Report, shown: Collection[Key]) -> list[str]:
     return [f"not shown: {', '.join(left_out)} (ecuas score --full)"] if left_out else []
 
 
-def base_of_ecuas(report: Report, shown: Iterable[Key]) -> str:
+def base_of_ecuas(report: Report, shown: Iterable[Key], words: Words = PYTHON) -> str:
     """Say over which reject costs ECUAS_n is taken, and of how many classes; nothing where systems differ in these."""
     bases = {
         (one.basis.max_uncertainty, one.basis.num_classes, one.basis.cost)
@@ -416,7 +418,8 @@ def base_of_ecuas(report: Report, shown: Iterable[Key]) -> str:
     if num_classes is None:
         why = "of the costs that were given"
     elif math.isinf(num_classes):
-        why = "of free text, K = inf (of K choices: set the number of classes)"
+        how = fill_sentence("set_classes", {}, words)
+        why = f"of free text, K = inf (of K choices: {how})"
     else:
         why = f"of K = {num_classes:,} classes"
     why += "" if cost == "zero_one" else f", cost {cost}"
@@ -565,6 +568,7 @@ def _footnotes(
     report: Report,
     keys: Iterable[Key],
     rows: Iterable[Sequence[Cell]],
+    words: Words,
 ) -> list[str]:
     """Return what the marks in a table mean, and how many answers are unlabelled."""
     notes = [DAGGER] if set(keys) & set(report.not_comparable) else []
@@ -575,7 +579,7 @@ def _footnotes(
         if note.id == UNLABELLED:
             notes.append(f"{name}: {note.fact}")
             noted = note if name in report.bounds else without_bounds(note)
-            advice.append(fill_sentence(noted.advice, {}, {}))
+            advice.append(fill_sentence(noted.advice, {}, words))
     return [*notes, *filter(None, dict.fromkeys(advice))]
 
 

@@ -70,6 +70,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "group_repeated_ids": (
         "Several answers to a question? Name it with --groups COLUMN, or intervals and tests are too sure."
     ),
+    "set_classes": "--num-classes K",
     "set_infinite_classes": "For free text, use --num-classes inf.",
     "margins_are_logits": (
         "Logits? --predictions-are logits. Margins of a support vector machine? Calibrate them first."

@@ -26,6 +26,7 @@ from ...options import DEFAULTS, OPTIONS, WEIGHTS, Options
 from ...results import value_keys
 from ..report import Notes, Report, Systems, main_keys, report_grid, report_records, title
 from ..tables import Grid, Record, check_suffix, screen_width, table_text, to_text, write
+from ..words import COMMAND_WORDS
 from .flags import Flag, flag_name
 
 
@@ -415,7 +416,8 @@ class ReportOutput(MetricOutput):
         recipes: Sequence[Recipe] = (),
     ) -> None:
         """Print the table of a report, with further notes and hints below it, and write it to all files."""
-        grid = report_grid(report, digits=self.digits, keys=self.table_keys(keys))
+        shown = self.table_keys(keys)
+        grid = report_grid(report, digits=self.digits, keys=shown, words=COMMAND_WORDS)
         grid = replace(
             grid,
             notes=[*grid.notes, *notes],

@@ -519,6 +519,12 @@ def test_a_winner_whose_confidences_are_worth_nothing_is_named(folder, ran, rng)
     assert f"accuracy as every confidence: inverted ({anchor:.3f}); try" in " ".join(out.split())
 
 
+def test_what_the_table_says_on_k_can_be_typed(folder, ran, rng):
+    answers(rng, 30).to_csv("a.csv", index=False)
+    flag = re.search(r"of K choices: (.*)\)", ran("score a.csv").out)[1].replace("K", "4")
+    assert ", of K = 4 classes" in ran(f"score a.csv {flag}").out
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("columns", [["confidence", "correct"], ["id", "confidence", "correct"]])

@@ -181,7 +181,7 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
         texts.append(f"{name} {constant[key]:.3f}{mark}")
     text = ", ".join(texts)
     hint = f"number to beat (that of the same answers, all with confidence 1 - ER): {text}"
-    of_text = "of free text, K = inf (of K choices: set the number of classes)"
+    of_text = "of free text, K = inf (of K choices: num_classes=K)"
     of_classes = f"of K = {num_classes} classes" if num_classes else of_text
     base = f"reject costs of ECUAS_n: 0 to {1 - least:g}, {of_classes}"
     assert report_grid(make_report([system])).hints == [base, hint]
