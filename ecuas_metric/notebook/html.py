@@ -40,6 +40,7 @@ from ..reporting.report import (
     title,
 )
 from ..reporting.sentences import (
+    STEPWISE,
     findings,
     gate_sentences,
     headline,
@@ -462,4 +463,4 @@ def _view_of_check(check: VersionCheck) -> View:
         word, what = "FAIL", f"Worse than what is locked, by more than chance: {worse}."
     accepts = f"It accepts {check.coverage:.{DIGITS}f}, where {check.locked_coverage:.{DIGITS}f} is locked."
     view = view_of_grid(grid, sentences=[f"<b>{word}</b> {text(what)} {accepts}"])
-    return replace(view, below=[f"{len(rows)} tests together.", ALL_NUMBERS])
+    return replace(view, below=[f"{len(rows)} tests together; {STEPWISE}.", ALL_NUMBERS])

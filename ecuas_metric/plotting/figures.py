@@ -551,17 +551,13 @@ _LONGEST = 44  # characters of a name: two names of systems, or one
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A difference: what of, its value, and its simultaneous interval, nan where there is none."""
+    """A difference: what of, its value, its simultaneous interval, nan where there is none, and whether it is clear."""
 
     name: str
     value: float
     low: float
     high: float
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the interval does: the difference is more than chance, beside all others that are drawn."""
-        return self.low > 0 or self.high < 0
+    is_clear: bool = False  # more than chance, beside all others that are drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -579,7 +575,7 @@ def forest_figure(
     level: float = LEVEL,
     caption: str = "",
 ) -> Figure:
-    """Draw differences with simultaneous intervals, filled where these exclude 0, and a caption above the panels."""
+    """Draw differences with simultaneous intervals, filled where they are clear, and a caption above the panels."""
     columns = 2 if len(drawn) == 4 else min(_FOREST_COLUMNS, len(drawn))
     height = 1.2 + 0.2 * max(len(panel.bars) for panel in drawn)
     alike = len({tuple(bar.name for bar in panel.bars) for panel in drawn}) == 1
@@ -588,8 +584,11 @@ def forest_figure(
     for i, (axes, panel) in enumerate(zip(grid, drawn, strict=True)):
         _draw_differences(axes, panel, are_named=not alike or i % columns == 0)
     lines = f"{100 * level:.10g}% intervals that hold for all differences together"
+    bars = [bar for panel in drawn for bar in panel.bars if bar.is_clear]
+    if any(bar.low <= 0 <= bar.high for bar in bars):
+        lines += "; tests, which go step by step, find more"
     first = grid[0]
-    first.plot([], [], "o", color=COLORS[0], label="excludes 0: significant")
+    first.plot([], [], "o", color=COLORS[0], label="more than chance")
     first.plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance")
     first.plot([], [], "-", color=OPEN, label=lines)
     legend_below(figure, first.get_legend_handles_labels()[0])
@@ -624,11 +623,11 @@ def _draw_differences(axes: Axes, panel: Panel, *, are_named: bool) -> None:
     names = list(by_name.values())
     axes.axvline(0, linestyle="--", **REFERENCE)
     for place, bar in enumerate(panel.bars):
-        color = COLORS[0] if bar.excludes_zero else OPEN
+        color = COLORS[0] if bar.is_clear else OPEN
         if np.isfinite([bar.low, bar.high]).all():
             interval = [bar.low, bar.high]
             axes.plot(interval, [place, place], color=color, linewidth=1.4)
-        filling = color if bar.excludes_zero else "white"
+        filling = color if bar.is_clear else "white"
         axes.plot(bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=filling)
     axes.set_yticks(
         range(len(panel.bars)),

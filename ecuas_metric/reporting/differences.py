@@ -359,7 +359,7 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
         labels = [names[row.first] for row in rows]
         xlabel = f"difference from {names[best]}"
     bars = [
-        Bar(name, row.difference, row.low_all, row.high_all)
+        Bar(name, row.difference, row.low_all, row.high_all, is_significant(row))
         for name, row in zip(labels, rows, strict=True)
     ]
     return Panel(title(rows[0].key), xlabel, bars)

@@ -15,6 +15,9 @@ from .report import DIGITS, MOST_DIGITS, few_of, short_title, texts_apart
 
 DIGITS_OF_COSTS = 2  # of a reject cost
 MORE_THAN_CHANCE = "That is more than chance."
+STEPWISE = (
+    "judge by adj. p, which is step by step, so that an interval may just hold 0 beside a small one"
+)
 SCALE = "where 0 is perfect and 1 is rejecting every answer ({metric})"
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 WHY_UNTESTED = {  # by the ids of notes

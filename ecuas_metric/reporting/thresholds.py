@@ -15,7 +15,7 @@ from ..files.submissions import Submission
 from ..files.write import write_whole
 from ..rejection import RejectCostChoice, choose_reject_cost
 from .report import DIGITS, Systems, digits_for, estimate_text, interval_text, p_text
-from .sentences import MORE_THAN_CHANCE
+from .sentences import MORE_THAN_CHANCE, STEPWISE
 from .tables import Cell, Grid, Record, with_nulls
 
 LEGEND = (
@@ -255,8 +255,7 @@ def checked_versions(
     of_level = f"adj. p, intervals: two tests together, at the level {alpha:.3g}"
     if len(checks) > 1:
         of_level += f" of each of {len(checks)}"
-    of_level += "; judge by adj. p, which is step by step, so that an interval may just hold 0 beside a small one"
-    notes += [*LEGEND_OF_CHECKS, of_level]
+    notes += [*LEGEND_OF_CHECKS, f"{of_level}; {STEPWISE}"]
     above = [_verdict(checks)]
     return Grid(header, cells, notes, signature, labels=2, grouped=True, above=above), records
 

@@ -114,12 +114,17 @@ def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
         "a - d": (-0.2, -0.05),
         "b - c": (np.nan, np.nan),
     }
-    bars = [Bar(name, 0.1, *both) for name, both in limits.items()]
+    bars = [Bar(name, 0.1, *both, name in ("a - b", "a - c")) for name, both in limits.items()]
     (axes,) = forest_figure([Panel("ER", "first - second", bars)], caption="not drawn: ECE").axes
     assert [label.get_text() for label in axes.get_yticklabels()] == list(limits)
     points = [line for line in axes.lines if line.get_marker() == "o"]
     filled = [line.get_markerfacecolor() != "white" for line in points]
-    assert filled[:4] == [True, False, True, False]
+    assert filled[:4] == [True, True, False, False]
+    legends = [
+        forest_figure([Panel("ER", "", bars[:shown])]).legends[0].texts[2].get_text()
+        for shown in (1, 2)
+    ]
+    assert ["step by step" in legend for legend in legends] == [False, True]
     _, *intervals = xs(line for line in axes.lines if line.get_marker() == "None")
     assert intervals == [list(both) for both in list(limits.values())[:3]]
 

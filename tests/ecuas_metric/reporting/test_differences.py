@@ -34,6 +34,16 @@ def test_the_figure_names_what_it_leaves_out(monkeypatch):
     assert drawn.get_suptitle() == "Not drawn, since the systems' answers differ: AUROC ↑"
 
 
+@pytest.mark.parametrize("p", [0.001, 0.2])
+def test_the_figure_fills_what_the_verdict_calls_clear_though_an_interval_holds_0(p, monkeypatch):
+    monkeypatch.setattr(figures, "save", lambda figure, path: figure)
+    rows = rows_of({"a": 0.1, "b": 0.15}, p=p)
+    assert rows[0].low_all < 0 < rows[0].high_all
+    (axes,) = write_differences(rows, "", alpha=ALPHA).axes
+    (point, *_) = [line for line in axes.lines if line.get_marker() == "o"]
+    assert (point.get_markerfacecolor() != "white") == (rows[0].verdict == "first")
+
+
 def test_one_test_needs_no_adjustment():
     rows = rows_of({"a": 0.1, "b": 0.2})
     assert "the same, since" in explain_columns(rows, 1, 0.95)[-1]
