@@ -47,7 +47,6 @@ from ..reporting.sentences import (
     sentence_on_costs,
     sentences_on_left_out,
 )
-from ..reporting.tables import Cell, Grid
 from ..results import Results, System, compute_results
 from ..summary import SystemResults
 from .markup import View, colors, curve, name, page, strip, text, view_of_grid
@@ -56,11 +55,10 @@ WRONG = Key(ERROR_RATE.name)  # shown in percent
 MOST_ROWS = 30  # systems that are shown
 MOST_COLUMNS = 5  # of metrics in a report
 MOST_METRICS = 4  # columns of metrics that were asked for
-COST_CURVE = "cost by reject cost"
 POINTS = 61  # of a curve
 FIRST_ROWS = 10  # of decisions
 NO_MARK = '<b class="m"></b>'  # the room of one
-REJECTING_COLOR = "#888888"
+REJECTING_COLOR = "currentColor"  # no grey, which is of nobody
 ALL_NUMBERS = "<code>.to_frame()</code> all numbers"
 ALL_CURVES = "<code>.plot()</code> the curves in full"
 
@@ -92,7 +90,8 @@ def _view_of_verdict(verdict: Verdict) -> View:
     first = verdict.rankings[keys[0]]
     names = list(first.values)
     shown = names[:MOST_ROWS]
-    of_system = colors(verdict.systems or names)
+    winners = [region.winner for region in verdict.regions if region.winner in names]
+    of_system = colors(verdict.systems or names, [*winners, *names])
     columns = {_samples(verdict): [name(one, of_system[one]) for one in shown]}
     columns |= _columns_of_headline(verdict, first, shown)
     for key in keys[1:]:
@@ -120,10 +119,18 @@ def _with_strip(
     view: View, verdict: Verdict, shown: Sequence[str], of_system: Mapping[str, str]
 ) -> View:
     """Return a view with the cost of each system by reject cost, and where one is clearly the cheapest."""
-    header = f"{COST_CURVE}, 0 to {max(_costs(verdict)):.2g}"
+    costs = np.array([0.0, *(key.parameter for key in verdict.strip)])
+    lines = {
+        one: (costs, np.array([0.0, *(ranking.values[one] for ranking in verdict.strip.values())]))
+        for one in shown
+    }
+    regions = [
+        (one.low, one.high, of_system.get(one.winner, REJECTING_COLOR), plain_name(one.winner))
+        for one in verdict.regions
+    ]
     return replace(
-        _with_curves(view, header, _lines(verdict, shown), of_system),
-        last=("clearly cheapest (grey: too close to call)", _strip(verdict, of_system)),
+        _with_curves(view, lines, of_system),
+        last=("clearly cheapest (grey: too close to call)", strip(regions, end=costs[-1])),
         below=[*view.below, "Dashed: rejecting everything."],
         folded={"over reject costs": [text(sentence_on_costs(verdict))]},
     )
@@ -235,48 +242,27 @@ def _marks(verdict: Verdict, rows: Iterable[Sequence[str]]) -> list[str]:
     found = [f"{mark} {what}" for mark, what in marks.items() if f'class="m">{mark}<' in shown]
     if not found:
         return []
-    tests = "one test" if verdict.num_tests == 1 else f"{verdict.num_tests} tests together"
+    tests = (
+        "one test"
+        if verdict.num_tests == 1
+        else f"{verdict.num_tests} tests together, intervals each alone"
+    )
     return [f"{'; '.join(found)}: {tests}."]
 
 
-def _costs(verdict: Verdict) -> list[float]:
-    """Return the tested reject costs."""
-    return [key.parameter or 0.0 for key in verdict.strip]
-
-
-def _lines(verdict: Verdict, shown: Sequence[str]) -> dict[str, tuple[Floats, Floats]]:
-    """Return the tested reject costs, and the cost of each system at them."""
-    costs = np.array([0.0, *_costs(verdict)])
-    lines = {}
-    for one in shown:
-        values = [ranking.values[one] for ranking in verdict.strip.values()]
-        lines[one] = (costs, np.array([0.0, *values]))
-    return lines
-
-
-def _strip(verdict: Verdict, of_system: Mapping[str, str]) -> str:
-    """Return the stretches of reject costs at which one choice is clearly the cheapest."""
-    regions = [
-        (region.low, region.high, of_system.get(region.winner, REJECTING_COLOR))
-        for region in verdict.regions
-    ]
-    label = "the reject costs at which one system is clearly the cheapest"
-    return strip(regions, end=max(_costs(verdict)), label=label)
-
-
 def _with_curves(
-    view: View,
-    header: str,
-    lines: Mapping[str, tuple[Floats, Floats]],
-    of_system: Mapping[str, str],
+    view: View, lines: Mapping[str, tuple[Floats, Floats]], of_system: Mapping[str, str]
 ) -> View:
     """Return a view with the cost curves of the systems of its rows, on one scale, as the last column."""
     top = max(float(y.max()) for _, y in lines.values())
+    end = max(float(x[-1]) for x, _ in lines.values())
     rows = []
     for row, (one, (x, y)) in zip(view.rows, lines.items(), strict=True):
         label = f"cost of {one} against reject cost"
-        rows.append([*row, curve(x, y, top=top, color=of_system[one], label=label)])
-    return replace(view, header=[*view.header, header], rows=rows, left=[len(view.header)])
+        drawn = curve(x, y, end=end, top=top, color=of_system[one], label=label)
+        rows.append([*row, drawn])
+    header = [*view.header, f"cost by reject cost, 0 to {end:.2g}"]
+    return replace(view, header=header, rows=rows, left=[len(view.header)])
 
 
 def _folded_notes(notes: Sequence[tuple[str, Note]]) -> dict[str, list[str]]:
@@ -318,11 +304,13 @@ def _view_of_report(report: Report) -> View:
 def _with_system_curves(view: View, systems: Mapping[str, System]) -> View:
     """Return a view with the names of systems in their colours, and the cost of each by reject cost."""
     of_system = colors(systems)
-    lines = {one: _line(system) for one, system in systems.items()}
-    rows = [
-        [name(one, of_system[one]), *row[1:]] for one, row in zip(systems, view.rows, strict=True)
-    ]
-    return _with_curves(replace(view, rows=rows), COST_CURVE, lines, of_system)
+    lines = {}
+    rows = []
+    for (one, system), row in zip(systems.items(), view.rows, strict=True):
+        costs = reject_cost_curve(system, num_points=POINTS)
+        lines[one] = costs.reject_cost, costs.expected_cost
+        rows.append([name(one, of_system[one]), *row[1:]])
+    return _with_curves(replace(view, rows=rows), lines, of_system)
 
 
 def _columns_of_report(report: Report) -> tuple[list[Key], list[Key]]:
@@ -337,11 +325,6 @@ def _in_two_lines(cell: str) -> str:
     """Return a number with its interval below it."""
     number, bracket, limits = cell.partition(" [")
     return number + _second_line(f"[{limits}") if bracket else cell
-
-
-def _line(system: System) -> tuple[Floats, Floats]:
-    curve_of_costs = reject_cost_curve(system, num_points=POINTS)
-    return curve_of_costs.reject_cost, curve_of_costs.expected_cost
 
 
 @view_of.register
@@ -448,19 +431,22 @@ def _view_of_decisions(decisions: RowDecisions) -> View:
 @view_of.register
 def _view_of_check(check: VersionCheck) -> View:
     digits = digits_for(check.rows)
+    form = f"+.{digits}f"
     rows = []
     for row in check.rows:
-        form = f"+.{digits}f"
-        cells = [Cell(title(row.key)), Cell(f"{row.second_value:.{digits}f}")]
-        cells += [Cell(f"{row.first_value:.{digits}f}"), Cell(f"{row.difference:{form}}")]
-        cells += [Cell(interval_text(row.low_all, row.high_all, form))]
-        rows.append([*cells, Cell(p_text(row.p_adjusted, check.alpha, in_cell=True))])
-    interval = f"[{100 * (1 - check.alpha):.4g}%]"
-    grid = Grid(["metric", "locked", "new", "worse by", interval, "adj. p"], rows, [], "")
+        values = [f"{value:.{digits}f}" for value in (row.second_value, row.first_value)]
+        limits = interval_text(row.low_all, row.high_all, form)
+        p = p_text(row.p_adjusted, check.alpha, in_cell=True)
+        rows.append([text(title(row.key)), *values, f"{row.difference:{form}}", limits, text(p)])
     word, what = "PASS", "Not clearly worse than what is locked."
     if check.failed:
         worse = " and ".join(short_title(row.key) for row in check.failed)
         word, what = "FAIL", f"Worse than what is locked, by more than chance: {worse}."
     accepts = f"It accepts {check.coverage:.{DIGITS}f}, where {check.locked_coverage:.{DIGITS}f} is locked."
-    view = view_of_grid(grid, sentences=[f"<b>{word}</b> {text(what)} {accepts}"])
-    return replace(view, below=[f"{len(rows)} tests together; {STEPWISE}.", ALL_NUMBERS])
+    interval = f"[{100 * (1 - check.alpha):.4g}%]"
+    return View(
+        sentences=[f"<b>{word}</b> {text(what)} {accepts}"],
+        header=["metric", "locked", "new", "worse by", interval, "adj. p"],
+        rows=rows,
+        below=[f"{len(rows)} tests together; {STEPWISE}.", ALL_NUMBERS],
+    )

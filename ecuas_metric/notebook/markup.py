@@ -124,9 +124,10 @@ def name(plain: str, color: str = "") -> str:
     return mark + escape(one_line(plain))
 
 
-def colors(names: Iterable[str]) -> dict[str, str]:
-    """Return the colour of the lines of each system."""
-    return {one: INKS[i] if i < len(INKS) else REST for i, one in enumerate(names)}
+def colors(names: Collection[str], first: Iterable[str] = ()) -> dict[str, str]:
+    """Return the colour of the lines of each system; of more than there are colours, the `first` have one."""
+    ordered = dict.fromkeys([*first, *names]) if len(names) > len(INKS) else names
+    return {one: INKS[i] if i < len(INKS) else REST for i, one in enumerate(ordered)}
 
 
 def view_of_grid(grid: Grid, *, sentences: Sequence[str] = (), left: Sequence[int] = ()) -> View:
@@ -149,9 +150,8 @@ def view_of_grid(grid: Grid, *, sentences: Sequence[str] = (), left: Sequence[in
 # ---- curves ---------------------------------------------------------------------------------------------------------
 
 
-def curve(x: Floats, y: Floats, *, top: float, color: str, label: str) -> str:
-    """Return a curve of costs (M,) at reject costs (M,), beside the dashed one of rejecting everything."""
-    end = float(x[-1])
+def curve(x: Floats, y: Floats, *, end: float, top: float, color: str, label: str) -> str:
+    """Return costs (M,) at reject costs (M,) as a curve, up to `top` and `end`; dashed: rejecting everything."""
     points = zip(_across(x, end), _upward(y, top), strict=True)
     line = " ".join(f"{px:.1f},{py:.1f}" for px, py in points)
     reach = min(end, top)
@@ -167,16 +167,19 @@ def curve(x: Floats, y: Floats, *, top: float, color: str, label: str) -> str:
     )
 
 
-def strip(regions: Iterable[tuple[float, float, str]], *, end: float, label: str) -> str:
-    """Return the reject costs up to `end` at which one is clearly cheapest, in the colour of it; grey elsewhere."""
+def strip(regions: Iterable[tuple[float, float, str, str]], *, end: float) -> str:
+    """Return the reject costs up to `end`: in the colour of who is clearly cheapest, with the name; else grey."""
     bars = []
-    for low, high, color in regions:
+    for low, high, color, winner in regions:
         left, right = _across([low, high], end)
         width = max(right - left, 2.0)
-        bars.append(f'<rect x="{left:.1f}" y="2" width="{width:.1f}" height="9" fill="{color}"/>')
+        where = escape(f"{winner}, from {low:g} to {high:g}")
+        bars.append(
+            f'<rect x="{left:.1f}" y="2" width="{width:.1f}" height="9" fill="{color}"><title>{where}</title></rect>'
+        )
     grey = f'<rect x="{MARGIN}" y="2" width="{WIDTH - 2 * MARGIN}" height="9" fill="#999" fill-opacity=".45"/>'
     return (
-        f'<svg width="{WIDTH}" height="13" role="img" aria-label="{escape(label)}">'
+        f'<svg width="{WIDTH}" height="13" role="img" aria-label="the reject costs at which one is clearly cheapest">'
         f"{grey}{''.join(bars)}</svg>"
     )
 

@@ -20,9 +20,10 @@ from ecuas_metric.comparison.locked import check_locked, lock_reject_cost
 from ecuas_metric.comparison.pairable import compare_pairable
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.comparison.rows import REJECTING
+from ecuas_metric.comparison.verdict import plain_name
 from ecuas_metric.metric import Key
 from ecuas_metric.notebook import markup as page
-from ecuas_metric.notebook.html import result_html
+from ecuas_metric.notebook.html import REJECTING_COLOR, result_html
 from ecuas_metric.reporting.report import report_grid
 from ecuas_metric.reporting.sentences import headline
 from tests import markup
@@ -30,7 +31,7 @@ from tests.ecuas_metric.systems import frame_of
 
 ELEMENTS = markup.OF_TABLES | {
     *("div", "style", "p", "b", "i", "sub", "span", "br", "code"),
-    *("svg", "line", "polyline", "rect", "details", "summary"),
+    *("svg", "line", "polyline", "rect", "title", "details", "summary"),
 }
 ECUAS_1 = Key("ecuas", 1.0)
 
@@ -143,6 +144,14 @@ def test_a_verdict_is_the_sentence_of_the_command_and_a_row_for_each_system(rng,
     assert marked == set(ranking.best)
 
 
+def bars_of(html):
+    """Return left end, width, colour and words of each bar of a strip."""
+    bar = (
+        r'<rect x="([\d.]+)" y="2" width="([\d.]+)" height="9" fill="([#\w]+)"><title>(.*?)</title>'
+    )
+    return re.findall(bar, html)
+
+
 @pytest.mark.long
 def test_curves_and_strip_are_those_of_the_verdict(rng):
     verdict = compare_systems(made(rng, ["a", "b", "c"])).verdict
@@ -159,15 +168,25 @@ def test_curves_and_strip_are_those_of_the_verdict(rng):
         inner = page.WIDTH - 2 * page.MARGIN
         assert (x - page.MARGIN) / inner * costs[-1] == pytest.approx(costs, abs=0.001)
         assert (page.HEIGHT - 1 - y) / (page.HEIGHT - 3) * top == pytest.approx(expected, abs=0.002)
-    bars = re.findall(r'<rect x="([\d.]+)" y="2" width="([\d.]+)" height="9" fill="(#\w+)"/>', html)
     inks = page.colors("abc")
     assert verdict.regions
-    for (left, width, ink), region in zip(bars, verdict.regions, strict=True):
-        assert ink == inks.get(region.winner, ink)
-        assert (ink in inks.values()) == (region.winner != REJECTING)
+    for (left, width, ink, told), region in zip(bars_of(html), verdict.regions, strict=True):
+        assert ink == inks.get(region.winner, REJECTING_COLOR)
+        assert told == f"{plain_name(region.winner)}, from {region.low:g} to {region.high:g}"
         low = (float(left) - page.MARGIN) / (page.WIDTH - 2 * page.MARGIN) * costs[-1]
         assert low == pytest.approx(region.low, abs=0.001)
         assert float(width) >= 2
+
+
+@pytest.mark.long
+def test_of_many_systems_who_is_clearly_cheapest_is_never_grey(rng):
+    few = compare_systems(made(rng, ["a", "b", "c"])).verdict
+    winner = next(region.winner for region in few.regions if region.winner != REJECTING)
+    loser = next(name for name in few.systems if name != winner)
+    copies = {f"copy {i}": few.systems[loser] for i in range(len(page.INKS))}
+    many = compare_systems({**copies, winner: few.systems[winner]})
+    won = [ink for _, _, ink, told in bars_of(many._repr_html_()) if told.startswith(winner)]
+    assert {*won} == {page.INKS[0]}
 
 
 def luminance(color):
