@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -56,6 +57,7 @@ _LEGEND: Style = {"frameon": False, "fontsize": "small"}
 LETTERS = 17  # of a legend, in an inch
 MARK_LETTERS = 8  # the room of a mark beside its name
 LEGEND_LINE = 0.2  # inches
+TITLE_LETTERS = 32  # in a line of the title of a small panel
 _ALONE: Style = {"color": COLORS[0], "linewidth": 1.6}
 _SHADE: Style = {"alpha": 0.18, "linewidth": 0}
 FEW_SAMPLES = 5  # samples of a bin, below which its accuracy is hardly informative
@@ -98,7 +100,7 @@ def risk_coverage_figure(systems: Mapping[str, System], *, ax: Axes | None = Non
     top = 1.1 * max(float(y.max(initial=0.0)) for y in settled)
     for axes in grid:
         axes.set(xlim=(0, 1), ylim=(0, top or 1))
-    _legend(figure, grid, systems, is_ours=ax is None)
+    _legend(grid[0], systems, is_ours=ax is None)
     return figure
 
 
@@ -121,14 +123,15 @@ def reject_cost_figure(systems: Mapping[str, System], *, ax: Axes | None = None)
         )
         axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
         axes.set(xlim=(0, end), ylim=(0, 1.04 * top))
-    _legend(figure, grid, systems, is_ours=ax is None)
+    _legend(grid[0], systems, is_ours=ax is None)
     return figure
 
 
 def order_figure(systems: Mapping[str, System], *, ax: Axes | None = None) -> Figure:
     """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
     lines = {name: _order_line(system) for name, system in systems.items()}
-    figure, grid = _draw_lines(lines, "n", "ECUAS$_n$", ax)
+    xlabel = "n\n(the smaller, the more low reject costs count)"
+    figure, grid = _draw_lines(lines, xlabel, "ECUAS$_n$", ax)
     top = 1.1 * max(line.top for line in lines.values())
     last = next(iter(lines.values())).x[-1]
     for axes in grid:
@@ -136,7 +139,7 @@ def order_figure(systems: Mapping[str, System], *, ax: Axes | None = None) -> Fi
         axes.set(xlim=(0, last), ylim=(0, top))
         axes.set_xticks(_ORDERS, [f"{order:g}" for order in _ORDERS])
         axes.xaxis.minorticks_off()
-    _legend(figure, grid, systems, is_ours=ax is None)
+    _legend(grid[0], systems, is_ours=ax is None)
     return figure
 
 
@@ -146,8 +149,28 @@ def reliability_figure(systems: Mapping[str, System], *, ax: Axes | None = None)
     Bins of fewer than five samples have hollow marks, and the line skips them. In axes of the caller's, all systems are
     together, without the numbers of samples.
     """
-    if ax is not None:
-        return _draw_reliability_together(systems, ax)
+    binned = [reliability(system) for system in systems.values()]
+    if ax is None:
+        figure, upper = _draw_reliability_panels(systems, binned)
+    else:
+        _require_few(systems)
+        figure, upper = figure_of(ax), [ax] * len(systems)
+        for name, color in zip(short_names(systems).values(), COLORS, strict=False):
+            ax.plot([], [], color=color, label=label(name), **MARK)
+        ax.set(xlabel="confidence", ylabel="accuracy")
+    upper[0].plot([], [], linestyle="--", label="calibrated", **REFERENCE)
+    for i, system in enumerate(systems.values()):
+        band = _limits(accuracy_band, system)
+        _draw_accuracy(upper[i], binned[i], band, COLORS[i % len(COLORS)])
+    if any(_has_few(bins).any() for bins in binned):
+        hollow = HOLLOW | {"clip_on": True}
+        upper[0].plot([], [], color="0.3", label=f"fewer than {FEW_SAMPLES} samples", **hollow)
+    _legend(upper[0], systems, is_ours=ax is None)
+    return figure
+
+
+def _draw_reliability_panels(systems: Collection[str], binned: Sequence[Reliability]) -> Panels:
+    """Draw the numbers of samples of each system, below panels for their accuracies, which are returned."""
     columns = columns_for(len(systems))
     rows = -(-len(systems) // columns)
     width = 3.2 if len(systems) == columns else 2.6
@@ -155,42 +178,17 @@ def reliability_figure(systems: Mapping[str, System], *, ax: Axes | None = None)
     ratios = (3, 1) * rows
     figure, grid = panels(count, columns, width=width, height=1.8, margin=0.4, ratios=ratios)
     places = np.reshape(np.array(grid), (rows, 2, columns))
-    upper = places[:, 0].ravel()
-    lower = places[:, 1].ravel()
+    upper, lower = places.swapaxes(0, 1).reshape(2, -1).tolist()
     for axes in (*upper[len(systems) :], *lower[len(systems) :]):
         axes.remove()
-    binned = [reliability(system) for system in systems.values()]
-    names = list(short_names(systems).values())
-    for i, system in enumerate(systems.values()):
-        color = COLORS[i % len(COLORS)]
-        _draw_accuracy(upper[i], binned[i], _limits(accuracy_band, system), color)
-        _draw_counts(lower[i], binned[i], color)
-        upper[i].set_title(label(names[i]), fontsize="small")
-    for i in range(0, len(systems), columns):
-        upper[i].set_ylabel("accuracy", fontsize="small")
-        lower[i].set_ylabel("samples", fontsize="small")
-    marks = _band_handle(grid[0], systems)
-    if any(_has_few(bins).any() for bins in binned):
-        hollow = HOLLOW | {"clip_on": True}
-        marks += grid[0].plot(
-            [], [], color="0.3", label=f"fewer than {FEW_SAMPLES} samples", **hollow
-        )
-    if marks:
-        legend_below(figure, marks)
-    return figure
-
-
-def _draw_reliability_together(systems: Mapping[str, System], ax: Axes) -> Figure:
-    """Draw the accuracies of several systems into the same axes."""
-    _require_few(systems)
-    binned = [reliability(system) for system in systems.values()]
-    for system, bins, color in zip(systems.values(), binned, COLORS, strict=False):
-        _draw_accuracy(ax, bins, _limits(accuracy_band, system), color)
-    for name, color in zip(short_names(systems).values(), COLORS, strict=False):
-        ax.plot([], [], color=color, label=label(name), **MARK)
-    ax.set(xlabel="confidence", ylabel="accuracy", xticks=ax.get_yticks(), xlim=(0, 1))
-    _legend(figure_of(ax), [ax], systems, is_ours=False)
-    return figure_of(ax)
+    _entitle(upper, systems)
+    for i, bins in enumerate(binned):
+        _draw_counts(lower[i], bins, COLORS[i % len(COLORS)])
+        upper[i].set_xticklabels([])
+        if i % columns == 0:
+            upper[i].set_ylabel("accuracy", fontsize="small")
+            lower[i].set_ylabel("samples", fontsize="small")
+    return figure, upper
 
 
 def confidence_cost_figure(
@@ -253,25 +251,47 @@ def _draw_lines(
     ax: Axes | None,
 ) -> Panels:
     """Draw lines into one panel; or where they are many, each into one of its own, with the others in grey."""
-    names = list(short_names(lines).values())
     curves = list(lines.values())
     if ax is not None:
         _require_few(lines)
-    if len(curves) <= MAX_TOGETHER:
-        figure, grid = panels(1) if ax is None else (figure_of(ax), [ax])
-        if ax is None:  # the legend stands below, where a line is as wide as the figure
-            names = list(short_names(lines, longest=_letters(figure)).values())
-        for name, line, style in zip(names, curves, _styles(len(curves)), strict=True):
-            _draw(grid[0], line, style | {"label": label(name)})
-        grid[0].set(xlabel=xlabel, ylabel=ylabel)
-        return figure, grid
-    figure, grid = _tiles(names, xlabel, ylabel)
+    if len(curves) > MAX_TOGETHER:
+        return _draw_tiles(lines, xlabel, ylabel)
+    if ax is None:  # the legend stands below, where a line is as wide as the figure
+        figure, (axes,) = panels(1)
+        names = short_names(lines, longest=_letters(figure))
+    else:
+        figure, axes = figure_of(ax), ax
+        names = short_names(lines)
+    for name, line, style in zip(names.values(), curves, _styles(len(curves)), strict=True):
+        _draw(axes, line, style | {"label": label(name)})
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    return figure, [axes]
+
+
+def _draw_tiles(lines: Mapping[str, _Line], xlabel: str, ylabel: str) -> Panels:
+    """Draw each line into a small panel; those that are leftmost or have none below have labels."""
+    columns = columns_for(len(lines))
+    figure, grid = panels(len(lines), columns, width=2.6, height=2.1, margin=0.4)
+    _entitle(grid, lines)
+    curves = list(lines.values())
     for i, axes in enumerate(grid):
         for line in curves[:i] + curves[i + 1 :]:
             _draw(axes, _thin(line), CONTEXT)
         _draw(axes, curves[i], _ALONE)
+        axes.tick_params(labelsize="small")
+        if i % columns == 0:
+            axes.set_ylabel(ylabel, fontsize="small")
+        if i + columns >= len(lines):
+            axes.set_xlabel(xlabel, fontsize="small")
     grid[0].plot([], [], label="the other systems", **CONTEXT)
     return figure, grid
+
+
+def _entitle(grid: Sequence[Axes], names: Iterable[str]) -> None:
+    """Give each panel a name as its title, of two lines where it is long."""
+    short = short_names(names, longest=2 * TITLE_LETTERS)
+    for axes, name in zip(grid, short.values(), strict=False):
+        axes.set_title(label("\n".join(wrap(name, TITLE_LETTERS))), fontsize="small")
 
 
 def _require_few(systems: Collection[str]) -> None:
@@ -311,27 +331,16 @@ def _styles(count: int) -> list[Style]:
     return [{"color": color} for color in COLORS[:count]]
 
 
-def _legend(
-    figure: Figure, grid: list[Axes], systems: Mapping[str, System], *, is_ours: bool = True
-) -> None:
-    """Label the lines and the bands: below the panels of a figure of ours, within axes of the caller's."""
-    _band_handle(grid[0], systems)
+def _legend(axes: Axes, systems: Mapping[str, System] = {}, *, is_ours: bool = True) -> None:
+    """Label what axes show, and the bands of systems: below all panels of a figure of ours, else within the axes."""
+    level = next((one.options.confidence_level for one in systems.values()), None)
+    if level is not None:
+        text = f"{100 * level:.10g}% interval at each point"
+        axes.fill_between([], [], color="0.4", alpha=0.25, linewidth=0, label=text)
     if is_ours:
-        legend_below(figure, grid[0].get_legend_handles_labels()[0])
+        _legend_below(figure_of(axes), axes.get_legend_handles_labels()[0])
     else:
-        grid[0].legend(**_LEGEND)
-
-
-def _band_handle(
-    axes: Axes,
-    systems: Mapping[str, System],
-) -> list[Artist]:
-    """Return what the legend shows for bands, if systems have a confidence level."""
-    level = next(iter(systems.values())).options.confidence_level
-    if level is None:
-        return []
-    text = f"{100 * level:.10g}% interval at each point"
-    return [axes.fill_between([], [], color="0.4", alpha=0.25, linewidth=0, label=text)]
+        axes.legend(**_LEGEND)
 
 
 def _has_few(bins: Reliability) -> Bools:
@@ -363,7 +372,7 @@ def _draw_accuracy(
     for chosen, style in ((many, MARK), (few, HOLLOW)):
         if chosen.any():  # a line without points that is not clipped confuses the layout
             axes.plot(bins.confidence[chosen], bins.accuracy[chosen], color=color, **style)
-    axes.set(xlim=(0, 1), ylim=(0, 1.02), xticklabels=[])
+    axes.set(xlim=(0, 1), ylim=(0, 1.02))
 
 
 def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
@@ -441,26 +450,12 @@ def columns_for(count: int) -> int:
     return min(_MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
 
 
-def _tiles(names: Sequence[str], xlabel: str, ylabel: str) -> Panels:
-    """Return a figure with a small panel for each name; those that are leftmost or have none below have labels."""
-    columns = columns_for(len(names))
-    figure, grid = panels(len(names), columns, width=2.6, height=2.1, margin=0.4)
-    for i, (axes, name) in enumerate(zip(grid, names, strict=True)):
-        axes.set_title(label(name), fontsize="small")
-        axes.tick_params(labelsize="small")
-        if i % columns == 0:
-            axes.set_ylabel(ylabel, fontsize="small")
-        if i + columns >= len(names):
-            axes.set_xlabel(xlabel, fontsize="small")
-    return figure, grid
-
-
 def label(name: str) -> str:
     """Return a name as matplotlib shows it: $ would start a formula, and a leading underscore would hide it."""
     return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
-def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
+def _legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
     """Show one legend for all panels, below them, for which the figure grows."""
     longest = max(len(str(handle.get_label())) for handle in handles)
     most = max(1, _letters(figure, marks=0) // (longest + MARK_LETTERS))
@@ -582,7 +577,16 @@ def forest_figure(
     width = 3.6 if alike else 4.4
     figure, grid = panels(len(drawn), columns, width=width, height=height, margin=0.7)
     for i, (axes, panel) in enumerate(zip(grid, drawn, strict=True)):
-        _draw_differences(axes, panel, are_named=not alike or i % columns == 0)
+        axes.axvline(0, linestyle="--", **REFERENCE)
+        names = short_names((bar.name for bar in panel.bars), longest=_LONGEST)
+        are_named = not alike or i % columns == 0
+        shown = [name if are_named else "" for name in names.values()]
+        _draw_bars(axes, panel.bars, [bar.is_clear for bar in panel.bars], shown)
+        axes.locator_params(axis="x", nbins=5)
+        axes.tick_params(axis="x", labelsize="small")
+        axes.grid(visible=False, axis="y")
+        axes.set_title(label(panel.title), fontsize="small")
+        axes.set_xlabel(label(panel.xlabel), fontsize="x-small")
     lines = f"{100 * level:.10g}% intervals that hold for all differences together"
     bars = [bar for panel in drawn for bar in panel.bars if bar.is_clear]
     if any(bar.low <= 0 <= bar.high for bar in bars):
@@ -591,7 +595,7 @@ def forest_figure(
     first.plot([], [], "o", color=COLORS[0], label="more than chance")
     first.plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance")
     first.plot([], [], "-", color=OPEN, label=lines)
-    legend_below(figure, first.get_legend_handles_labels()[0])
+    _legend(first)
     if caption:
         figure.suptitle(label(caption), fontsize="x-small", color="0.3")
     return figure
@@ -601,42 +605,23 @@ def needed_figure(bars: Sequence[Bar], samples: int, *, ax: Axes | None = None) 
     """Draw how many samples each difference takes, filled where there are as many, with the range of this number."""
     height = 0.9 + 0.25 * len(bars)
     figure, (axes,) = panels(1, height=height) if ax is None else (figure_of(ax), [ax])
-    for place, bar in enumerate(bars):
-        color = COLORS[0] if bar.value <= samples else OPEN
-        axes.plot([bar.low, bar.high], [place, place], color=color, linewidth=1.4)
-        filling = color if bar.value <= samples else "white"
-        axes.plot(bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=filling)
+    _draw_bars(axes, bars, [bar.value <= samples for bar in bars], [bar.name for bar in bars])
     axes.axvline(samples, linestyle="--", label=f"{samples:,} samples", **REFERENCE)
     axes.set_xscale("log")
-    axes.set_yticks(range(len(bars)), [label(bar.name) for bar in bars], fontsize="small")
-    axes.set_ylim(len(bars) - 0.4, -0.6)  # the first at the top
     axes.set_xlabel("samples that find the difference, and their 95% range")
-    if ax is None:
-        legend_below(figure, axes.get_legend_handles_labels()[0])
-    else:
-        axes.legend(**_LEGEND)
+    _legend(axes, is_ours=ax is None)
     return figure
 
 
-def _draw_differences(axes: Axes, panel: Panel, *, are_named: bool) -> None:
-    by_name = short_names((bar.name for bar in panel.bars), longest=_LONGEST)
-    names = list(by_name.values())
-    axes.axvline(0, linestyle="--", **REFERENCE)
-    for place, bar in enumerate(panel.bars):
-        color = COLORS[0] if bar.is_clear else OPEN
+def _draw_bars(
+    axes: Axes, bars: Sequence[Bar], are_filled: Sequence[bool], names: Sequence[str]
+) -> None:
+    """Draw values with their intervals, the first at the top."""
+    for place, (bar, is_filled) in enumerate(zip(bars, are_filled, strict=True)):
+        color = COLORS[0] if is_filled else OPEN
         if np.isfinite([bar.low, bar.high]).all():
-            interval = [bar.low, bar.high]
-            axes.plot(interval, [place, place], color=color, linewidth=1.4)
-        filling = color if bar.is_clear else "white"
+            axes.plot([bar.low, bar.high], [place, place], color=color, linewidth=1.4)
+        filling = color if is_filled else "white"
         axes.plot(bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=filling)
-    axes.set_yticks(
-        range(len(panel.bars)),
-        [label(name) if are_named else "" for name in names],
-        fontsize="x-small",
-    )
-    axes.set_ylim(len(panel.bars) - 0.4, -0.6)  # the first at the top
-    axes.locator_params(axis="x", nbins=5)
-    axes.tick_params(axis="x", labelsize="small")
-    axes.grid(visible=False, axis="y")
-    axes.set_title(label(panel.title), fontsize="small")
-    axes.set_xlabel(label(panel.xlabel), fontsize="x-small")
+    axes.set_yticks(range(len(bars)), list(map(label, names)), fontsize="x-small")
+    axes.set_ylim(len(bars) - 0.4, -0.6)
