@@ -13,7 +13,7 @@ from .readings import MARK, QUOTES, readings, without_markup
 RULES = ("equality", "containment")
 KINDS = ("normal", "official", "signed")  # forms of gold aliases
 LONGEST = 40  # words of an alias that an answer may contain
-BRACKET = re.compile(r"\s*\(([^)]*)\)")  # what the authors' normal form deletes
+BRACKET = re.compile(r"(?<!\s)\s*\(([^)]*)\)")  # what the authors' normal form deletes
 YEARS = re.compile(r"(?:\d{4}s?\b[\s,;\u2013-]*)+")  # what a bracket may hold without being a doubt
 PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + QUOTES, " "))
 LETTERS = str.maketrans(
@@ -83,7 +83,7 @@ def normalize_answer(text: str) -> str:
     >>> normalize_answer("**The Hitch-Hiker's Guide** (novel).")
     'the hitchhikers guide'
     """
-    text = re.sub(r"\s*\([^)]*\)", "", text.lower().strip())
+    text = BRACKET.sub("", text.lower().strip())
     text = text.replace("'", "").replace("-", "").replace("**", "")
     return text.strip("\"'").strip().rstrip(".").strip()
 

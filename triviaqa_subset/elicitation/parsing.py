@@ -22,7 +22,8 @@ CONTINUED = re.compile(r"[^\W_]|[*^]\d|\.\.")
 
 KEYWORD = r"(?:\bwith\s+(?:an?\s+)?)?\b(?:probability|confidence)\b"
 ABOUT = r"(?:(?:about|around|roughly|approximately|nearly|almost)\s+)?"
-OPENING = rf"[\s*_~<\"'(\[`]*{ABOUT}"
+# Bounded, as each of these signs may also begin a statement: a long run of them is read once.
+OPENING = rf"[\s*_~<\"'(\[`]{{0,20}}{ABOUT}"
 CLOSING = re.compile(r"[\s*_>\"')\].`]*")
 LABELLED = re.compile(
     rf"{KEYWORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPENING}{DIGITS}", re.IGNORECASE
@@ -34,7 +35,7 @@ AT_THE_END = (
     re.compile(r"(?:[;(]|,(?!\d))\s*(?P<number>\d*\.\d+)(?!\d|\s*[%\uff05])"),
 )
 NEXT_QUESTION = re.compile(
-    r"\n\s*Question:"
+    r"\n[^\S\n]*Question:"
 )  # with which a model goes on that only completes texts
 UNREADABLE = re.compile(rf"{KEYWORD}[\s*_]*[:=]", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]+")
@@ -69,7 +70,7 @@ UNKNOWN = "what is said of the number is not known to mean the probability of be
 SEVERAL = "several numbers are stated"
 _CUT = "the reply was cut by --max-tokens"
 Statement = re.Match[str]  # a passage that may state the probability, up to its digits
-_JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
+_JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```\s*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
