@@ -60,6 +60,7 @@ from .values import (
     first_value,
     is_numeric,
     match_any,
+    parts_by_name,
     plain,
     to_texts,
 )
@@ -521,10 +522,13 @@ class _ColumnRoles:
         return not is_numeric(self._cells(name).type)
 
     def _holds_rows(self, name: str) -> bool:
-        """Return whether cells are lists of objects of JSON, which may be the rows of the table."""
+        """Return whether cells are lists of objects of JSON, which may be rows unless their parts have names."""
         kind = self.sheet.table[name].type
         are_objects = pa.types.is_large_list(kind) and pa.types.is_struct(kind.value_type)
-        return bool(are_objects and "json" in self.sheet.format)
+        if not are_objects or "json" not in self.sheet.format:
+            return False
+        parts: Any = first_value(self.sheet.table[name])
+        return not parts_by_name(parts or [])
 
     def _cells(self, name: str) -> pa.Array:
         """Return a column (N,) as numbers, booleans or text, see `parse_cells`."""

@@ -320,6 +320,18 @@ def test_nested_columns_beside_one_that_repeats_are_proposed(folder, ran):
     assert "--columns confidence=out.confidence,correct=out.correct" in refused
 
 
+def test_parts_of_a_row_that_have_names_are_its_fields_and_no_rows(folder, ran):
+    """As DeepEval keeps the metrics of a test case; parts without names may be rows."""
+    parts = [{"name": "right", "score": 1}, {"name": "style", "score": 0}]
+    for metrics, advice in (
+        (parts, "confidence=metadata.confidence"),
+        ([{"score": 1}] * 2, "rows=cases.metrics"),
+    ):
+        cases = [{"metrics": metrics, "metadata": {"confidence": k / 9}} for k in range(1, 9)]
+        (folder / "a.json").write_text(json.dumps({"cases": cases, "passed": 3}))
+        assert advice in ran("score a.json", 2).err.split("Say what holds:")[1]
+
+
 @pytest.mark.parametrize("step", [1, -1])
 def test_the_columns_of_a_file_are_others_than_those_of_all_in_any_order(step, folder, ran):
     for name in ("one", "two"):
