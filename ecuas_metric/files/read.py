@@ -47,6 +47,7 @@ _TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # formats that a page offers; `_READERS` has all
 _COMPRESSED = (".gz", ".zst", ".zip")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by how a file begins
+_MAGIC = 4  # bytes that tell a compression
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -231,16 +232,25 @@ def require_distinct(names: Iterable[str]) -> None:
 def read_content(path: str | Path) -> tuple[pa.Buffer, str]:
     """Return the decompressed bytes of a file, and its format as a suffix; empty if unknown."""
     content = _read_bytes(str(path))
-    head = content[:4].to_pybytes()
-    for magic, compression in _COMPRESSIONS.items():
-        if head.startswith(magic):
-            content = pa.input_stream(content, compression).read_buffer()
+    compression = _find_compression(content[:_MAGIC].to_pybytes())
+    content = pa.input_stream(content, compression).read_buffer()
     name = Path(without_query(path))
     if name.suffix.lower() == ".zip":
         content = _unzip(content)
     if name.suffix.lower() in _COMPRESSED:
         name = name.with_suffix("")
     return content, _detect_format(content, name.suffix.lower())
+
+
+def open_content(file: Path) -> io.BufferedReader:
+    """Return the decompressed bytes of a file as a stream."""
+    with file.open("rb") as packed:
+        compression = _find_compression(packed.read(_MAGIC))
+    return io.BufferedReader(pa.input_stream(file, compression))
+
+
+def _find_compression(head: bytes) -> str | None:
+    return next((name for magic, name in _COMPRESSIONS.items() if head.startswith(magic)), None)
 
 
 def _unreadable_error(path: str | Path, error: Exception) -> FileError:

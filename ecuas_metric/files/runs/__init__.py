@@ -10,12 +10,13 @@ from pathlib import Path
 
 from ..read import without_query
 
+PACKED = r"(\.(gz|zst))?"
 FILE_NAMES = {  # patterns, by the module that reads them
-    "lm_eval": r".*\.jsonl(\.gz)?|samples_.*\.json",
+    "lm_eval": rf"(.*\.(jsonl|ndjson)|samples_.*\.json){PACKED}",
     "lighteval": r"details_.*\.parquet",
     "inspect_ai": r".*\.(eval|json)",
-    "every_eval_ever": r".*\.jsonl",
-    "decision_models": r".*\.jsonl?(\.gz)?",
+    "every_eval_ever": rf".*\.(jsonl|ndjson){PACKED}",
+    "decision_models": rf".*\.(json|jsonl|ndjson){PACKED}",
 }
 TOTALS_BESIDE = "results_*.json"  # of lm-eval, which name the model of the samples beside them
 LENGTHS = ("none", "chars", "bytes")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError
+from ..read import stem
 from ..values import as_text, parse_json, value_by_path
 from . import RunOptions, parts
 from .parts import Fields
@@ -55,7 +56,7 @@ def read_answers(file: Path, options: RunOptions) -> list[Answer]:
     answers: list[Answer] = []
     failed = []
     for number, record in parts.records_in(file):
-        of_record = parts.in_file(file, number, _answers_in, number, record, file.stem, options)
+        of_record = parts.in_file(file, number, _answers_in, number, record, stem(file), options)
         answers += of_record
         if not of_record:
             failed.append((number, record))

@@ -87,22 +87,25 @@ def _epoch(sample: Fields) -> int:
 
 
 def _grade(sample: Fields, options: RunOptions) -> object:
-    """Return the field that was named, or else the verdict; InputError if the score beside it is between 0 and 1."""
+    """Return the field that was named, or else the verdict; InputError if the score beside it says something else."""
     name = options.fields.get("correct")
     if name is not None:
         return value_by_path(sample, name)
+    verdict = value_by_path(sample, "evaluation.is_correct")
     score = value_by_path(sample, "evaluation.score")
-    if score not in (0, 1):
-        rule = "must be 0 or 1, as the score of one answer: converters write means over epochs"
+    if score not in (0, 1) or verdict not in (None, score):
+        rule = "must be 0 or 1, as evaluation.is_correct: converters write means over epochs"
         advice = "If evaluation.is_correct is true all the same, name it as correct."
         raise InputError("evaluation.score", rule, value=score, advice=advice)
-    return value_by_path(sample, "evaluation.is_correct")
+    return verdict
 
 
 def _confidences(run: Run, samples: Sequence[Fields], options: RunOptions) -> dict[str, Column]:
     """Return the column of confidences, and of samples without an answer, whose confidence is 0, if there are any."""
     name = options.fields.get("confidence", _CONFIDENCE)
-    abstained = [value_by_path(sample, "metadata.abstained") == "true" for sample in samples]
+    abstained = [
+        str(value_by_path(sample, "metadata.abstained")).lower() == "true" for sample in samples
+    ]
     values = [
         "0" if without else value_by_path(sample, name)
         for sample, without in zip(samples, abstained, strict=True)

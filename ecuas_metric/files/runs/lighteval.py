@@ -27,15 +27,18 @@ def _is_details(file: Path) -> bool:
 
 
 def _run_of(file: Path) -> Run:
-    rows = _rows(file, ["doc.task_name"])
-    if not rows:
+    tasks = {str(value_by_path(row, "doc.task_name")) for row in _rows(file, ["doc.task_name"])}
+    if not tasks:
         raise FileError(file, "no_samples", advice="check_interruption")
+    if len(tasks) > 1:
+        raise FileError(file, "must hold samples of one task", got=", ".join(sorted(tasks)))
     folders = file.parent.parts
     model = file.parent.name or file.stem
     if "details" in folders:  # the folders between this and the time
         depth = folders[::-1].index("details")
         model = "/".join(folders[len(folders) - depth : -1]) or model
-    return Run(file, model, str(value_by_path(rows[0], "doc.task_name")))
+    (task,) = tasks
+    return Run(file, model, task)
 
 
 def _rows(file: Path, columns: list[str] | None) -> list[Fields]:

@@ -10,16 +10,15 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from ...errors import FileError, InputError, Note, fill_sentence
-from ...inputs import Floats, Ints
+from ...inputs import Bools, Floats, Ints
+from ..read import stem
 from . import TOTALS_BESIDE, RunOptions, parts
 from .parts import Fields, Reader, Run
 from .questions import Question, Tool, sizes_of
 
 # which tell whether lengths are as lm-eval's
 BY_LENGTH = {"none": "acc", "chars": "acc_norm", "bytes": "acc_bytes"}
-_NAME = re.compile(
-    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.json(l(\.gz)?)?"
-)
+_NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)")
 _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
 # of a task in which the model writes its answer
@@ -72,14 +71,15 @@ def _labels(
         return _recorded(file, questions, records), []
     acc = _accuracies(file, questions)
     readings = _readings(questions)
-    fitting = {way: labels for way, labels in readings.items() if _fits(labels, scores, acc)}
+    strange = {way: _do_not_fit(labels, scores, acc) for way, labels in readings.items()}
+    fitting = {way: labels for way, labels in readings.items() if not strange[way].any()}
     if not fitting and (readings["text"] < 0).all() and _are_decided_of_two(scores, acc):
         # Two contexts with the same continuation, as in winogrande: the target names neither.
         likeliest = scores.argmax(axis=1)
         return np.where(acc == 1, likeliest, 1 - likeliest), [Note("run_right_by_acc")]
     if not fitting:
-        first = questions[0]
-        raise FileError(file, "targets_disagree_with_acc", row=first.row, value=str(first.target))
+        one = questions[int(np.all([*strange.values()], axis=0).argmax())]
+        raise FileError(file, "targets_disagree_with_acc", row=one.row, value=str(one.target))
     labels, *further = fitting.values()
     if any((other != labels).any() for other in further):
         raise FileError(file, "targets_ambiguous", got=f"{' or '.join(fitting)}, which differ")
@@ -147,14 +147,13 @@ def _readings(questions: Sequence[Question]) -> dict[str, Ints]:
     return {"index": np.array(indices), "text": np.array(places)}
 
 
-def _fits(labels: Ints, scores: Floats, acc: Floats) -> bool:
-    """Return whether labels are choices, and give the recorded accuracies; of equal scores any may be taken."""
-    if not ((labels >= 0) & (labels < scores.shape[1])).all():
-        return False
+def _do_not_fit(labels: Ints, scores: Floats, acc: Floats) -> Bools:
+    """Return which labels (N,) are no choices, or give another accuracy; of equal scores any may be taken."""
     best = scores.max(axis=1, keepdims=True)
     is_decided = ~np.isnan(acc) & ((scores == best).sum(axis=1) == 1)
     is_right = labels == scores.argmax(axis=1)
-    return bool((is_right[is_decided] == acc[is_decided]).all())
+    are_choices = (labels >= 0) & (labels < scores.shape[1])
+    return np.asarray(~are_choices | is_decided & (is_right != acc))
 
 
 def _lengths(
@@ -167,9 +166,8 @@ def _lengths(
     sizes = sizes_of(questions, length)
     spaces = [[text.startswith(" ") for text in question.texts] for question in questions]
     lengths: Ints = np.maximum(sizes - np.array(spaces), 1)
-    if _fits(labels, scores / lengths, _numbers(questions, BY_LENGTH[length])):
-        return lengths
-    return np.maximum(sizes, 1)
+    acc = _numbers(questions, BY_LENGTH[length])
+    return np.maximum(sizes, 1) if _do_not_fit(labels, scores / lengths, acc).any() else lengths
 
 
 def _numbers(questions: Sequence[Question], name: str) -> Floats:
@@ -181,14 +179,15 @@ def _numbers(questions: Sequence[Question], name: str) -> Floats:
 
 def _run_of(file: Path) -> Run:
     """Return a file, its task, and by the results beside it its model, or else its folder, and how it was asked."""
-    named = _NAME.fullmatch(file.name)
-    task = named["task"] if named else file.name.split(".json")[0].removeprefix("samples_")
+    name = stem(file)
+    named = _NAME.fullmatch(name)
+    task = named["task"] if named else name.removeprefix("samples_")
     results = _results(file, named["time"] if named else "")
     config = (results.get("configs") or {}).get(task) or {}
     settings = {name: config.get(name) for name in _ASKED_BY}
     settings["chat_template"] = results.get("chat_template_sha")
     said = {name: str(value) for name, value in settings.items() if value not in (None, "")}
-    model = str(results.get("model_name") or file.parent.name or file.stem)
+    model = str(results.get("model_name") or file.parent.name or name)
     return Run(file, model, task, said)
 
 

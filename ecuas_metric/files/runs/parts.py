@@ -1,6 +1,5 @@
 """A part of a run: one system on one task, its samples as columns; and what the readers of all tools share."""
 
-import gzip
 import json
 import os
 import re
@@ -9,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import IO, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +16,7 @@ import pyarrow as pa
 from ...errors import FileError, InputError, Note
 from ...inputs import Floats, Ints, grouped
 from ..documents import parse_documents
+from ..read import open_content, read_content
 from ..values import JOINT, from_values, value_by_path
 from . import RunOptions
 
@@ -247,12 +247,12 @@ def only(
 
 
 def repeated(names: Sequence[str], places: Sequence[int], what: str = "") -> dict[str, Column]:
-    """Return ids (N,), those of further places with their number, and where there are any, the samples as a group."""
+    """Return ids (N,), those of further places with their number, and where places differ, the samples as a group."""
     ids = [
         name if place == 1 else f"{name} ({what}{place})"
         for name, place in zip(names, places, strict=True)
     ]
-    return {"id": ids, "group": names} if max(places) > 1 else {"id": ids}
+    return {"id": ids, "group": names} if len(set(places)) > 1 else {"id": ids}
 
 
 def files_in(place: Path, pattern: str) -> list[Path]:
@@ -301,19 +301,21 @@ def refuse_two(first: Run, second: Run, rule: str = "several_runs") -> None:
 
 
 def records_in(file: Path) -> Iterator[tuple[int, Fields]]:
-    """Yield the JSON objects of a file, lines or a list, compressed or not, each with its number."""
+    """Yield the JSON objects of a file, in lines or lists, compressed or not, each with its line or its place."""
+    place = 0
     for line, document in _documents_in(file):
-        records = enumerate(document, 1) if isinstance(document, list) else [(line, document)]
-        for number, record in records:
+        is_list = isinstance(document, list)
+        for record in document if isinstance(document, list) else [document]:
+            place = place + 1 if is_list else line
             if not isinstance(record, Mapping):
-                raise FileError(file, "must hold JSON objects", row=number)
-            yield number, record
+                raise FileError(file, "must hold JSON objects", row=place)
+            yield place, record
 
 
 def _documents_in(file: Path) -> Iterator[tuple[int, object]]:
     try:
-        with _opened(file) as content:
-            yield from parse_documents(content.read().decode("utf-8-sig"))
+        content, _ = read_content(file)
+        yield from parse_documents(content.to_pybytes().decode("utf-8-sig"))
     except (ValueError, OSError, EOFError) as error:
         raise FileError(file, "unreadable", reason=str(error).rstrip(".")) from None
 
@@ -323,7 +325,7 @@ def first_records(file: Path) -> Iterator[Fields]:
     decoder = json.JSONDecoder()
     position = 0
     try:
-        with _opened(file) as content:
+        with open_content(file) as content:
             start = (content.read(_FIRST) + content.readline()).decode("utf-8-sig", "ignore")
         while between := _BETWEEN.match(start, position):
             record, position = decoder.raw_decode(start, between.end())
@@ -331,11 +333,6 @@ def first_records(file: Path) -> Iterator[Fields]:
                 yield record
     except (ValueError, OSError, EOFError, RecursionError):  # of what is cut, or no JSON
         return
-
-
-def _opened(file: Path) -> IO[bytes]:
-    opened: Any = gzip.open if file.suffix == ".gz" else open
-    return cast(IO[bytes], opened(file, "rb"))
 
 
 def in_file(

@@ -245,7 +245,7 @@ def test_all_stores_give_the_numbers_of_the_formula(tmp_path, store):
             assert values[question.name] == pytest.approx(ecuas_by_hand(question), rel=1e-9)
 
 
-@pytest.mark.parametrize("suffix", [".json", ".jsonl.gz"])
+@pytest.mark.parametrize("suffix", [".json", ".jsonl.gz", ".ndjson"])
 def test_a_list_and_packed_lines_are_read_as_lines_are(tmp_path, suffix):
     questions = draw_questions(1)
     lines = write_store(tmp_path, "openai", questions)
@@ -256,6 +256,12 @@ def test_a_list_and_packed_lines_are_read_as_lines_are(tmp_path, suffix):
     else:
         write_lines(other, rows)
     assert ecuas_values(other) == ecuas_values(lines)
+
+
+def test_rows_in_one_list_after_the_other_are_counted_over_all_of_them(write):
+    rows = [{"type": "predicate", "probability": p, "label": True} for p in (0.9, 0.8, 0.7, "0.6")]
+    with pytest.raises(FileError, match="must have numbers as probabilities; got '0.6' in row 4"):
+        read_submissions(write([rows[:2], rows[2:]]))
 
 
 def test_the_order_of_options_changes_no_number(write):

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.special import log_softmax
 
@@ -190,6 +191,7 @@ UNUSABLE = [  # what writes a run, its samples, and the error
         ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
         ({"arguments": [["What?", " red"]] * 4}, "must hold samples of lm-eval in each line in row 1"),
         ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
+        ({"target": "5"}, "targets must be the index or the text of a choice, and agree with acc; got '5' in row 1"),
         ({"target": "[1, 2]"}, "targets must be the index or the text of a choice, and agree with acc; got"),
         (IN_WORDS, "has log-likelihoods of choices for some samples only"),
         ({"filter": "strict-match"}, "has several filters; got strict-match, none. Specify which with run="),
@@ -315,16 +317,15 @@ def test_older_samples_of_lm_eval_are_read_as_lines_are(tmp_path, lm_eval, as_li
 
 def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
     """Prompts hold other separators of lines; a compressed file is read as it is."""
-    text = lm_eval.read_text().replace("What?", "What?\u2028\x85")
-    for name, content in (
-        (lm_eval.name, text.encode()),
-        (f"{lm_eval.name}.gz", gzip.compress(text.encode())),
-    ):
-        file = tmp_path / "other" / name
-        file.parent.mkdir(exist_ok=True)
+    text = lm_eval.read_text().replace("What?", "What?\u2028\x85").encode()
+    packed = {"": text, ".gz": gzip.compress(text), ".zst": pa.compress(text, "zstd", asbytes=True)}
+    for suffix, content in packed.items():
+        file = tmp_path / f"run{suffix}" / f"{lm_eval.name}{suffix}"
+        file.parent.mkdir()
         file.write_bytes(content)
-        assert only(file).references.tolist() == only(lm_eval).references.tolist()
-        file.unlink()
+        read = only(file)
+        assert read.references.tolist() == only(lm_eval).references.tolist()
+        assert read.recipe.tasks == only(lm_eval).recipe.tasks
 
 
 def test_answers_in_words_have_the_confidence_that_is_named(lines):
@@ -354,6 +355,10 @@ def test_lighteval_details_that_cannot_be_used(lighteval):
     frame.to_parquet(lighteval)
     columns = {"confidence": "doc.specific.p"}
     assert only(lighteval, columns).predictions.tolist() == [0.25] * 30
+    for doc in (None, {"task_name": "shapes|0"}):
+        mixed = frame.assign(doc=[doc, *frame["doc"][1:]])
+        mixed.to_parquet(lighteval)
+        refuses("must hold samples of one task; got", lighteval)
     frame[:0].to_parquet(lighteval)
     refuses("holds no samples. Was the run interrupted", lighteval)
 
@@ -470,6 +475,11 @@ def test_inspect_logs_of_one_run_whose_scores_differ_are_not_told_apart_by_times
     assert only(tmp_path).references.tolist() == [1] * 4
     write(samples, run)
     assert only(tmp_path).references.tolist() == [1, 0, 1, 0]
+
+
+def test_inspect_ids_of_a_number_and_of_its_text_are_two_samples(tmp_path):
+    log = json_file(tmp_path, [inspect_sample(1, "C", 0.9), inspect_sample("1", "I", 0.4)])
+    assert sorted(only(log).predictions) == [0.4, 0.9]
 
 
 def test_an_inspect_run_of_invalidated_samples_alone_says_so(tmp_path):
@@ -635,6 +645,20 @@ def test_every_eval_ever_has_the_confidences_of_its_metadata_by_model_and_epoch(
     assert "1 of 41 failed, which are left out" in first.notes[0].fact
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_epochs_are_groups_from_whichever_number_they_are_counted(tmp_path, first):
+    rows = [
+        eval_ever_row(f"q{i}", epoch=first + e, correct=i > 3) for e in (0, 1) for i in range(9)
+    ]
+    assert len(set(only(eval_ever(tmp_path, rows)).per_sample["groups"])) == 9
+
+
+@pytest.mark.parametrize("said", [True, "true", "True"])
+def test_every_eval_ever_abstains_in_any_way_to_write_it(tmp_path, said):
+    rows = [eval_ever_row("q0"), eval_ever_row("q1") | {"metadata": {"abstained": said}}]
+    assert list(only(eval_ever(tmp_path, rows)).per_sample["abstained"]) == [False, True]
+
+
 def test_every_eval_ever_asks_for_one_of_several_results(tmp_path):
     others = {"evaluation_result_id": "style:mean", "evaluation": {"score": 1, "is_correct": True}}
     rows = [eval_ever_row(f"q{i}", correct=i > 3) for i in range(9)]
@@ -654,8 +678,9 @@ def test_every_eval_ever_asks_for_one_of_several_results(tmp_path):
         ({"metadata": None}, "keeps no confidence"),
         (
             {"evaluation": {"score": 0.5, "is_correct": True}},
-            "as the score of one answer: .*; got 0.5",
+            "must be 0 or 1, as evaluation.is_correct: .*; got 0.5",
         ),
+        ({"evaluation": {"score": 1, "is_correct": False}}, "as evaluation.is_correct: .*; got 1"),
         ({"error": "timed out"}, "holds no scores; got 1 samples that failed"),
     ],
 )

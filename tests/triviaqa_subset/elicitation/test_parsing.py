@@ -241,7 +241,7 @@ def test_a_probability_is_one_and_needs_a_digit(reply):
 
 @pytest.mark.parametrize("sign", ["\n", "(", "\n(", '\n"', " "])
 def test_a_long_run_of_signs_states_no_other_probability(sign):
-    """A reply is read in time that grows as its length; these took minutes, when each sign began a search of its own."""
+    """A reply is read in time that grows as its length; these took minutes when each sign began a search."""
     for end in ("0.8", "x"):
         reply = f"Paris\n{sign * 20_000}{end}"
         assert answer_and_probability(reply).confidence in (None, 0.8)
