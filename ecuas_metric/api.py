@@ -21,7 +21,6 @@ from .classes import (
     ClassCosts,
     binary_posteriors,
     class_indices,
-    cost_frame_to_mapping,
     note_order,
     order_columns,
     parse_class_costs,
@@ -45,7 +44,13 @@ from .inputs import (
     require_same_order,
 )
 from .metric import Key, Metric
-from .options import check_number, checked_options, refuse_idle_options, select_per_sample
+from .options import (
+    check_number,
+    checked_options,
+    cost_frame_to_mapping,
+    refuse_idle_options,
+    select_per_sample,
+)
 from .order import AUGRC, AURC, AUROC
 from .results import System, compute_results, prepare_system
 

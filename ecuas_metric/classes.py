@@ -347,20 +347,6 @@ def parse_class_costs(
     return parse_numbers(table, "cost").astype(np.float64), classes, decisions
 
 
-def cost_frame_to_mapping(cost: object) -> object:
-    """Return a data frame of costs, with classes as rows and decisions as columns, as a mapping; others unchanged."""
-    if not (hasattr(cost, "columns") and hasattr(cost, "index")):
-        return cost
-    are_numbered = [type(names).__name__ == "RangeIndex" for names in (cost.index, cost.columns)]
-    if all(are_numbered):
-        return cost
-    table = parse_numbers(cost, "cost")
-    return {
-        name: dict(zip(cost.columns, row, strict=True))
-        for name, row in zip(cost.index, table.tolist(), strict=True)
-    }
-
-
 @contextmanager
 def reword_errors(words: Mapping[str, str]) -> Iterator[None]:
     """Reword each InputError raised within by the caller's names of arguments and its advice, in `words`."""

@@ -241,6 +241,26 @@ def parse_cost_matrix(values: object, *, num_classes: int) -> Floats:
     return check_non_negative(matrix, "cost")
 
 
+def cost_frame_to_mapping(cost: object) -> object:
+    """Return a data frame of costs, with classes as rows and decisions as columns, as a mapping; others unchanged."""
+    if not (hasattr(cost, "columns") and hasattr(cost, "index")):
+        return cost
+    are_numbered = [type(names).__name__ == "RangeIndex" for names in (cost.index, cost.columns)]
+    if all(are_numbered):
+        return cost
+    for names in (cost.index, cost.columns):
+        if not names.is_unique:
+            repeated = names[names.duplicated()][0]
+            raise InputError(
+                "cost", "must have different names of classes, and of decisions", value=repeated
+            )
+    table = parse_numbers(cost, "cost")
+    return {
+        name: dict(zip(cost.columns, row, strict=True))
+        for name, row in zip(cost.index, table.tolist(), strict=True)
+    }
+
+
 def resolve_level_costs(options: Options) -> Options:
     """Return options whose cost "absolute" or "squared" is replaced by its matrix (K, K); others unchanged.
 
@@ -400,6 +420,12 @@ def _check_reject_costs(values: object, name: str) -> tuple[float, ...]:
 def _check_cost(value: object, name: str) -> str | Floats:
     if isinstance(value, str):
         return check_choice(value, COSTS, name)
+    if isinstance(cost_frame_to_mapping(value), Mapping):
+        rule = "must be an array here, where no class has a name"
+        advice = (
+            "Pass a row for each class, in the order of the classes, and a column per decision."
+        )
+        raise InputError(name, rule, got="costs by name", advice=advice)
     return parse_numbers(value, name, are_costs=True).astype(np.float64, copy=False)
 
 

@@ -19,7 +19,6 @@ from .classes import (
     binary_posteriors,
     check_classes,
     column_classes,
-    cost_frame_to_mapping,
     note_order,
     order_columns,
     parse_class_costs,
@@ -32,7 +31,14 @@ from .display import Shown
 from .errors import InputError, Note, issue_warnings
 from .inputs import Array, Bools, Floats, parse_confidences, parse_numbers, parse_posteriors
 from .metric import Key
-from .options import LEVEL, Options, check_level, check_number, checked_options
+from .options import (
+    LEVEL,
+    Options,
+    check_level,
+    check_number,
+    checked_options,
+    cost_frame_to_mapping,
+)
 from .results import Estimate, System, compute_results, name_systems, prepare_system
 
 if TYPE_CHECKING:

@@ -241,11 +241,20 @@ def _are_abstentions(sheet: Sheet, recipe: Recipe) -> Bools | None:
     """Return whether each row (N,) abstains by the recipe; None if it knows of no abstentions."""
     if recipe.form not in ABSTAINING_FORMS:
         return None
-    marks: list[Array] = [read_truths(sheet, name) == 1 for name in recipe.of("abstained")]
+    marks: list[Array] = [_read_marks(sheet, name) for name in recipe.of("abstained")]
     if recipe.abstained is not None:
         (name,) = recipe.of("predicted") or (recipe.truth,)
         marks.append(_are_word(sheet.column(sheet.stored(name)), recipe.abstained.strip()))
     return np.any(marks, axis=0) if marks else None
+
+
+def _read_marks(sheet: Sheet, name: str) -> Bools:
+    """Return whether each cell (N,) is 1, or a word for it; FileError unless all others are 0 or empty."""
+    marks = read_truths(sheet, name)
+    wrong = (marks != 0) & (marks != 1) & ~np.isnan(marks)
+    if wrong.any():
+        raise sheet.error(name, "must be 0 or 1", wrong)
+    return np.asarray(marks == 1)
 
 
 def _are_word(cells: pa.Array, word: str) -> Bools:

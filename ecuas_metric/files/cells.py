@@ -395,7 +395,7 @@ def _read_words(
     right: str | None,
 ) -> tuple[list[str], Ints]:
     """Return the distinct words of a column in lower case, and the index (N,) of each row's word."""
-    texts = read_names(cells, re.split("[/,]", right or ""))
+    texts = read_names(cells, re.split("[/,]", right) if right else ())
     values, codes = encode(pc.utf8_lower(texts))
     return list(map(str, values)), codes
 

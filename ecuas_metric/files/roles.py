@@ -73,6 +73,8 @@ _NO_NAME = re.compile(
 )  # in place of names: a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # of columns before the name of a class
 _VERDICTS = ("correct", "judge", "abstained")  # roles of cells that are 1 or 0, or words for these
+_OF_JUDGE = {"judge", "audit_probability"}  # roles
+_OF_ANSWERS = _OF_JUDGE | {"abstained"}  # roles that posteriors and costs do not have
 _EXAMPLES = 3  # names shown of a header
 
 
@@ -85,6 +87,9 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     skip = reading.columns.get("skip", "")
     if skip != sheet.skipped:  # an engine that does not read whole files cannot skip rows
         raise InputError("columns", "skips_rows", value=skip, advice="score_in_memory")
+    path = reading.columns.get("rows", sheet.path)
+    if path != sheet.path:  # as of a frame, which no reader of files has read
+        raise FileError(sheet.source, "rows_of_no_json", value=path)
     labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
     column_roles = _ColumnRoles(sheet.head(HEAD), labels or ())
     column_roles.assign(reading.columns)
@@ -94,6 +99,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     form = column_roles.form(FORM_ROLES & set(reading.columns))
     used = column_roles.used_columns(form)
     column_roles.require_one_column(used)
+    column_roles.refuse_idle_columns(form, used)
     _refuse_idle(reading, form)
     head = min(len(sheet.rows), HEAD)
     classes = labels if form in CLASS_FORMS else None
@@ -255,9 +261,21 @@ class _ColumnRoles:
             self.sheet.source, "two_columns", role=role, got=got, listed=listed, ways=ways
         )
 
+    def refuse_idle_columns(self, form: str, used: Collection[str]) -> None:
+        """Raise FileError if the user named a column of a role that has no use in a form, or beside roles `used`."""
+        named = {role: self.roles[role][0] for role in self.user_roles if role in self.roles}
+        for role, name in named.items():
+            if role in _OF_ANSWERS and form not in ABSTAINING_FORMS:
+                raise self.sheet.error(name, "requires_form", forms="confidences", form=form)
+            if role == "audit_probability" and "judge" not in used:
+                needed = "a judge's verdicts, and answers without a label"
+                raise self.sheet.error(name, "changes nothing without {needed}", needed=needed)
+
     def used_columns(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of further roles such as ids and weights."""
-        left_out = FORM_ROLES | (self._list_idle_roles(form) - set(self.user_roles))
+        idle = set() if form in ABSTAINING_FORMS else _OF_ANSWERS
+        idle = idle if self._is_audited(form) else idle | _OF_JUDGE
+        left_out = FORM_ROLES | (idle - set(self.user_roles))
         beside = [role for role, names in self.roles.items() if names and role not in left_out]
         used = {role: tuple(self.roles[role]) for role in (*FORMS[form], *beside)}
         ids = used.get("id", ())
@@ -266,11 +284,6 @@ class _ColumnRoles:
         if form == "posteriors":
             used[form] = self._order_by_labels(used[form])
         return used
-
-    def _list_idle_roles(self, form: str) -> set[str]:
-        """Return the roles that have no use in a form, and are ignored unless the user named them."""
-        idle = set() if form in ABSTAINING_FORMS else {"abstained"}
-        return idle if self._is_audited(form) else idle | {"judge", "audit_probability"}
 
     def _is_audited(self, form: str) -> bool:
         """Return whether some answers lack a person's label, so that a judge's labels are used."""

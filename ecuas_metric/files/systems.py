@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..audit import prepare_with_judge
 from ..errors import FileError, InputError, Note, Way
 from ..inputs import grouped
-from ..options import LEVEL, checked_options
+from ..options import LEVEL, checked_options, refuse_idle_options
 from ..results import Results, System, name_systems, number_systems
 from .asking import ANY_NAME, ANY_NAMES
 from .read import read_sheet
@@ -223,6 +223,8 @@ def prepare_submissions(
     submissions = list(submissions)
     for of_part in grouped(submissions, lambda one: one.part).values():
         _require_one_form(of_part)
+    if not any("sample_weight" in one.per_sample for one in submissions):
+        refuse_idle_options(checked_options(**options), ["weights_are"])
     systems: dict[str, System] = {}
     for submission in submissions:
         name = submission.name

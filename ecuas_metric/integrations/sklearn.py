@@ -22,11 +22,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..api import compute_value, posterior_system
-from ..classes import ClassCosts, check_classes, cost_frame_to_mapping, parse_classes, reword_errors
+from ..classes import ClassCosts, check_classes, parse_classes, reword_errors
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import InputError, Note
 from ..inputs import Array, Floats, Ints, parse_numbers, require_same_order
-from ..options import check_number
+from ..options import check_number, cost_frame_to_mapping
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
     TWO_CLASS_METHODS,

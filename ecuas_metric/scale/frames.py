@@ -21,7 +21,7 @@ from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import Sheet, from_values
 from ..groups import SUMS, Groups
 from ..inputs import parse_number
-from ..options import Options, checked_options
+from ..options import Options, checked_options, is_set
 from ..summary import (
     LINEAR,
     ROOT,
@@ -131,6 +131,9 @@ def score_frame(
     checked_options(**asked)  # before any row is read
     rows = lazy_rows(frame)
     recipe = _infer_frame_recipe(rows, reading, SOURCE)
+    if is_set(settings, "weights_are") and not recipe.of("weight"):
+        needed = "a column of weights"
+        raise InputError("weights_are", "changes nothing without {needed}", needed=needed)
     states = states_of_frame(rows, settings, recipe=recipe)
     results = {}
     for name, state in sorted(states.items()):

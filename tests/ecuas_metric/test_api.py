@@ -41,6 +41,7 @@ from ecuas_metric import (
     posterior_system,
     score_confidences,
     score_costs,
+    score_frame,
     score_posteriors,
 )
 from ecuas_metric.metric import Key
@@ -520,6 +521,38 @@ def test_so_are_those_that_something_counts_by_place():
         warnings.simplefilter("error")
         ecuas_score(["9", "10"], named, cost={"9": 1, "10": 5})
         ecuas_score(["9", "10"], [0.1, 0.8], labels=["10", "9"])
+
+
+NAMED_COST = pd.DataFrame([[0, 1], [5, 0]], index=[1, 0], columns=["keep", "drop"])
+
+
+@pytest.mark.parametrize(
+    ("cost", "matrix"),
+    [
+        (NAMED_COST, [[5, 0], [0, 1]]),
+        (NAMED_COST.T.to_dict(), [[5, 0], [0, 1]]),
+        ({1: 5, 0: 1}, [[0, 1], [5, 0]]),
+    ],
+)
+def test_costs_by_name_are_used_where_classes_have_names_and_refused_elsewhere(cost, matrix):
+    q, truth = np.array([[0.7, 0.3], [0.2, 0.8]]), [0, 1]
+    frame = pd.DataFrame(q, columns=["prob_0", "prob_1"]).assign(label=truth)
+    ecuas = evaluate.load("ecuas_metric/ecuas.py")
+    for call in (
+        lambda: ecuas.compute(predictions=q, references=truth, cost=cost),
+        lambda: score_frame(frame, cost=cost),
+        lambda: make_report(frame, cost=cost),
+    ):
+        with pytest.raises(ValueError, match="^cost must be an array here, where no class has a"):
+            call()
+    assert score_posteriors(truth, q, cost=cost) == score_posteriors(truth, q, cost=matrix)
+
+
+@pytest.mark.parametrize("axis", ["index", "columns"])
+def test_names_of_costs_differ(axis):
+    twice = NAMED_COST.set_axis(["a", "a"], axis=axis)
+    with pytest.raises(InputError, match="^cost must have different names .* got 'a'"):
+        ecuas_score(["a", "b"], [[0.7, 0.3], [0.2, 0.8]], cost=twice)
 
 
 @pytest.mark.parametrize("name", ["groups", "strata", "ids", "y_true"])

@@ -6,9 +6,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ecuas_metric import read_submissions
+from ecuas_metric import InputError, prepare_submissions, read_submissions, score_frame
 from ecuas_metric.errors import FileError
 from ecuas_metric.files.asking import list_columns
+from ecuas_metric.files.cells import NOTHING
 from ecuas_metric.files.recipe import NAMES, parse_pairs
 from ecuas_metric.reporting.command.flags import COMMANDS, flag_name
 from tests.conftest import ROOT
@@ -53,6 +54,58 @@ def test_two_columns_of_a_role_are_one_if_they_are_equal_and_asked_about_if_not(
     with pytest.raises(FileError, match=f"two columns may be {role}; got .* differ in 1 of 4"):
         read_submissions(apart)
     assert read_submissions(apart, columns={role: first})
+
+
+ANSWERS = {"confidence": [0.9, 0.8, 0.6, 0.4], "correct": [1, 0, 1, 0]}
+CLASSES = {"prob_0": [0.9, 0.8, 0.6, 0.4], "prob_1": [0.1, 0.2, 0.4, 0.6], "label": [0, 0, 1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "role", "said"),
+    [
+        (CLASSES, "abstained", "column 'x' requires confidences; the input is posteriors"),
+        (CLASSES, "judge", "column 'x' requires confidences; the input is posteriors"),
+        (ANSWERS, "audit_probability", "column 'x' changes nothing without a judge's verdicts"),
+        (ANSWERS, "rows", "has no several lists of rows, as JSON and Excel may have; got 'x'"),
+        (ANSWERS, "skip", "columns cannot skip rows of files that are not read whole; got 'x'"),
+    ],
+)
+def test_a_role_that_is_named_is_used_or_refused(columns, role, said):
+    frame = pd.DataFrame({**columns, "x": [0, 1, 0, 0]})
+    for read in (read_submissions, score_frame):
+        with pytest.raises(InputError, match=re.escape(said)):
+            read(frame, columns={role: "x"})
+
+
+@pytest.mark.parametrize("name", ["abstained", "x"])
+def test_marks_of_abstentions_are_0_and_1(name):
+    frame = pd.DataFrame({**ANSWERS, name: [0, 1, 2, 0]})
+    with pytest.raises(FileError, match=f"column '{name}' must be 0 or 1; got 2 in row 2"):
+        read_submissions(frame, columns={"abstained": name})
+    words = frame.assign(**{name: ["no", "yes", "no", ""]})
+    (submission,) = read_submissions(words, columns={"abstained": name})
+    assert submission.per_sample["abstained"] == [False, True, False, False]
+
+
+@pytest.mark.parametrize("nothing", NOTHING)
+@pytest.mark.parametrize("words", ["1 0 1", "yes no yes", "True False True", "C I C"])
+def test_a_cell_of_nothing_is_empty_beside_all_words(nothing, words):
+    right = "C/I" if words.startswith("C") else None
+    for cell in (nothing, f" {nothing.upper()} "):
+        frame = pd.DataFrame(
+            {"confidence": ANSWERS["confidence"], "correct": [*words.split(), cell]}
+        )
+        (submission,) = read_submissions(frame, unlabelled="drop", right=right)
+        assert submission.references.tolist() == [1, 0, 1]
+
+
+def test_weights_of_a_meaning_need_a_column():
+    said = "weights_are changes nothing without"
+    frame = pd.DataFrame(ANSWERS)
+    with pytest.raises(InputError, match=said):
+        score_frame(frame, weights_are="counts")
+    with pytest.raises(InputError, match=said):
+        prepare_submissions(read_submissions(frame), weights_are="counts")
 
 
 @pytest.mark.parametrize("line", SAID)
