@@ -21,11 +21,14 @@ from ..options import check_number
 # names of columns
 _LEADING = re.compile("judge|verdict|grade|score|correct|conf|prob", re.IGNORECASE)
 
+DRAW_TOGETHER = "Draw answers of all systems at once: `ecuas audit` takes several files."
 _VERDICT_NOTES = ("judge_for_truth", UNLABELLED)  # notes on these as the truth
 
 
 def require_ids(submission: Submission) -> list[object]:
-    """Return the ids (N,) of a submission; FileError if it has none."""
+    """Return the ids (N,) of a submission; FileError if it has none, InputError unless it is of confidences."""
+    if submission.form != "confidences":
+        raise InputError("an audit", "requires_form", forms="confidences", form=submission.form)
     if submission.ids is None:
         raise FileError(submission.file, "no_column", wanted="id")
     ids: list[object] = submission.ids.to_pylist()
@@ -116,7 +119,7 @@ def add_labels(submissions: Sequence[Submission], path: str) -> list[Submission]
     if (drawn & is_empty).any():
         raise sheet.error(
             "correct",
-            "must have a label in each row that was drawn: those left out are no random ones",
+            "must have a label in each row that was drawn, as those that people leave out are not random; it is empty",
             drawn & is_empty,
         )
     if (~drawn & ~is_empty).any():
@@ -129,14 +132,12 @@ def add_labels(submissions: Sequence[Submission], path: str) -> list[Submission]
     for one in submissions:
         is_theirs = (names == "") | (names == one.name)
         if not is_theirs.any():
-            raise FileError(path, "has no labels of a system", value=one.name)
+            raise FileError(path, "has no labels of a system", value=one.name, advice=DRAW_TOGETHER)
         labelled.append(_label_submission(one, sheet.select(is_theirs)))
     return labelled
 
 
 def _label_submission(submission: Submission, sheet: Sheet) -> Submission:
-    if submission.form != "confidences":
-        raise InputError("--audit", "requires_confidences", value=sheet.source)
     require_ids(submission)
     ids = to_ids(sheet.column("id"))
     ours: pa.Array = submission.ids

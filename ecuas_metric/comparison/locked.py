@@ -124,7 +124,7 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
     """
     reject_cost = check_number(reject_cost, "reject_cost", 0, math.inf)
     if system.ids is None:
-        raise InputError(f"{name}: answers to lock", WITHOUT_IDS, advice="name_ids")
+        raise InputError(f"{name}: answers to lock", WITHOUT_IDS, advice="fill_ids")
     decisions = system.decisions
     ids = system.ids if isinstance(system.ids, pa.Array) else from_values(list(system.ids))
     match_ids(name, ids, name, ids)  # which must be unique
@@ -228,7 +228,7 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
     (['selective_risk_0.4', 'expected_cost_0.4'], 50)
     """
     if system.ids is None:
-        raise InputError(f"{name}: answers to check", WITHOUT_IDS, advice="name_ids")
+        raise InputError(f"{name}: answers to check", WITHOUT_IDS, advice="fill_ids")
     with reword_errors(ID_ADVICE):
         order = match_ids(name, system.ids, "the lock", lock.ids)
     basis = replace(system.basis, version=lock.basis.version)

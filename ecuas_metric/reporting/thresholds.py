@@ -177,9 +177,9 @@ class LockFile:
         found = [lock for lock in of_part if lock.name == _version(submission)] or of_part
         if len(found) == 1:
             return found[0]
-        rule = "needs one system of the question, or one of the same name as {name}"
+        rule = "needs one system of each question, or one called {name}"
         got = ", ".join(lock.name for lock in of_part) or "none"
-        advice = "Lock one system, on answers to all questions."
+        advice = "Lock one system, on answers to all questions, or call the new version as it: NAME=FILE."
         raise FileError(self.path, rule, got=got, advice=advice, name=_version(submission))
 
 

@@ -136,7 +136,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "nothing_to_plan": "must name a metric that can be planned",
     "rows_missing": "have no rows",
     "same_name_in_other_file": "holds a system {name!r} as another file does",
-    "several_tasks": "takes one task of each model",
     "task_missing": "names a task that is not there",
     "unknown_file": "names a file or system that is not there",
     "role_twice": "must name the columns of a role once",
@@ -145,7 +144,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "wrong_pairs": "takes ROLE=COLUMN pairs",
     # ---- advice of the command alone ----
     "add_flag": "Add {flag}.",
-    "choose_task": "Choose one with --tasks, or pool them with --pool-tasks.",
     "metric_does_not_exist": "It does not exist for these systems.",
     "metric_needs_number": "Name it with its number, as in {example}.",
     "near_metric": "Did you mean one of these: {near}?",

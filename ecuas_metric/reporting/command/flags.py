@@ -392,7 +392,7 @@ COMMANDS = {
         usage="[FILE FILE]",
         hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
     ),
-    "report": Command({"": "comparing:write_for_paper"}, FILES, _REPORT),
+    "report": Command({"": "comparing:write_for_paper"}, FILES, _REPORT, hints={"--by": _NO_PARTS}),
     "decide": Command(
         {"": "deciding:decide_rows"},
         _NEW_ROWS + FILES,

@@ -453,6 +453,9 @@ def list_notes(systems: Systems) -> Notes:
     ]
 
 
+CHOOSE_TASK = "Choose one with --tasks."
+CHOOSE_OR_POOL = "Choose one with --tasks, or pool them with --pool-tasks."
+POOL_PARTS = "All together? Leave out part=COLUMN. Else take a file with the rows of one."
 OF_ALL = "Name those that all were asked with --tasks."
 Questions = Mapping[str, Mapping[str, System]]  # the answers of each system to each question
 
@@ -511,10 +514,12 @@ def keys_of_means(systems: Systems) -> list[Key]:
 
 def require_one_task(submissions: Iterable[Submission], *, are_pooled: bool) -> None:
     """Raise InputError if systems have several parts, such as tasks: one number needs the same questions of all."""
-    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
+    parts = {one.part: one.recipe.format for one in submissions if one.part}
     if len(parts) > 1:
-        advice = "Choose one with --tasks." if are_pooled else "choose_task"
-        raise InputError("a comparison", "several_tasks", got="; ".join(parts[:9]), advice=advice)
+        rule, advice = "takes one task of each model", CHOOSE_TASK if are_pooled else CHOOSE_OR_POOL
+        if "run" not in parts.values():
+            rule, advice = "takes one part of the data", POOL_PARTS
+        raise InputError("a comparison", rule, got="; ".join(list(parts)[:9]), advice=advice)
 
 
 def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:

@@ -163,6 +163,13 @@ def test_two_systems_are_compared_by_their_labels(truth, capsys):
     assert "has no labels of a system; got 'b'" in capsys.readouterr().err
 
 
+def test_answers_are_not_drawn_that_labels_could_not_correct(truth, capsys):
+    table = pd.DataFrame({"id": range(9), "label": 0, "prob_0": 0.5, "prob_1": 0.5})
+    table.to_csv("run.csv", index=False)
+    assert main(DRAW) == 2
+    assert "an audit requires confidences; the input is posteriors" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

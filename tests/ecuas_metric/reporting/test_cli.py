@@ -239,6 +239,12 @@ def test_systems_of_different_questions_have_no_best(folder, ran):
         "score logits.csv --predictions-are probabilities": "logits.csv: column 'logit_0..logit_2' must",
         "score gpt.csv logits.csv": "systems of one table must have one form; gpt.csv holds confidences",
         "compare gpt.csv": "a comparison needs at least two systems; got 1. Add another one, ",
+        "compare runs.csv --columns part=document": "a comparison takes one part of the data; got 0; 1; 2",
+        "plan gpt.csv": "a plan is made for two systems; got 1. Add another one, ",
+        "threshold logits.csv --predictions-are logits --budget 0.2 --lock l.json": (
+            "logits: answers to lock need ids, by which those of a new version are paired with them. Give each row its "
+            "id, or name another column: --columns id=NAME."
+        ),
     }.items(),
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, ran):
@@ -357,6 +363,7 @@ def test_the_columns_of_a_file_are_others_than_those_of_all_in_any_order(step, f
         "compare a.csv --alpha 0.1": "ecuas compare takes no --alpha, which is of ecuas plan. Did you mean --interval?",
         "compare a.csv --by x": "ecuas compare takes no --by, which is of ecuas score and ecuas threshold. Compare one "
         "part at a time: ",
+        "report a.csv --by x": "ecuas report takes no --by, which is of ecuas score and ecuas threshold. Compare one ",
         "plan a.csv b.csv --calibrate affine": "ecuas plan takes no --calibrate, which is of ecuas score and ",
         "compare a.csv --interval-method analytic": "ecuas compare takes no --interval-method, which is of ecuas",
         "plan --error-rates 0.3,0.2 --groups g": "--groups cannot be used with --error-rates A,B.",

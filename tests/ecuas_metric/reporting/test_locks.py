@@ -134,8 +134,9 @@ def test_each_question_of_a_decision_model_is_checked_by_its_own_lock(rng, ran):
     )
     ran("threshold old.jsonl bad.jsonl --budget 0.3 --lock both.json")
     said = ran("check new.jsonl --against both.json", 2).err
-    assert "needs one system of the question, or one of the same name" in said
+    assert "needs one system of each question, or one called" in said
     assert ran("check bad.jsonl --against both.json").out.startswith("PASS  ")
+    assert ran("check m-1=new.jsonl --against both.json").out.startswith("PASS  ")
 
 
 def test_new_answers_of_a_decision_model_are_decided_without_their_truth_as_they_were_chosen(
