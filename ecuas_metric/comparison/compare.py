@@ -37,7 +37,7 @@ from ..intervals import (
     why_no_inference,
 )
 from ..metric import Key, Keys, checked_keys
-from ..options import ALPHA, LEVEL, scale_to_effective_size
+from ..options import LEVEL, scale_to_effective_size
 from ..results import (
     System,
     compute_values,
@@ -47,7 +47,7 @@ from ..results import (
     select_samples,
 )
 from ..sampling import Design
-from .rows import REJECTING, Comparison, choose_verdict, list_fields, significance_level
+from .rows import REJECTING, Comparison, choose_verdict, significance_level
 from .verdict import Verdict, make_verdict
 
 if TYPE_CHECKING:
@@ -323,44 +323,11 @@ class Comparisons(list[Comparison], Drawn):
     ('equal', ['equal'])
     """
 
-    def __init__(
-        self,
-        rows: Iterable[Comparison] = (),
-        notes: Iterable[tuple[str, Note]] = (),
-        strip: Mapping[Key, Sequence[Comparison]] | None = None,
-        *,
-        asked: Sequence[Key] = (),
-        alpha: float = ALPHA,
-        systems: Mapping[str, System] | None = None,
-    ) -> None:
-        super().__init__(rows)
-        self.systems = dict(systems or {})  # aligned
-        self.asked = tuple(asked)  # the metrics or reject costs that were asked for
-        self.alpha = alpha  # the level of the family of tests
-        self.notes = tuple(notes)  # with the system whose answers each is about, or ""
-        # by reject cost, also with rejecting everything: tests of the family, which the rows are only where asked for
-        self.strip = dict(strip or {})
-
-    @property
-    def verdict(self) -> Verdict:
-        """Who is best by what, how surely, and at which reject costs."""
-        return self.judged(self.systems)
-
-    def judged(
-        self,
-        systems: Mapping[str, System] | None = None,
-        left_out: Mapping[str, InputError] | None = None,
-    ) -> Verdict:
-        """Return the verdict, with the systems that it is of and those that are left out."""
-        return make_verdict(
-            self,
-            self.strip,
-            notes=self.notes,
-            asked=self.asked,
-            alpha=self.alpha,
-            systems=systems,
-            left_out=left_out,
-        )
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.rows)
+        self.verdict = verdict  # who is best by what, how surely, and at which reject costs
+        self.notes = verdict.notes
+        self.systems = verdict.systems
 
     def __repr__(self) -> str:
         """Return one line for each comparison, then the notes."""
@@ -369,9 +336,7 @@ class Comparisons(list[Comparison], Drawn):
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with a row for each comparison, the metric as text."""
-        import pandas as pd
-
-        return pd.DataFrame([list_fields(row) for row in self])
+        return self.verdict.to_frame()
 
 
 def compare_systems(
@@ -437,7 +402,7 @@ def compare_systems(
     named = collect_systems(systems, **options)
     require_two_systems(named)
     aligned = align(named, by_position=by_position)
-    return compare_aligned(aligned, only=only)
+    return Comparisons(compare_aligned(aligned, only=only))
 
 
 def require_two_systems(systems: Collection[object]) -> None:
@@ -447,8 +412,8 @@ def require_two_systems(systems: Collection[object]) -> None:
         raise InputError("a comparison", "needs_two_systems", value=got, advice="add_system")
 
 
-def compare_aligned(systems: Mapping[str, System], *, only: Keys | None = None) -> Comparisons:
-    """Compare systems whose samples are in one order; a single one only with rejecting everything."""
+def compare_aligned(systems: Mapping[str, System], *, only: Keys | None = None) -> Verdict:
+    """Return the verdict on systems whose samples are in one order; on a single one only with rejecting everything."""
     first = next(iter(systems.values()))
     levels = [system.options.confidence_level for system in systems.values()]
     if None in levels:
@@ -463,10 +428,10 @@ def compare_aligned(systems: Mapping[str, System], *, only: Keys | None = None) 
     family = Family(systems, shown, tested=tested, strip=strip)
     main, of_strip = _split_rows(family, strip)
     asked = shown or [Key(EXPECTED_COST.name, cost) for cost in first.options.reject_costs]
-    return Comparisons(
+    return make_verdict(
         main,
-        [*family.notes(levels[0] or LEVEL), *_note_pairing(systems)],
         of_strip,
+        notes=[*family.notes(levels[0] or LEVEL), *_note_pairing(systems)],
         asked=asked,
         alpha=significance_level(first.options),
         systems=systems,
@@ -545,7 +510,7 @@ def compare_strata(
     *,
     only: Keys | None = None,
     by_position: bool = False,
-) -> dict[int, Comparisons]:
+) -> dict[int, list[Comparison]]:
     """Compare systems within each stratum; by default by `default_family`. Return comparisons by number of the stratum.
 
     Adjusted p-values are multiplied by the number of strata (Bonferroni).
@@ -556,6 +521,7 @@ def compare_strata(
     if options.strata is None:
         raise InputError("strata", "are missing: the parts within which systems are compared")
     asked = default_family(first) if only is None else checked_keys(only)
+    alpha = significance_level(options)
     weight = options.sample_weight
     counted = options.strata if weight is None else options.strata[weight > 0]
     strata = np.unique(counted).tolist()
@@ -563,14 +529,11 @@ def compare_strata(
     for stratum in strata:
         rows = np.flatnonzero(options.strata == stratum)
         parts = {name: _make_part(system, rows) for name, system in aligned.items()}
-        compared = compare_aligned(parts, only=asked)
-        adjusted = []
-        for row in compared:
-            p_adjusted = min(len(strata) * row.p_adjusted, 1.0)
-            row = replace(row, p_adjusted=p_adjusted)
-            adjusted.append(replace(row, verdict=choose_verdict(row, significance_level(options))))
-        alpha = significance_level(options)
-        within[stratum] = Comparisons(adjusted, compared.notes, asked=asked, alpha=alpha)
+        adjusted = [
+            replace(row, p_adjusted=min(len(strata) * row.p_adjusted, 1.0))
+            for row in compare_aligned(parts, only=asked).rows
+        ]
+        within[stratum] = [replace(row, verdict=choose_verdict(row, alpha)) for row in adjusted]
     return within
 
 

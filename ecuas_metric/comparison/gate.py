@@ -138,7 +138,7 @@ def check_gate(
     if len(named) != 2:
         raise InputError("a gate", "is made for two systems", value=len(named))
     aligned = align(named, by_position=by_position)
-    (row,) = compare_aligned(aligned, only=[key])
+    (row,) = compare_aligned(aligned, only=[key]).rows
     if row.verdict in ("unranked", "untested", "undefined"):
         raise InputError("a gate", NO_TEST, value=str(key))
     higher_is_better = bool(key.entry.higher_is_better)

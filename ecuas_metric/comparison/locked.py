@@ -274,8 +274,8 @@ def _compare_versions(pair: Mapping[str, System], lock: Lock) -> VersionCheck:
     both = before & after
     change = new.candidate_cost - locked.candidate_cost
     return VersionCheck(
-        rows=tuple(row.turned() for row in compared),
-        detectable=tuple(found.get(row.key, math.nan) for row in compared),
+        rows=tuple(row.turned() for row in compared.rows),
+        detectable=tuple(found.get(row.key, math.nan) for row in compared.rows),
         alpha=alpha,
         locked=lock.name,
         coverage=coverage,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 
 from ..errors import InputError
 from ..metric import Keys
@@ -22,33 +24,18 @@ def compare_pairable(
     A single system is compared with rejecting everything. InputError if no two can be paired.
     """
     named = name_systems(systems)
-    kept, left_out = _choose_pairable(named, by_position=by_position)
-    return compare_aligned(kept, only=only).judged(kept, left_out)
-
-
-def _choose_pairable(
-    systems: Mapping[str, System], *, by_position: bool
-) -> tuple[dict[str, System], dict[str, InputError]]:
-    """Return the largest set of systems that can be paired, aligned; and by name the errors of the others.
-
-    The first of several such sets. InputError if there are several systems, and no two can be paired.
-    """
-    if len(systems) == 1:
-        return dict(systems), {}
-    if all(system.ids is None for system in systems.values()) and not by_position:
-        align(systems)  # which says what is missing
-    largest = max(_list_pairable_sets(systems, by_position=by_position), key=len)
-    first = next(iter(largest))
+    if len(named) > 1 and not by_position and all(one.ids is None for one in named.values()):
+        align(named)  # which says what is missing
+    largest = max(_list_pairable_sets(named, by_position=by_position), key=len)
     left_out: dict[str, InputError] = {}
-    for name in systems:
-        if name not in largest:
-            pair = {first: largest[first], name: systems[name]}
-            refusal = _find_refusal(pair, by_position=by_position)
-            assert refusal is not None
-            left_out[name] = refusal
-    if len(largest) == 1:
+    for name in [name for name in named if name not in largest]:
+        try:
+            _add_pair(largest, name, named[name], by_position=by_position)
+        except InputError as error:
+            left_out[name] = error
+    if left_out and len(largest) == 1:
         raise next(iter(left_out.values()))
-    return largest, left_out
+    return replace(compare_aligned(largest, only=only), left_out=left_out)
 
 
 def _list_pairable_sets(
@@ -58,20 +45,15 @@ def _list_pairable_sets(
     sets: list[dict[str, System]] = []
     for name, system in systems.items():
         for one in sets:
-            first = next(iter(one))
-            pair = {first: one[first], name: system}
-            if _find_refusal(pair, by_position=by_position) is None:
-                one |= align(pair, by_position=by_position)
+            with suppress(InputError):
+                _add_pair(one, name, system, by_position=by_position)
                 break
         else:
             sets.append({name: system})
     return sets
 
 
-def _find_refusal(pair: Mapping[str, System], *, by_position: bool) -> InputError | None:
-    """Return the error if two systems cannot be paired, else None."""
-    try:
-        align(pair, by_position=by_position)
-    except InputError as error:
-        return error
-    return None
+def _add_pair(systems: dict[str, System], name: str, system: System, *, by_position: bool) -> None:
+    """Add a system to a set, aligned with its first one; InputError if they cannot be paired."""
+    first = next(iter(systems))
+    systems |= align({first: systems[first], name: system}, by_position=by_position)

@@ -191,7 +191,6 @@ def make_verdict(
     asked: Sequence[Key] = (),
     alpha: float = ALPHA,
     systems: Mapping[str, System] | None = None,
-    left_out: Mapping[str, InputError] | None = None,
 ) -> Verdict:
     """Return the verdict that follows from comparisons of all pairs, and from those of the strip, by key.
 
@@ -210,7 +209,6 @@ def make_verdict(
         alpha=alpha,
         rows=tuple(rows),
         notes=tuple(notes),
-        left_out=left_out or {},
         systems=systems or {},
     )
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from ecuas_metric.comparison.compare import Comparisons
 from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.comparison.verdict import Region, make_verdict
 from ecuas_metric.metric import Key
@@ -17,7 +16,7 @@ SCALE = "where 0 is perfect and 1 is rejecting every answer (ECUAS_1)"
 
 
 def said(values, key=ECUAS_1, p=0.001, **options):
-    (ranking,) = make_verdict(Comparisons(rows_of(values, key, p, **options))).rankings.values()
+    (ranking,) = make_verdict(rows_of(values, key, p, **options)).rankings.values()
     return sentence_by_metric(ranking)
 
 
@@ -141,7 +140,7 @@ def test_rejecting_everything_is_not_counted_as_a_system(values, beginning):
 
 
 def test_each_winner_over_reject_costs_is_named_once():
-    verdict = make_verdict(Comparisons(rows_of({"a": 0.1, "b": 0.2}, ECUAS_1, 0.5)))
+    verdict = make_verdict(rows_of({"a": 0.1, "b": 0.2}, ECUAS_1, 0.5))
     (ranking,) = verdict.rankings.values()
     strip = {Key("expected_cost", cost): ranking for cost in (0.1, 0.2)}
     regions = (Region("a", 0.1, 0.2), Region("b", 0.3, 0.3), Region("a", 0.4, 0.4))
@@ -180,6 +179,6 @@ def test_numbers_have_as_many_digits_as_tell_them_apart():
 )
 def test_mistakes_are_named_where_they_point_the_other_way_or_tie(rates, p, remark):
     rows = rows_of({"a": 0.1, "b": 0.3}, ECUAS_1) + rows_of(rates, ER, p)
-    text = headline(make_verdict(Comparisons(rows)))
+    text = headline(make_verdict(rows))
     assert text.startswith("a costs users less than b: ")
     assert text.endswith(remark or "That is more than chance.")
