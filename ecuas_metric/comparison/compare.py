@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -400,16 +400,11 @@ def compare_systems(
     (-0.1867, True, 'close')
     """
     named = collect_systems(systems, **options)
-    require_two_systems(named)
+    if len(named) < 2:
+        got = len(named)
+        raise InputError("a comparison", "needs_two_systems", value=got, advice="add_system")
     aligned = align(named, by_position=by_position)
     return Comparisons(compare_aligned(aligned, only=only))
-
-
-def require_two_systems(systems: Collection[object]) -> None:
-    """Raise InputError unless there are two systems or more."""
-    if len(systems) < 2:
-        got = len(systems)
-        raise InputError("a comparison", "needs_two_systems", value=got, advice="add_system")
 
 
 def compare_aligned(systems: Mapping[str, System], *, only: Keys | None = None) -> Verdict:

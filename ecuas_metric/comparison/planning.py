@@ -183,8 +183,7 @@ def plan_of_systems(
     """
     named = collect_systems(systems)
     if len(named) != 2:
-        advice = "add_system" if len(named) < 2 else ""
-        raise InputError("a plan", "is made for two systems", value=len(named), advice=advice)
+        raise InputError("a plan", "is made for two systems", value=len(named))
     for system in named.values():
         refuse_audit(system, "a plan")
     family = Family(align(named, by_position=by_position), only)

@@ -4,11 +4,11 @@ import math
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from ...basis import join_signatures
-from ...comparison.compare import compare_strata, make_comparison_basis, require_two_systems
+from ...comparison.compare import compare_strata, make_comparison_basis
 from ...comparison.gate import NO_TEST, Gate, check_gate
 from ...comparison.pairable import compare_pairable
 from ...comparison.planning import plan_of_systems
@@ -16,7 +16,7 @@ from ...comparison.rows import list_fields
 from ...comparison.verdict import Verdict, rows_by_key
 from ...costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ...errors import InputError
-from ...files.recipe import Recipe, describe_recipes
+from ...files.recipe import describe_recipes
 from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import column_order
@@ -62,20 +62,8 @@ from .parameters import (
     PairFlags,
     PoolTasks,
     Seed,
-    list_set_options,
-    select_keys,
-    select_metrics,
 )
-from .reading import (
-    Questions,
-    SystemFlags,
-    keys_of_means,
-    list_notes,
-    list_recipes,
-    read_files,
-    require_pairs,
-    select_systems,
-)
+from .reading import Compared, SystemFlags, list_notes, read_compared
 
 WITHIN = "within"  # suffix of the files of differences within strata
 MARGIN = "within "  # prefix of the value of --fail-unless
@@ -218,45 +206,36 @@ def compare_in_memory(
     options = metric.options() | {"confidence_level": interval, "random_state": seed}
     margin = gate.margin()
     output.require_one_table({"--within": within, "--figures": figures})
-    submissions = read_files(
+    compared = read_compared(
         files,
         rows,
-        stratum=within,
+        metric,
+        options,
+        output.metrics,
         pool_tasks=pool_tasks,
-        metric=metric,
-        beside=[made.cost],
+        made=made,
+        stratum=within,
     )
-    require_pairs(submissions, rows)
-    prepared = made.systems(submissions, options)
-    systems, questions = select_systems(submissions, prepared, are_pooled=pool_tasks)
-    require_two_systems(systems)
-    keys = _select_comparison_keys(systems, questions, metric, output)
+    systems = compared.systems
+    keys = compared.keys
+    compared.require_two()
+    if keys is None and metric.bins != DEFAULTS.n_bins:
+        output.require_ece()
     verdict = compare_pairable(systems, only=keys, by_position=rows.by_position)
     checked = None
     if gate.is_set:
         checked = _run_gate(verdict, systems, margin, rows)
         verdict = compare_pairable(systems, only=[checked.key], by_position=rows.by_position)
-    view = _View(verdict, keys, checked, list_recipes(submissions), questions)
+    view = _View(verdict, compared, checked)
     view.show(output)
     if within is not None:
-        by_part = _differences_within(systems, submissions[0], keys, by_position=rows.by_position)
+        first = compared.submissions[0]
+        by_part = _differences_within(systems, first, keys, by_position=rows.by_position)
         _show_within(by_part, within, verdict, output)
     if figures:
         drawn = [row for row in view.rows() if row.key in view.main_keys()]
         print(*write_differences(drawn, figures, alpha=verdict.alpha), sep="\n")
     return Outcome(list_notes(systems) + view.notes(output.full), view.status)
-
-
-def _select_comparison_keys(
-    systems: Systems, questions: Questions, metric: BinnedOptions, output: ComparisonOutput
-) -> list[Key] | None:
-    """Return the metrics of --metrics, None for all; of means over questions by default ECUAS_n, n = 1 first."""
-    keys = select_metrics(output, systems, list_set_options(metric.options()))
-    if keys is None and questions:
-        return keys_of_means(systems)
-    if keys is None and metric.bins != DEFAULTS.n_bins:
-        output.require_ece()
-    return keys
 
 
 def _run_gate(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
@@ -271,10 +250,8 @@ class _View:
     """How a verdict is shown on the screen and in files."""
 
     verdict: Verdict
-    asked: Sequence[Key] | None
+    compared: Compared
     gate: Gate | None
-    recipes: Sequence[Recipe]
-    questions: Questions = field(default_factory=dict)
 
     @property
     def status(self) -> int:
@@ -283,15 +260,16 @@ class _View:
 
     def main_keys(self) -> list[Key]:
         """Return the metrics of the table: those of --metrics, else the tested ones."""
-        if self.asked is not None and self.gate is None:
-            return [key for key in self.asked if key in self.verdict.rankings]
+        if self.compared.keys is not None and self.gate is None:
+            return [key for key in self.compared.keys if key in self.verdict.rankings]
         tested = {row.key for row in self.verdict.rows if row.family}
         return sorted((key for key in self.verdict.rankings if key in tested), key=column_order)
 
     def rows(self) -> list[Any]:
         """Return the comparisons by metric, in the order of --metrics, else that of tables."""
         by_key = rows_by_key(self.verdict.rows)
-        order = sorted(by_key, key=column_order) if self.asked is None else self.asked
+        asked = self.compared.keys
+        order = sorted(by_key, key=column_order) if asked is None else asked
         return [row for key in order for row in by_key.get(key, [])]
 
     def notes(self, is_full: bool) -> Notes:
@@ -340,7 +318,7 @@ class _View:
             filed,
             [list_fields(row) for row in shown],
             "\n".join(parts) + "\n",
-            self.recipes,
+            self.compared.recipes,
             bases,
             further={"verdict": verdict_fields(self.verdict, self.gate)},
         )
@@ -366,7 +344,7 @@ class _View:
         first = grid.marks
         first_meaning, *meanings = _meanings(self.main_keys())
         notes = [". ".join(filter(None, [first, first_meaning])), *meanings]
-        notes += sentences_by_question(self.verdict.headline, self.questions)
+        notes += sentences_by_question(self.verdict.headline, self.compared.questions)
         notes += self._power_sentences()
         on_costs = sentence_on_costs(self.verdict)
         if on_costs:
@@ -428,10 +406,11 @@ class _View:
         """Return the sentence on how files were read, and how samples were paired."""
         first = next(iter(self.verdict.systems.values()))
         how = "by id" if first.ids is not None else "by position"
-        ways = dict.fromkeys(recipe.describe() for recipe in self.recipes)
-        read = "; ".join(describe_recipes(self.recipes))
-        if self.questions:
-            read = f"Read answers to {len(next(iter(self.questions.values())))} questions"
+        recipes = self.compared.recipes
+        ways = dict.fromkeys(recipe.describe() for recipe in recipes)
+        read = "; ".join(describe_recipes(recipes))
+        if self.compared.questions:
+            read = f"Read answers to {len(next(iter(self.compared.questions.values())))} questions"
         elif len(ways) == 1:
             read = f"Read {_compact(next(iter(ways)))}"
         return f"{read}: {first.num_samples:,} samples, paired {how}.  More: --full"
@@ -506,23 +485,17 @@ def write_for_paper(
 ) -> Notes:
     """Write what a paper needs: table, methods, results, figures, references, and all numbers."""
     options = metric.options() | {"confidence_level": interval}
-    submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
-    require_pairs(submissions, rows)
-    prepared = made.systems(submissions, options)
-    systems, questions = select_systems(submissions, prepared, are_pooled=pool_tasks)
-    first = next(iter(systems.values()))
-    keys = select_keys(metrics, first.decisions, first.options, list_set_options(options))
-    if keys is None and questions:
-        keys = keys_of_means(systems)
-    recipes = list_recipes(submissions)
-    print(*describe_recipes(recipes), sep="\n")
+    compared = read_compared(
+        files, rows, metric, options, metrics, pool_tasks=pool_tasks, made=made
+    )
+    print(*describe_recipes(compared.recipes), sep="\n")
     paths = write_paper(
-        systems,
+        compared.systems,
         output,
-        only=keys,
-        recipes=recipes,
+        only=compared.keys,
+        recipes=compared.recipes,
         by_position=rows.by_position,
-        questions=questions,
+        questions=compared.questions,
     )
     print(*paths, sep="\n")
-    return list_notes(systems)
+    return list_notes(compared.systems)

@@ -85,7 +85,7 @@ def score_in_memory(
         _require_labels({"explain": explain, "calibrate": made.calibrate})
     systems, submissions = made.with_recalibrated(systems, submissions, options)
     asked = select_metrics(
-        output, systems, list_set_options(options, is_binned=figures is not None)
+        output.metrics, systems, list_set_options(options, is_binned=figures is not None)
     )
     report = make_report(systems, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked

@@ -447,12 +447,10 @@ def list_set_options(
 # ---- which metrics a command shows: the names after --metrics -> keys ----
 
 
-def select_metrics(
-    output: MetricOutput, systems: Systems, options: Sequence[str]
-) -> list[Key] | None:
+def select_metrics(text: str | None, systems: Systems, options: Sequence[str]) -> list[Key] | None:
     """Return the metrics of --metrics, None for all; InputError if a set option has no effect on them."""
     first = next(iter(systems.values()))
-    return select_keys(output.metrics, first.decisions, first.options, options)
+    return select_keys(text, first.decisions, first.options, options)
 
 
 def select_keys(

@@ -22,12 +22,11 @@ from ...comparison.rows import list_fields
 from ...costs import ECUAS_N, ERROR_RATE
 from ...errors import InputError, Note
 from ...files.recipe import Recipe, describe_recipes
-from ...files.systems import prepare_submissions
 from ...files.write import write_whole
 from ...metric import Key
 from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
 from ..differences import label_grid, plan_grid
-from ..report import Notes, Systems
+from ..report import Notes
 from ..tables import neutral
 from .flags import Flag, flag_name
 from .parameters import (
@@ -40,18 +39,8 @@ from .parameters import (
     RowFlags,
     list_set_options,
     match_keys,
-    select_metrics,
 )
-from .reading import (
-    Questions,
-    keys_of_means,
-    list_notes,
-    list_recipes,
-    read_files,
-    require_one_task,
-    require_pairs,
-    select_systems,
-)
+from .reading import Compared, list_notes, list_recipes, read_compared, read_files
 
 _FEW_ROWS = 500  # answers, and labels, fewer of which promise little
 _FEW_LABELS = 50
@@ -85,37 +74,26 @@ def plan_of_files(
     """Print how many samples a comparison like that of two systems needs, or how many labels beside a judge."""
     # which no number of a plan depends on
     options = metric.options() | {"confidence_level": LEVEL}
-    submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric)
-    systems: Systems = prepare_submissions(submissions, **options)
-    questions: Questions = {}
-    if rows.audit is None:
-        require_pairs(submissions, rows)
-        systems, questions = select_systems(submissions, systems, are_pooled=pool_tasks)
-    else:
-        require_one_task(submissions, are_pooled=pool_tasks)
-    keys = select_metrics(output, systems, list_set_options(options))
-    if keys is None and questions:
-        keys = keys_of_means(systems)
+    compared = read_compared(files, rows, metric, options, output.metrics, pool_tasks=pool_tasks)
+    systems = compared.systems
     if rows.audit is not None:
-        _show_label_plans(systems, keys, target, output, list_recipes(submissions))
+        _show_label_plans(compared, target, output)
         return list_notes(systems)
-    plans = plan_of_systems(systems, only=keys, by_position=rows.by_position, **asdict(target))
+    compared.require_two()
+    plans = plan_of_systems(
+        systems, only=compared.keys, by_position=rows.by_position, **asdict(target)
+    )
     bases = {name: make_pairing_basis(system) for name, system in systems.items()}
-    _show_plans(plans, target, output, list_recipes(submissions), bases)
+    _show_plans(plans, target, output, compared.recipes, bases)
     return list_notes(systems)
 
 
-def _show_label_plans(
-    systems: Systems,
-    keys: Sequence[Key] | None,
-    target: Target,
-    output: MetricOutput,
-    recipes: Sequence[Recipe],
-) -> None:
+def _show_label_plans(compared: Compared, target: Target, output: MetricOutput) -> None:
+    systems = compared.systems
     for name, value in asdict(target).items():
         if value != getattr(Target(), name):
             raise InputError(flag_name(name), "is of comparisons, not of labels for --audit")
-    plans = {name: plan_labels(system, keys) for name, system in systems.items()}
+    plans = {name: plan_labels(system, compared.keys) for name, system in systems.items()}
     if not any(plans.values()):
         raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
     records = [
@@ -126,7 +104,7 @@ def _show_label_plans(
     bases = {name: system.basis for name, system in systems.items()}
     line = str(next(iter(bases.values())))
     grid = label_grid(plans, level=LEVEL, digits=output.digits, signature=line)
-    output.show(grid, records, recipes=recipes, bases=bases)
+    output.show(grid, records, recipes=compared.recipes, bases=bases)
 
 
 def plan_of_error_rates(

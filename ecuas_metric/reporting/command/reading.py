@@ -44,10 +44,13 @@ from .parameters import (
     ADDING_OPTIONS,
     CostFlag,
     FormOptions,
+    MetricOptions,
     NewRowFlags,
     PairFlags,
     ReadingFlags,
     RowFlags,
+    list_set_options,
+    select_metrics,
 )
 
 RUN_FLAGS = ("tasks", "filter", "partial", "truth", "choice_length", "pool_tasks")
@@ -421,15 +424,6 @@ class SystemFlags:
         FOLDS
     )
 
-    def systems(
-        self, submissions: Sequence[Submission], options: Mapping[str, object]
-    ) -> dict[str, System]:
-        """Return the systems of submissions, and their recalibrated versions if the flags ask for them."""
-        submissions = set_cost(self.cost, submissions)
-        systems = prepare_submissions(submissions, **options)
-        systems, _ = self.with_recalibrated(systems, submissions, options)
-        return systems
-
     def with_recalibrated(
         self,
         systems: dict[str, System],
@@ -453,14 +447,71 @@ def list_notes(systems: Systems) -> Notes:
     ]
 
 
-CHOOSE_TASK = "Choose one with --tasks."
-CHOOSE_OR_POOL = "Choose one with --tasks, or pool them with --pool-tasks."
-POOL_PARTS = "All together? Leave out part=COLUMN. Else take a file with the rows of one."
-OF_ALL = "Name those that all were asked with --tasks."
+OF_ALL = "Name those that all were asked with --tasks; of tables leave out the rows of others."
+OF_ONE = "is of one question: choose it with --tasks; of tables leave out the rows of others"
 Questions = Mapping[str, Mapping[str, System]]  # the answers of each system to each question
 
 
-def answer_questions(submissions: Sequence[Submission]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Systems that are compared; of several questions each is the mean."""
+
+    submissions: Sequence[Submission]
+    systems: Systems
+    questions: Questions
+    keys: list[Key] | None  # those of --metrics, of means ECUAS_n; None for all
+
+    @property
+    def recipes(self) -> list[Recipe]:
+        """How the files were read."""
+        return list_recipes(self.submissions)
+
+    def require_two(self) -> None:
+        """Raise InputError unless there are two systems; a note may say that a column names several, read as one."""
+        count = len(self.systems)
+        if count < 2:
+            notes = [note for note in self.submissions[0].notes if note.advice == "name_system"]
+            fields = notes[0].fields if notes else {}
+            advice = "name_system" if notes else "add_system"
+            error = InputError("a comparison", "needs_two_systems", value=count, advice=advice)
+            error.fields.update(fields)
+            raise error
+
+
+def read_compared(
+    files: Sequence[str],
+    rows: PairFlags,
+    metric: MetricOptions,
+    options: Mapping[str, object],
+    metrics: str | None,
+    *,
+    pool_tasks: bool,
+    made: SystemFlags | None = None,
+    stratum: str | None = None,
+) -> Compared:
+    """Return the systems of files that can be paired, prepared with `options`, and the keys of `metrics`."""
+    made = made or SystemFlags()
+    read = read_files(
+        files, rows, stratum=stratum, pool_tasks=pool_tasks, metric=metric, beside=[made.cost]
+    )
+    _require_pairs(read, rows)
+    submissions = set_cost(made.cost, read)
+    prepared = prepare_submissions(submissions, **options)
+    systems, _ = made.with_recalibrated(prepared, submissions, options)
+    questions: Questions = {}
+    if _answer_questions(submissions):
+        questions = _systems_by_question(submissions, systems)
+        systems = {name: join_questions(one) for name, one in questions.items()}
+    else:
+        _require_one_task(submissions, are_pooled=pool_tasks)
+    keys = select_metrics(metrics, systems, list_set_options(options))
+    if keys is None and questions:  # of which the mean over questions is one
+        orders = next(iter(systems.values())).options.n
+        keys = [Key(ECUAS_N.name, order) for order in sorted(orders, key=lambda n: n != 1)]
+    return Compared(submissions, systems, questions, keys)
+
+
+def _answer_questions(submissions: Sequence[Submission]) -> bool:
     """Return whether the parts of systems are several questions, each with options or levels of its own."""
     has_options = all(
         one.num_classes or one.cost is not None or (one.form == "posteriors" and one.recipe.parts)
@@ -469,13 +520,13 @@ def answer_questions(submissions: Sequence[Submission]) -> bool:
     return has_options and len({one.part for one in submissions}) > 1
 
 
-def systems_by_question(submissions: Sequence[Submission], systems: Systems) -> Questions:
+def _systems_by_question(submissions: Sequence[Submission], systems: Systems) -> Questions:
     """Return the answers of each system to each question.
 
     InputError unless all systems have the same questions, asked alike, and none is recalibrated.
     """
     if len(systems) > len(submissions):
-        raise InputError("--calibrate", "is of one question: choose it with --tasks")
+        raise InputError("--calibrate", OF_ONE)
     by_system = grouped(submissions, lambda one: one.of)
     questions = {
         name: {one.part: systems[one.name] for one in same} for name, same in by_system.items()
@@ -495,52 +546,28 @@ def systems_by_question(submissions: Sequence[Submission], systems: Systems) -> 
     return questions
 
 
-def select_systems(
-    submissions: Sequence[Submission], systems: Systems, *, are_pooled: bool
-) -> tuple[Systems, Questions]:
-    """Return the systems to compare: of several questions the means over these; and the questions."""
-    if not answer_questions(submissions):
-        require_one_task(submissions, are_pooled=are_pooled)
-        return systems, {}
-    questions = systems_by_question(submissions, systems)
-    return {name: join_questions(one) for name, one in questions.items()}, questions
-
-
-def keys_of_means(systems: Systems) -> list[Key]:
-    """Return the metrics of which the mean over questions is one: ECUAS_n, n = 1 first."""
-    orders = next(iter(systems.values())).options.n
-    return [Key(ECUAS_N.name, order) for order in sorted(orders, key=lambda n: n != 1)]
-
-
-def require_one_task(submissions: Iterable[Submission], *, are_pooled: bool) -> None:
+def _require_one_task(submissions: Iterable[Submission], *, are_pooled: bool) -> None:
     """Raise InputError if systems have several parts, such as tasks: one number needs the same questions of all."""
     parts = {one.part: one.recipe.format for one in submissions if one.part}
     if len(parts) > 1:
-        rule, advice = "takes one task of each model", CHOOSE_TASK if are_pooled else CHOOSE_OR_POOL
+        rule = "takes one task of each model"
+        advice = (
+            f"Choose one with --tasks{'' if are_pooled else ', or pool them with --pool-tasks'}."
+        )
         if "run" not in parts.values():
-            rule, advice = "takes one part of the data", POOL_PARTS
+            rule = "takes one part of the data"
+            advice = "All together? Leave out part=COLUMN. Else take a file with the rows of one."
         raise InputError("a comparison", rule, got="; ".join(list(parts)[:9]), advice=advice)
 
 
-def require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
-    """Raise InputError if systems cannot be paired: a single one, no ids, or classes in several orders."""
+def _require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
+    """Raise InputError if systems cannot be paired: no ids, or classes in several orders."""
     classes = {frozenset(one.recipe.classes or ()) for one in submissions}
     if len(classes) == 1 and submissions[0].recipe.classes:
         require_one_order("a comparison", submissions)
-    if len(submissions) == 1:
-        _require_systems(submissions[0])
     has_ids = any(one.ids is not None for one in submissions)
     if len(submissions) > 1 and not has_ids and not rows.by_position:
         raise _no_ids_error(submissions)
-
-
-def _require_systems(submission: Submission) -> None:
-    """Raise InputError if a note says that a column may name several systems, read as one."""
-    for note in submission.notes:
-        if note.advice == "name_system":
-            error = InputError("a comparison", "needs_two_systems", value=1, advice=note.advice)
-            error.fields.update(note.fields)
-            raise error
 
 
 def set_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Submission]:

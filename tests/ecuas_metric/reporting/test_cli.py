@@ -240,7 +240,7 @@ def test_systems_of_different_questions_have_no_best(folder, ran):
         "score gpt.csv logits.csv": "systems of one table must have one form; gpt.csv holds confidences",
         "compare gpt.csv": "a comparison needs at least two systems; got 1. Add another one, ",
         "compare runs.csv --columns part=document": "a comparison takes one part of the data; got 0; 1; 2",
-        "plan gpt.csv": "a plan is made for two systems; got 1. Add another one, ",
+        "plan gpt.csv": "a comparison needs at least two systems; got 1. Add another one, ",
         "threshold logits.csv --predictions-are logits --budget 0.2 --lock l.json": (
             "logits: answers to lock need ids, by which those of a new version are paired with them. Give each row its "
             "id, or name another column: --columns id=NAME."
