@@ -45,8 +45,8 @@ PURPOSE = "For models that answer and say how sure they are: people use the sure
 DESCRIPTION = "Score systems that say how sure they are: which one costs its users least, and is that more than chance?"
 RESTORED = f"From a link: {links.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
 FILES = "One file for each model"
-NO_UPLOAD = "There is no file yet, so this is the example: upload one, or load an example."
-NO_ANSWERS = "There is no file yet: upload the answers of your model."
+NO_UPLOAD = f"There is no file yet, so this is the example: put yours into “{FILES}”."
+NO_ANSWERS = "There is no file yet: put one into “Answers of your model”."
 TRIVIAQA = "triviaqa"  # the tab that a link opens
 LEADERBOARD = (
     "## Leaderboard\nThe systems of the paper, by how often they are wrong. A system is a language model and a way to "
@@ -60,7 +60,10 @@ ANSWERS = (
     "by those of TriviaQA and by labels of earlier ones. What these leave open you can grade yourself: download the "
     "graded answers, write 1 or 0 into the column `correct`, and upload them."
 )
-OUTDATED = "The options have changed, and the result is still that of the old ones: press Score."
+SCORE = "Score with these options"
+OUTDATED = (
+    f"The options have changed, and the result is still that of the old ones: press “{SCORE}”."
+)
 # all that the page puts into its address
 ADDRESSED = ("tab", "by", "wrong", "rejected", "files", "result", *CONTROLS)
 # a part of the address that is gone with what it led to
@@ -269,7 +272,7 @@ def lay_out_control(control: Control) -> Component:
 def options_controls(files: gr.File) -> tuple[list[Component], gr.Button]:
     """Lay out the options, and say where they are not those of the result."""
     controls = list(map(lay_out_control, CONTROLS.values()))
-    button = gr.Button("Score with these options", variant="primary")
+    button = gr.Button(SCORE, variant="primary")
     # those of the result; in the browser: `gr.State` would keep them here
     kept = gr.JSON([control.default for control in CONTROLS.values()], visible=False)
     notice = gr.HTML("")

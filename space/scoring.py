@@ -33,14 +33,21 @@ from ecuas_metric.reporting.text import explain
 from ecuas_metric.reporting.thresholds import chosen_costs
 from ecuas_metric.results import System
 
-from .figures import NUM_SLOTS, draw, opening_html, slots
+from .figures import NUM_SLOTS, REST, draw, opening_html, slots
 from .markup import html, report_tables
 from .uploads import read_uploads
-from .verdict import NOT_SAID, Decision, by_importance, decide, sentences
+from .verdict import UNDECIDED, Decision, by_importance, decide, sentences
 from .words import CONTROLS, PAGE_WORDS, Number, Numbers
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
-GAPS = "there are answers of {parts}. Their numbers are bounds, and their curves are not drawn."
+GAPS = {  # by the control that fills them
+    "unlabelled": "that are not known to be right or wrong",
+    "missing_confidence": "without a confidence",
+}
+BOUNDS = (
+    "there are answers of {parts}. Their numbers are bounds, and their curves are not drawn. What they count as is "
+    "chosen under Options of the tab Compare, {controls}."
+)
 MAX_NUMBERS = 20  # of a control
 MAX_EXPLAINED = 10  # systems
 LONGEST = 60  # characters of a value in an error
@@ -75,30 +82,25 @@ class Scored:
     def decision(self) -> Decision | str:
         """Who is cheapest, or why these systems cannot be compared."""
         if self.unlabelled:
-            return f"{NOT_SAID} {self._gaps()}"
+            return f"{UNDECIDED} {self._gaps()}"
         return decide(self.systems)
 
     @property
     def styles(self) -> dict[str, str]:
         """The class of each system: where there are more than colours, those that matter most have one."""
-        names = list(self.systems)
+        names = sorted(self.systems, key=self.unlabelled.__contains__)
         if len(names) > NUM_SLOTS and isinstance(self.decision, Decision):
             names = by_importance(self.decision)
         return slots(names)
 
     def draw(self, folder: Path) -> Markup:
-        """Draw the curves of systems of which every answer is known; of many, of the best."""
-        known = {
-            name: system for name, system in self.systems.items() if name not in self.unlabelled
-        }
-        key = self._averaging_key()
-        if len(known) > NUM_SLOTS and key is not None:
-            values = {name: self.report.results[name].estimates[key].value for name in known}
-            known = {
-                name: known[name] for name in sorted(known, key=values.__getitem__)[:NUM_SLOTS]
-            }
-        figures = draw(known, folder) if known else {}
-        return html("pictures", figures=figures, names=list(known))
+        """Draw the curves of systems of which every answer is known; of many, of those that have colours."""
+        styles = self.styles.items()
+        known = [name for name, one in styles if one != REST and name not in self.unlabelled]
+        if not known:
+            return html("message", text=f"Nothing is drawn: {self._gaps()}")
+        figures = draw({name: self.systems[name] for name in known}, folder)
+        return html("pictures", figures=figures, names=known)
 
     def _averaging_key(self) -> Key | None:
         """Return the ECUAS_n that is shown first, if there is one."""
@@ -106,16 +108,16 @@ class Scored:
         return HEADLINE if HEADLINE in orders else next(iter(orders), None)
 
     def _gaps(self) -> str:
-        """Say what is missing, of which systems, and what therefore is not shown."""
+        """Say what is missing, of which systems, what therefore is not shown, and which controls change that."""
         rows = {name: self.report.unlabelled[name] for name in self.unlabelled}
         lacking = {
-            "that are not known to be right or wrong": [
-                name for name, one in rows.items() if one.rows.any()
-            ],
-            "without a confidence": [name for name, one in rows.items() if one.missing is not None],
+            "unlabelled": [name for name, one in rows.items() if one.rows.any()],
+            "missing_confidence": [name for name, one in rows.items() if one.missing is not None],
         }
-        parts = [f"{' and '.join(names)} {what}" for what, names in lacking.items() if names]
-        return GAPS.format(parts=", and answers of ".join(parts))
+        found = {control: names for control, names in lacking.items() if names}
+        parts = [f"{' and '.join(names)} {GAPS[control]}" for control, names in found.items()]
+        labels = [f"“{CONTROLS[control].label}”" for control in found]
+        return BOUNDS.format(parts=", and answers of ".join(parts), controls=" and ".join(labels))
 
     def sentences_alone(self) -> list[str]:
         """Return the sentences about each system alone."""

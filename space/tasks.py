@@ -26,7 +26,7 @@ from .scoring import (
 _EXAMPLES = Path(__file__).resolve().parent / "examples"
 NO_LINK = (
     "No link holds this result: it is too long for one, or has confidences that are not written as numbers from 0 to "
-    "1. Send the file of graded answers, which the first tab scores alike."
+    "1. Send the file “graded answers” below, which the tab Compare scores alike."
 )
 # who is cheapest, the averages, every number, and the files that are linked
 Shown = tuple[Markup, Markup, Markup, list[str]]

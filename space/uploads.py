@@ -78,7 +78,7 @@ HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, ... "
     "Samples of lm-eval, lighteval and Inspect are read as they are. "
     "Several systems in one file need a column `system`; a column `id` pairs their samples. Columns of other names: "
-    "see Options. "
+    "enter these under Options, “Columns”. "
     f"At most 20 MB per file, {LIMITS.files} files and {LIMITS.systems} systems; the command `ecuas` takes more."
 )
 TEXT = ("question_id", "answer")

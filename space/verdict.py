@@ -23,7 +23,7 @@ from ecuas_metric.results import System
 
 from .markup import in_words
 
-NOT_SAID = "Which is cheapest is not said:"
+UNDECIDED = "Which is cheapest cannot be decided:"
 TOO_MANY = (
     "Which is cheapest at a price is not tested here: there are too many samples and systems."
 )
@@ -105,9 +105,9 @@ def decide(systems: Mapping[str, System]) -> Decision | str:
     try:
         verdict = compare_pairable(systems, by_position=True)
     except InputError as error:
-        return f"{NOT_SAID} {in_words(error)}"
+        return f"{UNDECIDED} {in_words(error)}"
     if not verdict.tells_errors:
-        return f"{NOT_SAID} there are too few answers, or groups of them, to tell."
+        return f"{UNDECIDED} there are too few answers, or groups of them, to tell."
     tested = np.array([key.parameter for key in verdict.strip])
     first = next(iter(verdict.systems.values()))
     choices = {**verdict.systems, REJECTING: rejecting_system(first)}

@@ -82,35 +82,42 @@ CONTROLS = {
 
 UNLABELLED = CONTROLS["unlabelled"].label
 CHOOSE = f"Choose how to treat them under Options, “{UNLABELLED}”."
+FORM = f"Options, “{CONTROLS['predictions_are'].label}”"
+CHOOSE_FORM = f"Logits or log-probabilities? Choose them under {FORM}."
 PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of the page alone -> the page's own words
     # "unlabelled" is a note
     **{name: control.label for name, control in CONTROLS.items() if name != "unlabelled"},
     "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
     "pass_flat_list": "Confidences? Name their column under Options, “Columns”.",
-    "logits_not_exponentials": "Logits? This is the sum of their exponentials. Choose logits under Options.",
+    "logits_not_exponentials": f"Logits? This is the sum of their exponentials. Choose them under {FORM}.",
     "use_probabilities": "Are they class labels? Then upload probabilities instead.",
     "margins_are_logits": (
-        "Logits of a logistic model or a network? Choose these under Options. Margins of a support vector machine are "
+        f"Logits of a logistic model or a network? Choose these under {FORM}. Margins of a support vector machine are "
         "no probabilities: calibrate them first."
     ),
     "confidences_bounded": (
         "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
         "the order have none. A value for them under Options, “Missing confidence”, puts one number in their place."
     ),
-    "set_missing_confidence": "Missing confidences? Enter a value for them under Options of the first tab.",
-    "are_logits": "Logits? Choose them under Options.",
-    "choose_form": "Logits or log-probabilities? Choose them under Options.",
-    "name_form": "Logits or log-probabilities? Choose them under Options.",
+    "set_missing_confidence": "Missing confidences? Enter a value for them under Options, “Missing confidence”.",
+    "are_logits": f"Logits? Choose them under {FORM}.",
+    "choose_form": CHOOSE_FORM,
+    "name_form": CHOOSE_FORM,
     "divide_by_sums": "Rounded probabilities? The command “ecuas” can divide each row by its sum.",
-    "check_cost": "Under Options, the number of possible answers may be too small.",
+    "check_cost": "Under Options, “Number of possible answers K” may be too small.",
     "use_analytic_intervals": "Use the analytic intervals of the command “ecuas” instead.",
     "grade_or_empty": (
-        "Partly correct? Enter the lowest grade that counts as correct under Options. No verdict? Leave these cells "
-        "empty."
+        "Partly correct? Enter the lowest grade that counts under Options, “Correct from”. No verdict? Leave these "
+        "cells empty."
     ),
-    "set_correct_from": "Partly correct? Enter the lowest grade that counts as correct under Options.",
+    "set_correct_from": "Partly correct? Enter the lowest grade that counts under Options, “Correct from”.",
     "set_scale_log": "Log-probabilities? Take their exponential.",
     "set_scale_100": "Percentages? Enter 100 under Options, “Largest confidence”.",
+    "audit_judge": "Have people label some, and enter judge=NAME, correct=NAME under Options, “Columns”.",
+    "convert_to_parquet": "The command “ecuas” reads it as Parquet.",
+    "list_labels": "Name all columns of classes under Options, “Columns”: posteriors=A+B.",
+    "score_out_of_core": "The command “ecuas” reads it.",
+    "write_in_one_scale": "Write all of them as numbers in [0, 1], and if they are, leave “Largest confidence” empty.",
     "write_in_unit_interval": "Write all of them as numbers in [0, 1].",
     "set_scale": (
         "On another scale? Enter its largest value under Options, “Largest confidence”. Negative logarithms? Turn them "
@@ -152,10 +159,13 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "fill_ids": "Give each row its id, or name another column under Options, “Columns”: id=NAME.",
     "say_by_position": "Give both files a column of ids.",
     "pair_by_row": "Do they count rows, from different numbers? Leave them out in both.",
-    "name_other_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
+    "name_other_ids": (
+        "Other questions? Models are compared on the same ones alone. Other ids? Enter id=NAME under Options, "
+        "“Columns”."
+    ),
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
-    "set_classes": "their number, under Options",
-    "set_infinite_classes": "For free text, leave the number of possible answers empty under Options.",
+    "set_classes": "“Number of possible answers K” under Options",
+    "set_infinite_classes": "For free text, leave “Number of possible answers K” empty under Options.",
     "name_whole_id": (
         "Name all columns of the id under Options, “Columns”: id=A+B; or leave rows out that are there twice."
     ),
@@ -203,7 +213,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "other_tables": "The command “ecuas” reads Excel, Arrow, NPZ and packed files too.",
     "say_correct_ones": "Say which are correct in a column “correct”.",
     "try_later": "Try again in a few minutes.",
-    "upload_one": "Upload one, or load an example.",
+    "upload_one": "Upload one.",
     "write_as_asked": "Write confidences as numbers from 0 to 1, and nothing where there is none.",
     "use_the_command": "Use the command “ecuas”.",
 }

@@ -116,7 +116,7 @@ def test_scales_grades_and_predicted_classes_are_read(shown):
 
 SAID = [  # a file, options, and what is said of it in the words of the page
     ("confidence,correct\n,1\n", {}, "has no value at all."),
-    (f"{CLASS}0,2.5,-1\n", {}, "Logits? Choose them under Options."),
+    (f"{CLASS}0,2.5,-1\n", {}, "Logits? Choose them under Options, “Form of the posteriors”."),
     (f"{CLASS}0,0.5,0.5\n", {"num_classes": "3"}, "Number of possible answers K requires conf"),
     (ROW, {"predictions_are": "logits"}, "Form of the posteriors requires posteriors"),
     (ROW, {"scale": "∞"}, "Largest confidence must be a number in (0, inf); got inf."),
@@ -165,13 +165,14 @@ def test_what_is_missing_is_named_and_nothing_is_drawn_of_it(shown, app, tmp_pat
     for row, said in gaps.items():
         gap = f"confidence,correct\n0.5,1\n0.25,0\n{row}"
         result, *_ = shown(whole, gap)
-        assert f"is not said: there are answers of {said}" in result
+        assert f"cannot be decided: there are answers of {said}" in result
         assert sum(other in result for other in gaps.values()) == 1
         paths = [str(tmp_path / f"{name}.csv") for name in "ab"]
         (pictures,) = app.show_curves(paths, *DEFAULTS.values())
         assert set(re.findall('alt="[^"]*: ([^"]*)"', pictures)) == {"a"}
         (pictures,) = app.show_curves(paths[1:], *DEFAULTS.values())
         assert "<img" not in pictures
+        assert f"Nothing is drawn: there are answers of {said[:-1]}" in pictures
 
 
 def test_further_curves_are_of_the_files_or_the_example(files, app):

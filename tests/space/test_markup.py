@@ -13,7 +13,7 @@ from publishing.staging import PARTS
 from space import markup
 from space.figures import slots
 from space.uploads import plain_text, read_uploads
-from space.words import PAGE_WORDS
+from space.words import CONTROLS, PAGE_WORDS
 from tests.conftest import ROOT
 
 ELSEWHERE = {  # advice of functions and flags that the page has not, and their notes
@@ -59,6 +59,11 @@ def test_no_advice_and_no_note_speaks_of_python_or_of_the_command(identifier):
     said = PAGE_WORDS.get(identifier, SENTENCES[identifier])
     reprs = "|!r" if identifier in ADVICE else ""
     assert not re.search(r"{(other_)?(arguments|columns|said)\b" + reprs, said)
+    labels = "|".join(re.escape(control.label) for control in CONTROLS.values())
+    # who is sent to the options is told to which one
+    assert said.count("Options") == len(
+        re.findall(rf"“({labels})” [\w ]*under Options|Options, “({labels})”", said)
+    )
     said = re.sub(r"{\w*[^}]*}|ECUAS_0|u_M", "X", said.replace("{{", "<").replace("}}", ">"))
     assert not re.search(r"_|--|=[<'\"]|\b([Pp]ass|NaN)\b", said)
 

@@ -113,7 +113,7 @@ def test_a_file_of_other_questions_is_left_out_of_the_verdict(examples):
 def test_one_answer_leads_to_no_verdict(systems):
     one = system_of([1], [0.7])
     said = verdict.decide({str(i): one for i in range(systems)})
-    assert said.startswith("Which is cheapest is not said: there are too few answers")
+    assert said.startswith("Which is cheapest cannot be decided: there are too few answers")
 
 
 def test_what_rejects_everything_is_no_system_of_the_verdicts_and_one_system_needs_no_ids(examples):
