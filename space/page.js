@@ -55,12 +55,13 @@ const bold = (text) => {
 const fill = (element, template, value) => element.replaceChildren(...template.map((part) => (typeof part === "string" ? part : bold(value(...part)))));
 const hundredths = (share) => (share === 0 || share === 1 ? 100 * share : Math.min(Math.max(Math.round(100 * share), 1), 99));
 const round = (number) => `${+number.toPrecision(3)}`;
+// what each field holds, nan unless it is a number that money has; a comma before three digits may mean thousands
 const pricesOf = (box) => [".wrong", ".rejected"].map((one) => {
-  const field = box.querySelector(one), price = parseFloat(field.value.replace(",", "."));
-  field.ariaInvalid = !(price > 0);
-  return price;
+  const field = box.querySelector(one), price = /,\d{3}$/.test(field.value) ? NaN : Number(field.value.replace(",", "."));
+  field.ariaInvalid = !(price >= 1e-9 && price <= 1e15);
+  return field.ariaInvalid === "true" ? NaN : price;
 });
-const NO_PRICES = "Enter two numbers above 0. What follows is still of the last ones.";
+const NO_PRICES = "Enter two numbers above 0, thousands without a comma. What follows is still of the last ones.";
 const show = (box) => {
   const data = dataOf(box), [wrong, rejected] = pricesOf(box), isPriced = wrong > 0 && rejected > 0, note = box.querySelector(".asked");
   note.hidden = isPriced;
@@ -131,7 +132,8 @@ const copy = async (button) => {
   // as `_markdown` in ecuas_metric/reporting/tables.py
   const plain = (text) => text.replace(/<(?=[A-Za-z/!?])|&(?=[#\w])|:(?=\/\/)|(?<=www)\./g, (mark) => `&#${mark.charCodeAt()};`)
     .replace(/[\\|*`$~]|\](?=[([:])|(?<!\w)_|_(?!\w)/g, "\\$&");
-  const [wrong, rejected] = pricesOf(box).map(round);
+  const prices = pricesOf(box), [wrong, rejected] = prices.map(round);
+  if (prices.some(Number.isNaN)) return (copied.textContent = NO_PRICES);
   const rows = [...box.querySelectorAll(".bar")].map((bar) => [".who", "b", "small"].map((one) => plain(of(bar.querySelector(one)))));
   const table = [["model", `cost, if a wrong answer costs ${wrong} and a rejected one ${rejected}`, ""], ["---", "---", "---"], ...rows];
   const lines = [plain(of(box.querySelector(".verdict"))), "", ...table.map((row) => `| ${row.join(" | ")} |`), "", `[Computed here](${address()})`];

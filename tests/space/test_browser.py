@@ -195,9 +195,9 @@ def test_the_verdict_follows_the_prices_in_their_money_and_all_is_in_the_address
         assert words in verdict.inner_text()
     assert tab.locator(".mark").first.inner_text() == "you: 2"
     assert tab.locator(".bar.best").count() == 0
-    for price in ("", "0", "-5", "x"):
+    for price in ("", "0", "-5", "x", "7 or 8", "1,000", "1e400", "1e-300"):
         put(tab.locator(".wrong").first, price)
-        assert tab.locator(".asked").inner_text().startswith("Enter two numbers above 0.")
+        assert tab.locator(".asked").inner_text().startswith("Enter two numbers above 0, thousands")
         assert "0.82" in verdict.inner_text()
     set_prices(tab, "4", "3")
     assert not tab.locator(".asked").is_visible()
