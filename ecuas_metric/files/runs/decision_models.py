@@ -51,7 +51,8 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     _refuse_fields(runs[0].file, options)
     _require_labels_by_question(runs, options)
     read: list[RunPart] = []
-    unused = _replaced_labels(chain.from_iterable(answers_of.values()), options)
+    every = list(chain.from_iterable(answers_of.values()))
+    unused = _replaced_labels(every, options)
     for run in runs:
         of_run = answers_of[run.file, run.model, run.task]
         why = _why_unused(of_run, options)
@@ -60,7 +61,7 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
         else:
             read += _parts_of_question(run, of_run, options)
     if not read:
-        raise _no_labels(runs[0].file, list(chain.from_iterable(answers_of.values())), options)
+        raise _no_labels(runs[0].file, every, options)
     note = _note_on_questions(read)
     return [replace(one, unused=tuple(unused.items()), notes=(note, *one.notes)) for one in read]
 
@@ -115,8 +116,7 @@ def _require_labels_by_question(runs: Sequence[Run], options: RunOptions) -> Non
 
 def _why_unused(answers: Sequence[Answer], options: RunOptions) -> str:
     """Return why answers to a question are not read, or nothing."""
-    kinds = {answer.kind for answer in answers}
-    others = sorted(kinds - {*KINDS.values()})
+    others = sorted({answer.kind for answer in answers} - {*KINDS.values()})
     if others:
         return f"of type {', '.join(others)}"
     are_known = any(one.label is not None or one.correct is not None for one in answers)
@@ -181,7 +181,11 @@ def _part(run: Run, answers: Sequence[Answer], options: RunOptions) -> RunPart:
         predictions_are="probabilities",
         **fields,
     )
-    notes = [*_note_on_stated(given), *_note_on_refusals(part, answers)]
+    notes = _note_on_stated(given)
+    refused = len(answers) - len(given)
+    if refused and part.cost is not None:  # else an abstention, which has a note of its own
+        rule = "{count:,} of {total:,} refused or failed, which is to reject."
+        notes.append(Note(rule, {"count": refused, "total": len(answers)}))
     return replace(part, notes=(*part.notes, *notes))
 
 
@@ -200,14 +204,6 @@ def _read_choices(
         answers = [replace(one, label=None, correct=1) for one in answers]
     fields = {"fields_read": ("label", "correct"), "truth": _true_numbers(answers)}
     return _verdicts(file, answers), fields
-
-
-def _note_on_refusals(part: RunPart, answers: Sequence[Answer]) -> list[Note]:
-    """Return a note on refusals of scores; those of other kinds are abstentions, which have one of their own."""
-    refused = [answer.kind for answer in answers].count(REFUSAL)
-    rule = "{count:,} of {total:,} refused or failed, which is to reject."
-    are_scores = part.cost is not None
-    return [Note(rule, {"count": refused, "total": len(answers)})] if refused and are_scores else []
 
 
 def _identities(run: Run, answers: Sequence[Answer], options: RunOptions) -> dict[str, Column]:
@@ -253,7 +249,7 @@ def _verdicts(file: Path, answers: Sequence[Answer]) -> dict[str, Column]:
     verdicts = [parts.in_file(file, one.row, _verdict, one) for one in answers]
     correct, confidence = zip(*verdicts, strict=True)
     columns: dict[str, Column] = {"correct": correct, "confidence": confidence}
-    refused = [int(answer.kind == REFUSAL) for answer in answers]
+    refused = [float(answer.kind == REFUSAL) for answer in answers]
     return {**columns, "abstained": refused} if any(refused) else columns
 
 

@@ -88,12 +88,12 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     ]
     what = f"{name} with a value, of scorer {scorer}"
     confidences = parts.column_of(stated, "confidence", what, file, rows)
+    names = [str(sample["id"]) for sample in samples]
     columns = {
-        **_identities(samples),
+        **parts.repeated(names, list(map(_epoch, samples)), "epoch "),
         **parts.named_columns(samples, _per_sample(samples, options), file, rows),
-        "correct": _grades(scores, options.fields.get("correct", "value"), file),
+        **_verdicts(scores, options.fields.get("correct", "value"), file),
         "confidence": confidences,
-        **_abstentions(scores, options.fields.get("correct", "value")),
     }
     answers = [score.get("answer") for score in scores]
     return parts.part_of(
@@ -105,31 +105,17 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     )
 
 
-def _identities(samples: Sequence[Fields]) -> dict[str, Column]:
-    """Return the ids, further epochs with their number, and where there are several these samples as a group."""
-    names = [str(sample["id"]) for sample in samples]
-    return parts.repeated(names, list(map(_epoch, samples)), "epoch ")
-
-
 def _epoch(sample: Fields) -> int:
     return int(sample.get("epoch", 1))
 
 
-def _grades(
-    scores: Sequence[Fields],
-    name: str,
-    file: Path,
-) -> list[object]:
-    """Return the grades (N,) in the field of a dotted name, None where a score is none."""
+def _verdicts(scores: Sequence[Fields], name: str, file: Path) -> dict[str, Column]:
+    """Return the columns of grades, None where a score is none, and of what was not answered if anything was."""
     values = [value_by_path(score, name) for score in scores]
     grades = [parts.in_file(file, row, _grade, value, name) for row, value in enumerate(values, 1)]
-    return parts.without_nan(grades)
-
-
-def _abstentions(scores: Sequence[Fields], name: str) -> dict[str, Column]:
-    """Return which samples (N,) were not answered, if Inspect says so of any."""
-    abstained = [value_by_path(score, name) == _NO_ANSWER for score in scores]
-    return {"abstained": list(map(float, abstained))} if any(abstained) else {}
+    abstained = [float(value == _NO_ANSWER) for value in values]
+    correct = {"correct": parts.without_nan(grades)}
+    return {**correct, "abstained": abstained} if any(abstained) else correct
 
 
 def _facts(
