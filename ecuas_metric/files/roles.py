@@ -515,9 +515,9 @@ class _ColumnRoles:
         return [*self.roles["system"], *self.roles.get("part", ())]
 
     def _is_free(self, name: str) -> bool:
-        """Return whether neither the column nor its complement has a role."""
+        """Return whether neither the column nor its complement has a role, nor one that it is joined into."""
         return all(
-            name not in (taken, complemented_column(taken))
+            name not in (taken, complemented_column(taken), *taken.split("+"))
             for names in self.roles.values()
             for taken in names
         )

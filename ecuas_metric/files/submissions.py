@@ -362,7 +362,8 @@ def _yield_submissions(sheet: Sheet, recipe: Recipe, reading: Reading) -> Iterat
 def check_scale(scale: float | str, correct_from: float | None) -> None:
     """Raise InputError unless a scale has LOW < HIGH, finite, and the lowest right grade is finite."""
     low, high = scale_limits(scale)
-    check_number(high - low, "scale", 0, math.inf, inside=True)
+    if not 0 < high - low < math.inf:
+        raise InputError("scale", "no_scale", value=scale)
     if correct_from is not None:
         check_number(correct_from, "correct_from", -math.inf, math.inf, inside=True)
 

@@ -231,7 +231,7 @@ def test_the_command_draws_figures_of_states(logs, ran):
         "score {0}/empty.parquet --out-of-core": "ecuas: the files have no rows.",
         "score {0}/0.parquet --out-of-core --columns confidence=p.q": "has no column 'p.q'",
         "score {0}/0.parquet --out-of-core --by task": "has no column 'task'",
-        "score {0}/0.parquet --out-of-core --scale 0": "--scale must be a number in (0, inf)",
+        "score {0}/0.parquet --out-of-core --scale 0": "--scale must be a number above 0, or LOW:HIGH",
         "merge {0}/0.parquet": "is a Parquet file, but not one of states",
         "merge {0}/a.state --state {0}/0.parquet": "is there already",
         "score {0}/1.parquet --out-of-core --state {0}/a.state": "a.state: is there already",
