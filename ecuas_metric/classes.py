@@ -76,10 +76,12 @@ def frame_column_names(values: ArrayLike) -> list[str]:
 def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
     """Return a data frame whose columns are named by the classes as an array (N, K) in the order of the classes.
 
-    Names may have a common prefix, as prob_0 and prob_1. Anything else is returned unchanged.
+    Names may have a common prefix, as prob_0 and prob_1. Anything else is returned unchanged; InputError if as many
+    texts are other names than those of the classes, or if a Series has the name of the first one.
     """
     names = frame_column_names(y_prob)
     if len(names) < 2:
+        _refuse_first_class(y_prob, y_true, labels)
         return y_prob
     classes = sorted_classes(y_true, labels)
     text = str if classes.dtype.kind == "U" else _normalize_class_name
@@ -88,9 +90,28 @@ def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None
     if set(columns) != set(in_order):
         columns = list(map(text, _strip_common_prefix(names)))
     if set(columns) != set(in_order):
+        are_texts = all(isinstance(name, str) for name in (*names, *classes.tolist()))
+        if are_texts and len(names) == len(classes):
+            rule = "must have columns with the names of the classes, {classes}"
+            advice = "Pass an array, whose columns stand in the order of the sorted classes."
+            listed = reprlib.repr(classes.tolist())
+            got = reprlib.repr(names)
+            raise InputError("y_prob", rule, got=got, advice=advice, classes=listed)
         return y_prob
     # not by names: True and False would choose rows
     return parse_numbers(y_prob, "y_prob")[:, [columns.index(name) for name in in_order]]
+
+
+def _refuse_first_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> None:
+    """Raise InputError if probabilities (N,), those of the second class, have the name of the first one."""
+    name = getattr(y_prob, "name", None)
+    if not isinstance(name, str):  # the number of a column may be no class
+        return
+    classes = sorted_classes(y_true, labels).tolist()
+    if len(classes) == 2 and _normalize_class_name(name) == _normalize_class_name(classes[0]):
+        rule = "of shape (N,) must be of the second class, {second}"
+        got = f"a column of the name {name!r}"
+        raise InputError("y_prob", rule, value=name, got=got, second=classes[1])
 
 
 def sort_columns(predictions: object) -> object:

@@ -464,7 +464,7 @@ def _check_draw_probabilities(values: object, name: str) -> Floats:
     return np.where(np.isnan(array), np.nan, array)
 
 
-def _code_memberships(values: object, name: str) -> Ints:
+def code_memberships(values: object, name: str) -> Ints:
     """Return the names or numbers (N,) of groups or strata as integers from 0; InputError if one is missing."""
     array = check_one_dimensional(np.asarray(fill_masked(values)), name)
     if array.dtype.kind in "UmM":  # NumPy would make a text of nan
@@ -572,11 +572,11 @@ OPTIONS = {
         "Seed of the resamples (folds of a recalibration have their own, 42)",
     ),
     "groups": Option(
-        _code_memberships,
+        code_memberships,
         "Groups of samples that depend on each other, e.g. questions on one document",
     ),
     "strata": Option(
-        _code_memberships,
+        code_memberships,
         "Parts of the sample with sizes fixed in advance, e.g. easy and hard questions",
     ),
     "abstained": Option(

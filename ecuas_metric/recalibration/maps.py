@@ -19,15 +19,18 @@ from ..inputs import (
     Ints,
     check_distributions,
     check_non_negative,
+    check_one_dimensional,
+    fill_masked,
     parse_confidences,
     parse_finite,
     parse_indices,
     parse_vector,
     posteriors_from_positive,
+    require_not_missing,
     require_same_length,
     require_same_order,
 )
-from ..options import DEFAULTS, check_choice
+from ..options import DEFAULTS, check_choice, code_memberships
 from . import FOLDS, METHODS
 
 if TYPE_CHECKING:
@@ -70,6 +73,7 @@ class Isotonic(NamedTuple):
 
 
 FOLD_SEED = 42  # as in the paper's table
+_ADVICE_OF_LOGS = "A probability of 0? Its logarithm needs a floor."
 # methods of probabilities of the second class; the others are of log-posteriors
 TWO_CLASS_METHODS = ("isotonic",)
 
@@ -106,7 +110,10 @@ class Recalibration:
     classes: tuple[str, ...] | None = None
 
     def apply(self, probabilities: ArrayLike) -> Floats:
-        """Return recalibrated posteriors (N, K), or confidences (N,), from such probabilities."""
+        """Return recalibrated posteriors (N, K), or confidences (N,), from such probabilities.
+
+        Of a data frame the columns are those of the sorted classes.
+        """
         array, classes = _parse_probabilities(probabilities)
         if None not in (classes, self.classes) and classes != self.classes:
             raise InputError(
@@ -607,14 +614,15 @@ def cross_validated(
     """
     paired = {"ids": ids, "groups": groups, "sample_weight": sample_weight}
     require_same_order(scores=scores, references=references, **paired)
-    array = parse_finite(scores, "scores", "set_floor")
+    array = parse_finite(scores, "scores", _ADVICE_OF_LOGS)
     truth = np.asarray(references)
     require_same_length(scores=array, references=truth)
-    key = np.zeros(len(array)) if ids is None else np.asarray(ids)
-    require_same_length(scores=array, ids=key)
     weight = None if sample_weight is None else _parse_weights(sample_weight, len(array))
-    order = np.argsort(key, kind="stable")
-    grouped = None if groups is None else np.asarray(groups)[order]
+    order = np.arange(len(array)) if ids is None else _sort_ids(ids, len(array))
+    grouped = None if groups is None else code_memberships(groups, "groups")
+    if grouped is not None:
+        require_same_length(scores=array, groups=grouped)
+        grouped = grouped[order]
     if splitter is None:
         splitter = stratified_folds(FOLDS, grouped=groups is not None)
     num_folds = splitter.get_n_splits(array, truth, grouped)
@@ -639,6 +647,17 @@ def cross_validated(
         recalibrated[test] = apply(fitted, array[test])
     _require_all(recalibrated)
     return recalibrated
+
+
+def _sort_ids(ids: ArrayLike, size: int) -> Ints:
+    """Return the indices (N,) of N = `size` ids in their order; InputError if one is missing, or they have none."""
+    names = check_one_dimensional(np.asarray(fill_masked(ids)), "ids")
+    require_same_length(scores=range(size), ids=names)
+    require_not_missing(names, "ids")
+    try:
+        return np.argsort(names, kind="stable")
+    except TypeError:
+        raise InputError("ids", "must be all strings or all numbers", value=names[0]) from None
 
 
 def _require_all(recalibrated: Floats) -> None:
@@ -779,7 +798,7 @@ def _minimize(objective: Callable[[Floats], tuple[float, Floats]], start: Floats
 
 
 def _parse_log_posteriors(values: ArrayLike) -> Floats:
-    scores = parse_finite(values, "log_posteriors", "set_floor")
+    scores = parse_finite(values, "log_posteriors", _ADVICE_OF_LOGS)
     if scores.ndim != 2 or scores.shape[1] < 2:
         raise _shape_error(scores, "(N, K), K >= 2")
     return scores

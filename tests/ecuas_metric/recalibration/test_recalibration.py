@@ -142,6 +142,24 @@ def test_the_default_folds_keep_groups_together(rng):
     assert folds.all()
 
 
+@pytest.mark.parametrize("name", ["ids", "groups"])
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([None, *range(199)], "must name one for every sample; got None at index 0"),
+        ([np.nan, *range(199)], "got nan at index 0"),
+        (np.ma.masked_array(np.arange(200), np.arange(200) == 7), "got None at index 7"),
+        (range(9), "must have the same length; got 200 and 9"),
+        (np.ones((200, 2)), r"must be one-dimensional; got shape \(200, 2\)"),
+    ],
+)
+def test_each_sample_has_an_id_and_a_group(name, values, said, rng):
+    with pytest.raises(InputError, match=f"^(scores and )?{name} .*{said}"):
+        cross_validated(
+            fit_isotonic, apply_isotonic, rng.random(200), np.arange(200) % 2, **{name: values}
+        )
+
+
 @pytest.mark.parametrize(
     "splitter, groups", [(KFold(4), None), (GroupKFold(3), np.arange(200) // 6)]
 )
@@ -158,7 +176,10 @@ def test_each_sample_is_recalibrated_by_the_other_folds(splitter, groups, rng):
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: fit_affine([[0.0, np.nan]], [0]), "^log_posteriors must be finite; got nan"),
+        (
+            lambda: fit_affine([[0.0, np.nan]], [0]),
+            "^log_posteriors must be finite; .* Its logarithm needs a floor",
+        ),
         (
             lambda: fit_affine(np.eye(3), [0, 1, 0]),
             "^references must have a sample of each of the 3 classes; got none",
