@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from .inputs import (
 from .metric import Point
 from .sampling import INDEPENDENT, Clusters, Design
 
+_T = TypeVar("_T")
 # answers that could have been seen besides: one, as in the limits of Clopper and Pearson
 ADDED = 1.0
 # an interval that would lose more of a side without the added answer rests on what was not seen; and what is taken
@@ -106,20 +108,17 @@ class Moments:
     clusters: Clusters = INDEPENDENT
     is_difference: bool = False
 
-    def select(self, index: int) -> Moments:
-        """Return the moments of the number at this index of several."""
-        return Moments(
-            self.total,
-            self.unit,
-            self.units,
-            self.squares[index],
-            self.cubes[index],
-            self.mass[index],
-            self.added[index],
-            self.added_squares[index],
-            self.added_cubes[index],
-            self.clusters.select(index),
-            self.is_difference,
+    def select(self, index: Ints) -> Moments:
+        """Return the moments of the numbers at these indices (M,) of several."""
+        return dataclasses.replace(
+            self,
+            squares=self.squares[index],
+            cubes=self.cubes[index],
+            mass=self.mass[index],
+            added=self.added[index],
+            added_squares=self.added_squares[index],
+            added_cubes=self.added_cubes[index],
+            clusters=self.clusters.select(index),
         )
 
     def scaled(self, factor: float) -> Moments:
@@ -210,16 +209,13 @@ class Moments:
         shift = np.copysign(np.minimum(np.abs(most), np.abs(needed)), most)
         return np.where(needed * most > 0, shift, 0.0)
 
-    def side(self, centre: float, shift: float = 0.0) -> Side:
-        """Return the distribution of the number about a centre, which added answers shift."""
-        return Side(
-            centre + shift,
-            float(self.deviation),
-            float(self.skewness),
-            float(self.freedom),
-            shift,
-            self,
-        )
+    def sides(
+        self, centre: Floats, shift: Floats, reaches: Sequence[Sequence[Reach]]
+    ) -> list[Side]:
+        """Return the distributions of M numbers about their centres (M,), which added answers shift."""
+        columns = (centre + shift, self.deviation, self.skewness, self.freedom, shift)
+        batch = itertools.repeat(self)
+        return list(map(Side, *map(np.ndarray.tolist, columns), batch, itertools.count(), reaches))
 
     @property
     def standard_error(self) -> Floats:
@@ -236,47 +232,78 @@ Test = Sequence["Number"]
 _SIGNS = (1, -1)
 
 
-def _list_rows(tests: Sequence[Test], design: Design) -> list[list[Rows]]:
-    """Return the answers of each number of each test: as kinds for single numbers of a simple design."""
-    are_kinds = len(tests[0]) == 1 and design.is_simple
+class _Push(NamedTuple):
+    """The addition of an answer that makes `sign` times a number as small as possible; it counts as `added` answers."""
+
+    number: Number
+    sign: int
+    added: float
+
+
+def _make_pushes(tests: Sequence[Test], up: int, added: Sequence[float]) -> list[list[_Push]]:
+    """Return the pushes (one for each number) that make each difference, times `up`, smallest."""
     return [
-        [number.groups.kinds if are_kinds else number.samples for number in test] for test in tests
+        [_Push(number, up * sign, count) for number, sign in zip(test, _SIGNS, strict=False)]
+        for test, count in zip(tests, added, strict=True)
     ]
 
 
-def _influences(rows: Sequence[Sequence[Rows]], lines: Sequence[Sequence[Line]]) -> Floats:
-    """Return the influence (M, N) of each answer on each difference."""
-    influences = []
-    for of_test, of_numbers in zip(rows, lines, strict=True):
-        influences.append(sum(map(Rows.influence, of_test, of_numbers)))
-    return np.stack(influences)
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Terms:
+    """The terms of M differences of one or two numbers: those that differ (U,), and which (M, P) each adds up."""
+
+    pushes: list[_Push]
+    places: Ints
+    rows: list[Rows]  # the answers of each term, all of the same weights
+    design: Design
+
+    def expand(self, values: Iterable[Floats | Bools]) -> Floats:
+        """Return values (G,) of the groups of each term for each answer in them (U, N)."""
+        return np.stack([one[rows.group] for rows, one in zip(self.rows, values, strict=True)])
+
+    def add(self, values: Floats) -> Floats:
+        """Return the sums (M, ..) over the terms of each difference of values (U, ..)."""
+        return functools.reduce(np.add, (values[places] for places in self.places.T))
+
+
+def _find_answers(numbers: Sequence[object], number: Number, design: Design) -> Rows:
+    """Return the answers of one of a test's numbers: as kinds for single numbers of a simple design."""
+    return number.groups.kinds if len(numbers) == 1 and design.is_simple else number.samples
+
+
+def _make_terms(pushes: Sequence[Sequence[_Push]], design: Design) -> _Terms:
+    """Return the terms of differences, each once: those of one number from many have some in common."""
+    distinct = list(dict.fromkeys(itertools.chain(*pushes)))
+    place = {push: index for index, push in enumerate(distinct)}
+    places = np.array([[place[push] for push in of_test] for of_test in pushes])
+    rows = [_find_answers(pushes[0], push.number, design) for push in distinct]
+    return _Terms(distinct, places, rows, design)
 
 
 def _moments(
-    tests: Sequence[Test],
-    lines: Sequence[Sequence[Line]],
-    design: Design,
+    terms: _Terms,
+    lines: Sequence[Line],
     clusters: Clusters | None = None,
-    extremes: Sequence[Sequence[Floats]] = (),
+    extremes: Sequence[Floats] = (),
 ) -> Moments:
-    """Return the moments (M, H) of M differences with these lines.
+    """Return the moments (M, H) of M differences of terms with these lines.
 
     Without `clusters` they are those of the observed answers. With these, one more answer is added to each stratum,
-    spread over the answers on which a number depends; its influence on each number is in `extremes` (G,).
+    spread over the answers on which a number depends; its influence on each term is in `extremes` (G,).
     """
-    rows = _list_rows(tests, design)
-    one = rows[0][0]
+    design = terms.design
+    one = terms.rows[0]
     total = design.sum_strata
     whole = total(one.weight)
     square = total(one.square)
     unit = square / whole
-    influence = _influences(rows, lines)
+    influence = terms.add(np.stack(list(map(Rows.influence, terms.rows, lines))))
     none = np.zeros(influence.shape)
     mass, moved, heavy = none, none, np.zeros(1)
     if clusters is None:
-        clusters = _clusters(tests, lines, rows, influence, design)
+        clusters = _clusters(terms, lines, influence)
     else:
-        mass, moved, heavy = _spread_answer(tests, rows, extremes, clusters, design)
+        mass, moved, heavy = _spread_answer(terms, extremes, clusters)
     sums = total(one.weight * influence) + total(moved)
     mean = sums / (whole + total(mass))
     mean = design.broadcast_strata(mean)
@@ -297,97 +324,61 @@ def _moments(
         added_squares=heavy * total(second),
         added_cubes=np.square(heavy) * total(second * extreme),
         clusters=clusters,
-        is_difference=len(rows[0]) > 1,
+        is_difference=terms.places.shape[1] > 1,
     )
 
 
 def _spread_answer(
-    tests: Sequence[Test],
-    rows: Sequence[Sequence[Rows]],
-    extremes: Sequence[Sequence[Floats]],
-    clusters: Clusters,
-    design: Design,
+    terms: _Terms, extremes: Sequence[Floats], clusters: Clusters
 ) -> tuple[Floats, Floats, Floats]:
     """Return what one more answer in each stratum adds to the observed answers.
 
     These are the weight that it adds to each (M, N), that times its influence there (M, N), and its own weight (M, H).
     """
-    one = rows[0][0]
-    total = design.sum_strata
-    mass = moved = heavy = np.zeros(1)
-    for place, _ in enumerate(rows[0]):
-        matters = _expand_groups(rows, place, [test[place].matters for test in tests])
-        extreme = _expand_groups(rows, place, [of_test[place] for of_test in extremes])
-        relevant = one.weight * matters
-        weight = heavy_weight(total(one.square * matters), total(one.fourth * matters))
-        heavy = np.maximum(heavy, weight)
-        share = divide(ADDED * weight * clusters.factor, total(relevant))
-        added = relevant * design.broadcast_strata(share)
-        moved = moved + added * extreme
-        # sums of weighted costs can make a kind less than nothing
-        mass = np.where(np.abs(added) > np.abs(mass), added, mass)
-    return mass, moved, heavy
+    one = terms.rows[0]
+    total = terms.design.sum_strata
+    broadcast = terms.design.broadcast_strata
+    matters = terms.expand([push.number.matters for push in terms.pushes])
+    relevant = one.weight * matters
+    weight = heavy_weight(total(one.square * matters), total(one.fourth * matters))
+    added = relevant * broadcast(divide(ADDED * weight, total(relevant)))
+    moved = terms.add(added * terms.expand(extremes))
+    heavy = weight[terms.places].max(axis=1)
+    mass = functools.reduce(_choose_farther, (added[places] for places in terms.places.T))
+    factor = broadcast(clusters.factor * np.ones(heavy.shape))
+    return factor * mass, factor * moved, heavy
 
 
-def _expand_groups(
-    rows: Sequence[Sequence[Rows]], place: int, values: Sequence[Floats | Bools]
-) -> Floats:
-    """Return values (G,) of groups for each answer in them (M, N): those of one number, at `place`, of each test."""
-    return np.stack([one[of_test[place].group] for of_test, one in zip(rows, values, strict=True)])
+def _choose_farther(first: Floats, second: Floats) -> Floats:
+    """Return the values that are farther from 0: sums of weighted costs can make a kind less than nothing."""
+    return np.where(np.abs(second) > np.abs(first), second, first)
 
 
-def _clusters(
-    tests: Sequence[Test],
-    lines: Sequence[Sequence[Line]],
-    rows: Sequence[Sequence[Rows]],
-    influence: Floats,
-    design: Design,
-) -> Clusters:
+def _clusters(terms: _Terms, lines: Sequence[Line], influence: Floats) -> Clusters:
     """Return the design effects of groups on differences, from the influence (M, N) of each answer.
 
     One more answer is taken to be as far from the mean as any can be, up or down.
     """
+    design = terms.design
     if design.group is None:
         return INDEPENDENT
-    low = high = design.centred(influence) - influence
-    matters = np.zeros(influence.shape, np.bool_)
-    for place, _ in enumerate(rows[0]):
-        ends = []
-        for test, of_test in zip(tests, lines, strict=True):
-            line = of_test[place]
-            number = test[place]
-            ends.append([line.influence(number.cheapest), line.influence(number.dearest)])
-        cheap, dear = (
-            _expand_groups(rows, place, [np.nan_to_num(end) for end in of_end])
-            for of_end in zip(*ends, strict=True)
-        )
-        low = low + np.minimum(cheap, dear)
-        high = high + np.maximum(cheap, dear)
-        relevant = _expand_groups(rows, place, [test[place].matters for test in tests])
-        matters |= relevant > 0
+    numbers = [push.number for push in terms.pushes]
+    ends = []
+    for line, number in zip(lines, numbers, strict=True):
+        both = [line.influence(number.cheapest), line.influence(number.dearest)]
+        ends.append(np.nan_to_num(both))
+    mean = design.centred(influence) - influence
+    low = mean + terms.add(terms.expand([end.min(axis=0) for end in ends]))
+    high = mean + terms.add(terms.expand([end.max(axis=0) for end in ends]))
     farthest = np.maximum(np.square(low), np.square(high))
-    return design.measure_clusters(influence, matters, farthest)
+    matters = terms.add(terms.expand([one.matters for one in numbers]))
+    return design.measure_clusters(influence, matters > 0, farthest)
 
 
 def _observed_moments(tests: Sequence[Test], design: Design) -> Moments:
     """Return the moments of differences for the observed answers, with none added."""
-    lines = [
-        [number.line.times(sign) for number, sign in zip(test, _SIGNS, strict=False)]
-        for test in tests
-    ]
-    return _moments(tests, lines, design)
-
-
-def _split_tests(tests: Sequence[Test], design: Design) -> Iterator[list[int]]:
-    """Yield the indices of tests whose answers have the same weights, as many as fit into the processor's cache."""
-
-    def weight(place: int) -> Floats:
-        return _list_rows([tests[place]], design)[0][0].weight
-
-    for alike in grouped(range(len(tests)), lambda place: id(weight(place))).values():
-        row_size = NUMBERS_PER_SAMPLE * len(weight(alike[0]))
-        for part in blocks(len(alike), row_size=row_size):
-            yield alike[part]
+    terms = _make_terms(_make_pushes(tests, 1, [1.0] * len(tests)), design)
+    return _moments(terms, [push.number.line.times(push.sign) for push in terms.pushes])
 
 
 # ---- one limit -------------------------------------------------------------------------------------------------------
@@ -405,8 +396,14 @@ class Side:
     skewness: float
     freedom: float = math.inf
     shift: float = 0.0  # of the centre, by the added answer
-    moments: Moments | None = None
+    batch: Moments | None = None  # of several numbers, of which it is at this place
+    place: int = 0
     reaches: Sequence[Reach] = ()  # where that takes the number, or the two of a difference
+
+    @property
+    def moments(self) -> Moments | None:
+        """The moments of the number, where they are known."""
+        return self.batch and self.batch.select(np.array([self.place]))
 
     def limit(self, tail: float) -> float:
         """Return the quantile at the level `tail` in (0, 1)."""
@@ -415,15 +412,6 @@ class Side:
     def mirrored(self) -> Side:
         """Return the distribution of minus the number."""
         return dataclasses.replace(self, centre=-self.centre, skewness=-self.skewness)
-
-    def tail(self, limit: float) -> float:
-        """Return the level whose quantile is `limit`."""
-        if not self.deviation:
-            return float(np.heaviside(limit - self.centre, 0.5))
-        return _student_tail(
-            pearson_tail(self.skewness, (limit - self.centre) / self.deviation),
-            self.freedom,
-        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -437,14 +425,6 @@ class Reach:
     extreme: Floats  # (G,), the influence of that
     linear: float  # what the added answer moves the number by, to first order
     terms: float  # the size of the terms of which that is the sum
-
-
-class _Push(NamedTuple):
-    """The addition of an answer that makes `sign` times a number as small as possible; it counts as `added` answers."""
-
-    number: Number
-    sign: int
-    added: float
 
 
 def _compute_reaches(pushes: Sequence[_Push]) -> list[Reach]:
@@ -504,10 +484,9 @@ def _points(pushes: Sequence[_Push], weight: Floats, cost: Floats) -> list[Point
 
 
 def _find_reaches(pushes: Iterable[_Push]) -> dict[_Push, Reach]:
-    """Return the reach of each push, computed once: differences of one number to many have pushes in common."""
+    """Return the reach of each push."""
     found: dict[_Push, Reach] = {}
-    by_groups = grouped(dict.fromkeys(pushes), lambda push: id(push.number.groups))
-    for alike in by_groups.values():
+    for alike in grouped(pushes, lambda push: id(push.number.groups)).values():
         row_size = NUMBERS_PER_SAMPLE * len(alike[0].number.groups.weight)
         for part in blocks(len(alike), row_size=row_size):
             found |= zip(alike[part], _compute_reaches(alike[part]), strict=True)
@@ -515,38 +494,28 @@ def _find_reaches(pushes: Iterable[_Push]) -> dict[_Push, Reach]:
 
 
 def _sides(
-    tests: Sequence[Test],
-    reaches: Sequence[Sequence[Reach]],
-    design: Design,
-    clusters: Clusters,
+    terms: _Terms, reaches: Sequence[Reach], estimates: Floats, clusters: Clusters
 ) -> list[Side]:
     """Return the distributions of M differences, then of minus each, with the answer added that makes it smallest."""
-    lines = [[reach.line for reach in of_test] for of_test in reaches]
-    extremes = [[reach.extreme for reach in of_test] for of_test in reaches]
-    estimates = list(map(_remove_bias, tests))
-    estimates += [-estimate for estimate in estimates]
-    twice = clusters.select(np.tile(np.arange(len(tests)), 2))
-    enlarged = _moments([*tests, *tests], lines, design, twice, extremes)
-    columns = (enlarged.shift, enlarged.deviation, enlarged.skewness, enlarged.freedom)
-    sides = []
-    found = zip(*map(np.ndarray.tolist, columns), strict=True)
-    for place, (needed, deviation, skewness, freedom) in enumerate(found):
-        shift = _choose_shift(reaches[place], needed)
-        centre = estimates[place] + shift
-        moments = enlarged.select(place)
-        sides.append(Side(centre, deviation, skewness, freedom, shift, moments, reaches[place]))
-    return sides
+    twice = clusters.select(np.tile(np.arange(len(estimates)), 2))
+    extremes = [reach.extreme for reach in reaches]
+    moments = _moments(terms, [reach.line for reach in reaches], twice, extremes)
+    shift = _choose_shifts(terms, reaches, moments.shift)
+    of_tests = [[reaches[term] for term in places] for places in terms.places]
+    return moments.sides(np.append(estimates, -estimates), shift, of_tests)
 
 
-def _choose_shift(reaches: Sequence[Reach], needed: float) -> float:
-    """Return the part of the whole move by an added answer that skewness needs, `needed` to first order.
+def _choose_shifts(terms: _Terms, reaches: Sequence[Reach], needed: Floats) -> Floats:
+    """Return the part (M,) of the whole move by an added answer that skewness needs, `needed` to first order.
 
     All of it if the first order, a sum of terms, is only their rounding.
     """
-    moved = math.fsum(reach.moved for reach in reaches)
-    linear = math.fsum(reach.linear for reach in reaches)
-    terms = math.fsum(reach.terms for reach in reaches)
-    return moved * (needed / linear) if abs(linear) > _DIFFERENCE * terms else moved
+    moved, linear, size = (
+        terms.add(np.array(of_terms))
+        for of_terms in zip(*((one.moved, one.linear, one.terms) for one in reaches), strict=True)
+    )
+    is_sure = np.abs(linear) > _DIFFERENCE * size
+    return np.where(is_sure, moved * (needed / np.where(is_sure, linear, 1.0)), moved)
 
 
 def _remove_bias(test: Test) -> float:
@@ -588,17 +557,9 @@ class Inference:
             self.observed and self.observed.mirrored(),
         )
 
-    def tail(self, hypothesis: float = 0.0) -> float:
-        """Return the one-sided p-value of a hypothetical value, in (0, 1/2]: 1/2 if it equals the estimate."""
-        if self.value == hypothesis:
-            return 0.5
-        is_above = self.value > hypothesis
-        tail = self.lower.tail(hypothesis) if is_above else self.upper.tail(-hypothesis)
-        return min(max(tail, _LEAST), 0.5)
-
     def p_value(self, hypothesis: float = 0.0) -> float:
         """Return the two-sided p-value: 1 minus the level at which the interval just touches the hypothesis."""
-        return 2 * self.tail(hypothesis)
+        return float(all_p_values([self], hypothesis)[0])
 
 
 def infer(numbers: Test, design: Design) -> Inference | None:
@@ -611,65 +572,47 @@ def infer(numbers: Test, design: Design) -> Inference | None:
 
 def infer_all(tests: Sequence[Test], design: Design) -> list[Inference | None]:
     """Return `infer` of each test, computed at once."""
-    batches = [_make_batch(tests, places, design) for places in _split_tests(tests, design)]
-    reaches = _find_reaches(push for batch in batches for side in batch.pushes for push in side)
-    found: dict[int, Inference | None] = {}
-    for batch in batches:
-        found |= zip(batch.places, _infer_batch(batch, reaches, design), strict=True)
-    return [found[place] for place in range(len(tests))]
-
-
-class _Batch(NamedTuple):
-    """Tests whose answers have the same weights, with their indices among all, moments and pushes."""
-
-    places: list[int]
-    tests: list[Test]
-    observed: Moments
-    pushes: list[list[_Push]]  # that make each smallest, then that make minus each smallest
-
-
-def _make_batch(tests: Sequence[Test], places: list[int], design: Design) -> _Batch:
-    """Return the batch of the tests at these indices."""
-    chosen = [tests[place] for place in places]
-    observed = _observed_moments(chosen, design)
-    return _Batch(places, chosen, observed, _make_pushes(chosen, observed, design))
+    reaches: dict[_Push, Reach] = {}  # differences of one number to many have pushes in common
+    return _in_batches(tests, design, functools.partial(_infer_batch, reaches=reaches))
 
 
 def standard_errors(tests: Sequence[Test], design: Design) -> list[float]:
     """Return the standard error of each test, with no answer added."""
-    found: dict[int, float] = {}
-    for places in _split_tests(tests, design):
-        observed = _observed_moments([tests[place] for place in places], design)
-        found |= zip(places, observed.standard_error.tolist(), strict=True)
+    return _in_batches(
+        tests, design, lambda *batch: _observed_moments(*batch).standard_error.tolist()
+    )
+
+
+def _in_batches(
+    tests: Sequence[Test], design: Design, compute: Callable[[Sequence[Test], Design], list[_T]]
+) -> list[_T]:
+    """Return what is computed of tests, at once of those whose answers have the same weights and fit into the cache."""
+
+    def weight(place: int) -> Floats:
+        return _find_answers(tests[place], tests[place][0], design).weight
+
+    found: dict[int, _T] = {}
+    for alike in grouped(range(len(tests)), lambda place: id(weight(place))).values():
+        for part in blocks(len(alike), row_size=NUMBERS_PER_SAMPLE * len(weight(alike[0]))):
+            batch = [tests[place] for place in alike[part]]
+            found |= zip(alike[part], compute(batch, design), strict=True)
     return [found[place] for place in range(len(tests))]
 
 
-def _make_pushes(tests: Sequence[Test], observed: Moments, design: Design) -> list[list[_Push]]:
-    """Return the pushes (one for each number) that make each difference smallest, then those that make minus it so."""
-    added = np.broadcast_to(design.count_added(observed.clusters), len(tests)).tolist()
-    pushes = []
-    for up in _SIGNS:
-        for test, count in zip(tests, added, strict=True):
-            signs = [up * sign for sign in _SIGNS[: len(test)]]
-            pushes.append(list(map(_Push, test, signs, [count] * len(test))))
-    return pushes
-
-
 def _infer_batch(
-    batch: _Batch, reaches: Mapping[_Push, Reach], design: Design
+    tests: Sequence[Test], design: Design, reaches: dict[_Push, Reach]
 ) -> list[Inference | None]:
-    """Return the inference about each difference of a batch, from the reaches of its pushes."""
-    observed = batch.observed
-    reached = [[reaches[push] for push in side] for side in batch.pushes]
-    sides = _sides(batch.tests, reached, design, observed.clusters)
-    columns = (observed.deviation, observed.skewness, observed.freedom)
-    stills = []
-    for place, column in enumerate(zip(*map(np.ndarray.tolist, columns), strict=True)):
-        deviation, skewness, freedom = column
-        centre = _remove_bias(batch.tests[place])
-        stills.append(Side(centre, deviation, skewness, freedom, moments=observed.select(place)))
-    count = len(batch.tests)
-    return list(map(_make_inference, batch.tests, sides[:count], sides[count:], stills))
+    """Return the inference about each difference of a batch; `reaches` are those known, to which others are added."""
+    observed = _observed_moments(tests, design)
+    added = np.broadcast_to(design.count_added(observed.clusters), len(tests)).tolist()
+    pushes = [push for up in _SIGNS for push in _make_pushes(tests, up, added)]
+    terms = _make_terms(pushes, design)
+    reaches |= _find_reaches(push for push in terms.pushes if push not in reaches)
+    estimates = np.array(list(map(_remove_bias, tests)))
+    count = len(tests)
+    sides = _sides(terms, [reaches[push] for push in terms.pushes], estimates, observed.clusters)
+    stills = observed.sides(estimates, np.zeros(count), [()] * count)
+    return list(map(_make_inference, tests, sides[:count], sides[count:], stills))
 
 
 def _make_inference(test: Test, lower: Side, upper: Side, observed: Side) -> Inference | None:
@@ -699,6 +642,16 @@ def all_limits(inferences: Sequence[Inference], level: FloatOrFloats) -> list[Li
     value = np.clip(value, least, most)  # which rounding may pass
     ends = np.minimum(low, value).tolist(), np.maximum(high, value).tolist()
     return list(zip(*ends, strict=True))
+
+
+def all_p_values(inferences: Sequence[Inference], hypothesis: float = 0.0) -> Floats:
+    """Return the two-sided p-value (M,) of a hypothetical value of each number, in (0, 1]: 1 if it is the estimate."""
+    if not inferences:
+        return np.zeros(0)
+    value = np.array([one.value for one in inferences])
+    sides = [one.lower if one.value > hypothesis else one.upper for one in inferences]
+    tail = _tails(sides, np.where(value > hypothesis, hypothesis, -hypothesis))
+    return 2 * np.where(value == hypothesis, 0.5, np.clip(tail, _LEAST, 0.5))
 
 
 # ---- averages, and what was not seen ---------------------------------------------------------------------------------
@@ -847,12 +800,24 @@ def _find_unsupported_sides(inferences: Sequence[Inference], level: float) -> li
 # ---- the distributions -----------------------------------------------------------------------------------------------
 
 
+def _columns(sides: Sequence[Side]) -> Floats:
+    """Return the centres, deviations, skewnesses and freedoms (4, M) of distributions."""
+    return np.array([(one.centre, one.deviation, one.skewness, one.freedom) for one in sides]).T
+
+
 def _quantiles(sides: Sequence[Side], tail: FloatOrFloats) -> Floats:
     """Return the quantile (M,) of each distribution at a level in (0, 1), or at one for each."""
-    columns = [(side.centre, side.deviation, side.skewness, side.freedom) for side in sides]
-    centre, deviation, skewness, freedom = np.array(columns).T
+    centre, deviation, skewness, freedom = _columns(sides)
     deviate = pearson_quantile(skewness, _normal_tail(tail, freedom))
     return np.asarray(centre + deviation * deviate)
+
+
+def _tails(sides: Sequence[Side], limit: Floats) -> Floats:
+    """Return the level of each distribution whose quantile is `limit` (M,)."""
+    centre, deviation, skewness, freedom = _columns(sides)
+    distance = limit - centre
+    tail = _student_tail(pearson_tail(skewness, distance / replace_zeros(deviation)), freedom)
+    return np.where(deviation == 0, np.heaviside(distance, 0.5), tail)
 
 
 def pearson_quantile(skewness: Floats, tail: FloatOrFloats) -> Floats:
@@ -867,15 +832,17 @@ def pearson_quantile(skewness: Floats, tail: FloatOrFloats) -> Floats:
     return np.asarray(np.where(is_normal, normal, (gamma - shape) * skewness / 2))
 
 
-def pearson_tail(skewness: float, deviate: float) -> float:
-    """Return the level of a quantile of `pearson_quantile`."""
+def pearson_tail(skewness: Floats, deviate: Floats) -> Floats:
+    """Return the levels (..) of quantiles of `pearson_quantile`."""
     from scipy.special import gammainc, gammaincc, ndtr
 
-    if abs(skewness) < _NORMAL:
-        return float(ndtr(deviate - skewness / 6 * (deviate * deviate - 1)))
-    shape = 4 / skewness**2
-    cumulative = gammainc if skewness > 0 else gammaincc
-    return float(cumulative(shape, max(shape + deviate * 2 / skewness, 0.0)))
+    is_normal = np.abs(skewness) < _NORMAL
+    steep = np.where(is_normal, 1.0, skewness)
+    shape = 4 / np.square(steep)
+    place = np.maximum(shape + deviate * 2 / steep, 0.0)
+    gamma = np.where(skewness > 0, gammainc(shape, place), gammaincc(shape, place))
+    normal = ndtr(deviate - skewness / 6 * (deviate * deviate - 1))
+    return np.asarray(np.where(is_normal, normal, gamma))
 
 
 def _normal_tail(tail: FloatOrFloats, freedom: Floats) -> Floats:
@@ -887,10 +854,10 @@ def _normal_tail(tail: FloatOrFloats, freedom: Floats) -> Floats:
     return np.asarray(np.where(is_few, of_students, tail))
 
 
-def _student_tail(tail: float, freedom: float) -> float:
-    """Return the level of Student's distribution whose quantile is the normal one at `tail`."""
+def _student_tail(tail: Floats, freedom: Floats) -> Floats:
+    """Return the levels (M,) of Student's distributions whose quantiles are the normal ones at `tail`."""
     from scipy.special import ndtri, stdtr
 
-    if math.isinf(freedom):
-        return tail
-    return float(stdtr(freedom, ndtri(tail)))
+    is_few = np.isfinite(freedom)
+    of_students = stdtr(np.where(is_few, freedom, 1.0), ndtri(tail))
+    return np.where(is_few, of_students, tail)

@@ -27,7 +27,7 @@ from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.systems import collect_systems
 from ..files.values import TEXT, find_positions, from_numpy, from_values, to_texts
-from ..inference import Inference, Number, Unseen, all_limits, find_unseen
+from ..inference import Inference, Number, Unseen, all_limits, all_p_values, find_unseen
 from ..inputs import NO_LIMITS, Bools, Floats, Ints, Limits, are_consecutive, grouped
 from ..intervals import (
     NO_UNITS,
@@ -68,11 +68,6 @@ class Difference:
     key: Key
     numbers: Sequence[Number]  # of which it is the first minus the second
     inference: Inference | None
-
-    @property
-    def p_value(self) -> float:
-        """Its p-value; nan where its error is not known."""
-        return math.nan if self.inference is None else self.inference.p_value()
 
     def influence(self, design: Design) -> Floats:
         """Return the weighted influence (U,) of each unit, a sample or a group of samples, on the difference."""
@@ -115,36 +110,31 @@ class Family:
             name: known_numbers(systems[name], answers, values[name])
             for name, answers in self.answers.items()
         }
-        self.tests = self._make_tests(self._list_pairs())
+        self.tests = self._make_tests()
         self.in_family = [self._is_tested(test) for test in self.tests]
+        self.p_values = np.full(len(self.tests), math.nan)
+        inferred = [test.inference for test in itertools.compress(self.tests, self.in_family)]
+        self.p_values[self.in_family] = all_p_values(list(filter(None, inferred)))
 
     def _is_tested(self, test: Difference) -> bool:
         """Return whether a difference belongs to the family: its metric does, and may rank these two."""
         is_asked = self.tested is None or test.key in self.tested
         return is_asked and test.inference is not None and self.may_rank(test)
 
-    def _list_pairs(self) -> list[tuple[str, str, Key]]:
-        """Return each pair of systems with each number that both have."""
-        return [
+    def _make_tests(self) -> list[Difference]:
+        """Return the difference of each pair of systems in each number that both have."""
+        pairs = [
             (first, second, key)
             for first, second in itertools.combinations(self.systems, 2)
             for key in self.values[first]
             if key in self.values[second]
         ]
-
-    def _make_tests(self, pairs: Sequence[tuple[str, str, Key]]) -> list[Difference]:
-        """Return the differences with their inferences; exactly 0 where they are no more than rounding."""
-        numbers = [self._both_numbers(*pair) for pair in pairs]
-        known = iter(infer_audits(list(filter(None, numbers)), self.design))
-        tests = []
-        for pair, both in zip(pairs, numbers, strict=True):
-            inference = next(known) if both else None
-            size = sum(abs(number.value) for number in both)
-            if inference and abs(inference.value) <= _ROUNDING * size:
-                inference = replace(inference, value=0.0)
-            plain = [number for number in both if isinstance(number, Number)]
-            tests.append(Difference(*pair, plain if len(plain) == len(both) else [], inference))
-        return tests
+        # differences by one metric are inferred together, since each number is in many of them
+        by_key = grouped(pairs, lambda pair: pair[2]).values()
+        numbers = {pair: self._both_numbers(*pair) for pair in itertools.chain(*by_key)}
+        known = {pair: both for pair, both in numbers.items() if both}
+        inferred = dict(zip(known, infer_audits(list(known.values()), self.design), strict=True))
+        return [_make_difference(pair, numbers[pair], inferred.get(pair)) for pair in pairs]
 
     def _both_numbers(
         self, first: str, second: str, key: Key
@@ -152,9 +142,7 @@ class Family:
         """Return the numbers of two systems; none unless both errors are known."""
         one = self.numbers[first].get(key)
         other = self.numbers[second].get(key)
-        if one is None or other is None or not self.design.tells_errors:
-            return ()
-        return (one, other)
+        return (one, other) if one and other and self.design.tells_errors else ()
 
     def why_untested(self, index: int) -> str | None:
         """Return why two numbers are not tested, as the id of a note; None if they are, or a number is nan."""
@@ -185,11 +173,8 @@ class Family:
         }
         if not numbers:
             return {}
-        influences = []
-        for number in numbers.values():
-            influences.append(number.samples.influence(number.point.line))
-        influence = np.stack(influences)
-        moved = self.design.unit_influences(influence)
+        influences = [one.samples.influence(one.point.line) for one in numbers.values()]
+        moved = self.design.unit_influences(np.stack(influences))
         size = np.sqrt(np.square(moved).sum(axis=1))
         has_error = size > 0
         size = size[has_error]
@@ -198,7 +183,7 @@ class Family:
         normal = np.random.default_rng(self.options.random_state).standard_normal(
             (len(size), DRAWS)
         )
-        draws = size[:, None] * (np.linalg.cholesky(correlations) @ normal)
+        draws = (size[:, None] * np.linalg.cholesky(correlations)) @ normal
         return dict(zip(itertools.compress(numbers, has_error), draws, strict=True))
 
     def errors(self, index: int) -> Floats:
@@ -259,16 +244,6 @@ class Family:
             [self.systems[test.first].basis, self.systems[test.second].basis],
         )
 
-    def adjusted_p_values(self) -> Floats:
-        """Return p-values for all M tests together: step-down, by the largest of correlated normal deviates.
-
-        Each p-value (M,) of the family is turned into its normal deviate; that of the largest is the share of draws
-        whose largest is as large, the next one is compared with the largest of the others, and so on (Westfall and
-        Young 1993, Algorithm 4.1; Hothorn, Bretz and Westfall 2008). No more than Holm's; nan where there is no test.
-        """
-        adjusted, _ = self._step_down
-        return adjusted
-
     def simultaneous_level(self, level: float) -> float:
         """Return the level of each interval at which all hold together, by the distribution of the largest deviate.
 
@@ -276,35 +251,46 @@ class Family:
         """
         from scipy.special import ndtr
 
-        adjusted, largest = self._step_down
-        count = int(np.count_nonzero(~np.isnan(adjusted)))
+        _, largest = self.step_down
         tail = float(ndtr(-np.quantile(largest, level)))
-        return min(max(1 - 2 * tail, level), 1 - (1 - level) / max(count, 1))
+        return min(max(1 - 2 * tail, level), 1 - (1 - level) / max(sum(self.in_family), 1))
 
     @cached_property
-    def _step_down(self) -> tuple[Floats, Floats]:
-        """Return the adjusted p-values (M,), and draws (DRAWS,) of the largest of all deviates."""
+    def step_down(self) -> tuple[Floats, Floats]:
+        """The p-values for all M tests together, and draws (DRAWS,) of the largest of all correlated normal deviates.
+
+        Each p-value (M,) of the family is turned into its normal deviate; that of the largest is the share of draws
+        whose largest is as large, the next one is compared with the largest of the others, and so on (Westfall and
+        Young 1993, Algorithm 4.1; Hothorn, Bretz and Westfall 2008). No more than Holm's; nan where there is no test.
+        """
         from scipy.special import ndtri
 
-        p_values = np.array([test.p_value for test in self.tests])
-        p_values[~np.array(self.in_family, dtype=bool)] = math.nan
-        sizes = -ndtri(p_values / 2)
-        order = np.argsort(sizes)[: np.count_nonzero(~np.isnan(sizes))]
-        adjusted = p_values.copy()
+        adjusted = self.p_values.copy()
+        sizes = -ndtri(adjusted / 2)
+        order = np.argsort(sizes)[: sum(self.in_family)]  # nan is last
         largest = np.zeros(DRAWS)
         # from the smallest up: `largest` is that of all that are no larger
         for count, index in enumerate(order.tolist(), 1):
-            np.maximum(
-                largest,
-                np.abs(self.errors(index)),
-                out=largest,
-            )
+            np.maximum(largest, np.abs(self.errors(index)), out=largest)
             share = (1 + np.count_nonzero(largest >= sizes[index])) / (1 + DRAWS)
-            holm = min(share, count * p_values[index])
-            adjusted[index] = max(holm, p_values[index])
+            holm = min(share, count * adjusted[index])
+            adjusted[index] = max(holm, adjusted[index])
         ranked = order[::-1]
         adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
         return adjusted, largest
+
+
+def _make_difference(
+    pair: tuple[str, str, Key],
+    numbers: Sequence[AuditedNumber | Number],
+    inference: Inference | None,
+) -> Difference:
+    """Return the difference of two numbers; exactly 0 where it is no more than rounding."""
+    size = sum(abs(number.value) for number in numbers)
+    if inference and abs(inference.value) <= _ROUNDING * size:
+        inference = replace(inference, value=0.0)
+    plain = [number for number in numbers if isinstance(number, Number)]
+    return Difference(*pair, plain if len(plain) == len(numbers) else [], inference)
 
 
 OUTSIDE = "outside_family"  # the metric is not of the tested ones
@@ -706,7 +692,8 @@ def _make_comparisons(family: Family) -> list[Comparison]:
     level = family.options.confidence_level or LEVEL
     alpha = significance_level(family.options)
     together = family.simultaneous_level(level)
-    adjusted = family.adjusted_p_values().tolist()
+    p_values = family.p_values.tolist()
+    adjusted = family.step_down[0].tolist()
     limits = _limits(family, level)
     limits_of_all = _limits(family, together)
     comparisons = []
@@ -724,7 +711,7 @@ def _make_comparisons(family: Family) -> list[Comparison]:
             difference=first - second if inference is None else inference.value,
             low=low,
             high=high,
-            p=test.p_value if is_tested else math.nan,
+            p=p_values[index],
             p_adjusted=adjusted[index],
             comparable=family.may_rank(test),
             low_all=low_all,

@@ -17,7 +17,7 @@ from ..decisions import one_right_one_wrong
 from ..display import Drawn
 from ..errors import InputError
 from ..files.systems import collect_systems
-from ..inference import Inference, Moments, infer
+from ..inference import Inference, Moments, Side, infer
 from ..inputs import Floats
 from ..metric import Key, Keys
 from ..metrics import mean_line, right_and_wrong_samples
@@ -54,8 +54,10 @@ class Spread:
     def detectable(self, samples: int, power: float, alpha: float) -> float:
         """Return the difference whose interval, from so many samples, leaves out 0 with this power."""
         moments = self.moments.scaled(samples / self.samples)
-        shift = float(moments.shift / moments.total.sum())
-        limit = moments.side(0.0, shift).limit(alpha / 2)
+        shift = moments.shift / moments.total.sum()
+        columns = (moments.deviation, moments.skewness, moments.freedom)
+        deviation, skewness, freedom = (float(column.item()) for column in columns)
+        limit = Side(float(shift.item()), deviation, skewness, freedom).limit(alpha / 2)
         return NormalDist().inv_cdf(power) * self.deviation / math.sqrt(samples) - limit
 
 
@@ -260,7 +262,7 @@ def _estimate_spread(inference: Inference, samples: int, difference: float) -> S
     assert inference.observed is not None
     assert inference.observed.moments is not None
     assert side.moments is not None
-    deviation = float(inference.observed.moments.standard_error) * math.sqrt(samples)
+    deviation = inference.observed.moments.standard_error.item() * math.sqrt(samples)
     return Spread(deviation, side.moments, samples)
 
 

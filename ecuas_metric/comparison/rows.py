@@ -42,7 +42,7 @@ class Comparison:
     low: float  # see `inference.infer`; nan where no interval is valid
     high: float
     p: float  # two-sided: 1 minus the level at which the interval touches 0; nan without a test
-    p_adjusted: float  # for the whole family together, see `compare.adjusted_p_values`
+    p_adjusted: float  # for the whole family together, see `Family.step_down`
     # False if the metric assesses the confidences only and the systems' answers differ
     comparable: bool
     # simultaneous for the family, see `compare.simultaneous_level`

@@ -311,7 +311,7 @@ def powers(size, runs):
         for key, value in VALUES.items():
             other = second["means" if key.entry.cost else "order"]
             (test,) = Family(systems_of((first, other)), [key]).tests
-            counts[f"power for {key}, engine"] += test.p_value <= 0.05
+            counts[f"power for {key}, engine"] += test.inference.p_value() <= 0.05
             swapped = swapped_p_value(first, other, value, rng)
             counts[f"power for {key}, permutations"] += swapped <= 0.05
     for name, count in counts.items():
@@ -335,7 +335,7 @@ def planned(size, runs):
             for run in range(runs):
                 systems = systems_of(KINDS[kind](np.random.default_rng((31, run)), needed))
                 (test,) = Family(systems, [key]).tests
-                count += test.p_value <= 0.05
+                count += test.inference.p_value() <= 0.05
             yield check("planned power of 80 %", f"{key}, {kind}", needed, runs, 100 * count / runs)
 
 
