@@ -115,7 +115,7 @@ def _grid_of_two(
     rows = []
     for ranking in rankings.values():
         (row,) = ranking.rows
-        shown = digits_for(ranking.rows) if digits is None else digits
+        shown = digits_for(ranking.rows, digits)
         form = f"+.{shown}f"
         difference = "none" if math.isnan(row.difference) else f"{row.difference:{form}}"
         difference = f"{difference} {interval_text(row.low, row.high, form)}"
@@ -155,7 +155,7 @@ def _grid_of_many(
     for name in names:
         cells = [Cell(name)]
         for ranking in rankings.values():
-            shown = digits_for(ranking.rows) if digits is None else digits
+            shown = digits_for(ranking.rows, digits)
             cells.append(_marked(verdict, ranking, name, shown))
         rows.append(cells)
     return ["system", *(_marked_title(ranking.rows[0]) for ranking in rankings.values())], rows

@@ -21,7 +21,7 @@ from ..files.write import write_whole
 from ..inputs import grouped
 from ..metric import Key, Keys, checked_keys
 from ..metrics import column_order
-from ..options import LEVEL, Options
+from ..options import LEVEL
 from ..results import (
     Estimate,
     Results,
@@ -269,9 +269,8 @@ def make_report(
 def _results_of_frames(given: Any, asked: Sequence[Key] | None) -> dict[str, Results]:
     """Return results by name where they were computed, those of the keys that are asked for; else nothing."""
     named = {"system 1": given} if isinstance(given, Results) else given
-    if not isinstance(named, Mapping) or not named:
-        return {}
-    if not all(isinstance(one, Results) for one in named.values()):
+    is_mapping = isinstance(named, Mapping)
+    if not is_mapping or not all(isinstance(one, Results) for one in named.values()):
         return {}
     if asked is None:
         return dict(named)
@@ -316,13 +315,9 @@ def _of_shared_numbers(results: Mapping[str, Results]) -> Mapping[str, Results]:
     """Return results; of several parts only the numbers that all of them have."""
     if len({one.basis.part for one in results.values()}) < 2:
         return results
-    shared = set.intersection(*(set(one.estimates) for one in results.values()))
-    return {
-        name: replace(
-            one, estimates={key: one.estimates[key] for key in one.estimates if key in shared}
-        )
-        for name, one in results.items()
-    }
+    first, *others = results.values()
+    shared = [key for key in first.estimates if all(key in one.estimates for one in others)]
+    return {name: _select_results(name, one, shared) for name, one in results.items()}
 
 
 def names_by_part(results: Mapping[str, Results]) -> list[list[str]]:
@@ -335,8 +330,10 @@ def main_keys(keys: Iterable[Key]) -> list[Key]:
     return [key for key in keys if not key.entry.only_in_full]
 
 
-def digits_for(numbers: Iterable[Estimate | Comparison]) -> int:
-    """Return how many digits tell the limits of intervals apart: the narrowest is at least ten units wide."""
+def digits_for(numbers: Iterable[Estimate | Comparison], asked: int | None = None) -> int:
+    """Return as many digits as tell limits of intervals apart, the narrowest ten units wide, unless some are asked."""
+    if asked is not None:
+        return asked
     pairs = [(one.low, one.high) for one in numbers]
     widths = [high - low for low, high in pairs if low is not None and high is not None]
     least = min((width for width in widths if width > 0), default=1.0)
@@ -519,8 +516,7 @@ def _column(
     """Return the header and the cells of a metric."""
     best = _best(report, key)
     estimates = {name: results.estimates[key] for name, results in report.results.items()}
-    if digits is None:
-        digits = digits_for(estimates.values())
+    digits = digits_for(estimates.values(), digits)
     cells = []
     for name, estimate in estimates.items():
         text = _text(estimate, report.bounds.get(name, {}).get(key), digits)
@@ -704,28 +700,20 @@ def draw_figures(systems: Systems, suffixes: Sequence[str]) -> dict[str, bytes]:
 
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
-    """Return nan for every metric of a system with unlabelled answers."""
+    """Return nan for every metric of a system with unlabelled answers, and notes on what has no bounds."""
     keys = [
         key
         for key in only or value_keys(system.decisions, system.options)
         if key.entry.applies(system.decisions)
     ]
     estimates = dict.fromkeys(keys, Estimate(math.nan))
-    return Results(estimates, system.notes + _notes_of_bounds(keys, system.options), system.basis)
-
-
-def _notes_of_bounds(
-    keys: Sequence[Key],
-    options: Options,
-) -> tuple[Note, ...]:
-    """Return notes on what has no bounds."""
     plain = [key for key in keys if not key.variant]
-    notes = []
+    notes = [*system.notes]
     if plain != keys:
         notes.append(Note("variants_without_bounds"))
     unbounded = [key for key in plain if not key.entry.has_bounds]
     if unbounded:
         notes.append(Note("values_without_bounds", {"metrics": unbounded}))
-    if options.confidence_level is not None:
+    if system.options.confidence_level is not None:
         notes.append(Note("bounds_only"))
-    return tuple(notes)
+    return Results(estimates, tuple(notes), system.basis)

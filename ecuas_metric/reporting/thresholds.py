@@ -13,6 +13,7 @@ from ..errors import FileError, InputError
 from ..files.recipe import distinct_fields
 from ..files.submissions import Submission
 from ..files.write import write_whole
+from ..inputs import grouped
 from ..rejection import RejectCostChoice, choose_reject_cost
 from .report import DIGITS, Systems, digits_for, estimate_text, interval_text, p_text
 from .sentences import MORE_THAN_CHANCE, STEPWISE
@@ -47,7 +48,7 @@ def chosen_costs(
     shown = {}
     for field in ESTIMATES:
         estimates = (getattr(choice, field) for choice in choices.values())
-        shown[field] = digits_for(estimates) if digits is None else digits
+        shown[field] = digits_for(estimates, digits)
     rows = []
     records: list[Record] = []
     for name, choice in choices.items():
@@ -158,29 +159,25 @@ def write_lock(
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """What a lock file has: the locks with their systems and questions, and how these were made."""
+    """What a lock file has: the locks by their questions, and how these were made."""
 
     path: str
-    systems: Sequence[Mapping[str, Any]]
-    locks: Sequence[Lock]
+    locks: Mapping[str, Sequence[Lock]]
     level: float
     flags: Mapping[str, Any]
     has_one_recipe: bool  # of a table, by which others are read
 
     def lock_for(self, submission: Submission) -> Lock:
         """Return the lock of a question: its only one, or that of the system of the same name."""
-        of_part = [
-            lock
-            for one, lock in zip(self.systems, self.locks, strict=True)
-            if one["question"] == submission.part
-        ]
-        found = [lock for lock in of_part if lock.name == _version(submission)] or of_part
+        name = _version(submission)
+        of_part = self.locks.get(submission.part, ())
+        found = [lock for lock in of_part if lock.name == name] or of_part
         if len(found) == 1:
             return found[0]
         rule = "needs one system of each question, or one called {name}"
         got = ", ".join(lock.name for lock in of_part) or "none"
         advice = "Lock one system, on answers to all questions, or call the new version as it: NAME=FILE."
-        raise FileError(self.path, rule, got=got, advice=advice, name=_version(submission))
+        raise FileError(self.path, rule, got=got, advice=advice, name=name)
 
 
 def read_lock(path: str) -> LockFile:
@@ -189,15 +186,12 @@ def read_lock(path: str) -> LockFile:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
         if document["kind"] != KIND:
             raise ValueError
+        by_question = grouped(document["systems"], lambda one: one["question"])
+        locks = {question: [*map(Lock.from_json, same)] for question, same in by_question.items()}
         formats = [one["format"] for one in document["recipes"]]
-        return LockFile(
-            path,
-            document["systems"],
-            [*map(Lock.from_json, document["systems"])],
-            document["chosen"]["level"],
-            document["flags"],
-            has_one_recipe=len(formats) == 1 and formats != ["run"],
-        )
+        is_of_table = len(formats) == 1 and formats != ["run"]
+        level = document["chosen"]["level"]
+        return LockFile(path, locks, level, document["flags"], is_of_table)
     except (ValueError, KeyError, TypeError):
         rule = "is no file of this version's `ecuas threshold --lock`"
         raise FileError(path, rule, advice="Write it again.") from None
@@ -210,17 +204,16 @@ def check_systems(
 
     InputError if a question that is locked was not answered.
     """
-    missing = {one["question"] for one in locked.systems} - {one.part for one in submissions}
+    missing = locked.locks.keys() - {one.part for one in submissions}
     if missing:
         rule = "lacks questions that are locked: {missing}"
         raise InputError("the new version", rule, missing=sorted(missing))
     level = 1 - (1 - locked.level) / len(systems)
-    return {
-        _version(one): check_locked(
-            locked.lock_for(one), _version(one), systems[one.name], level=level
-        )
-        for one in submissions
-    }
+    checks = {}
+    for one in submissions:
+        name = _version(one)
+        checks[name] = check_locked(locked.lock_for(one), name, systems[one.name], level=level)
+    return checks
 
 
 def _version(submission: Submission) -> str:
@@ -233,15 +226,13 @@ def checked_versions(
     checks: Mapping[str, VersionCheck], systems: Systems, *, digits: int | None = None
 ) -> tuple[Grid, list[Record]]:
     """Return the tables of checks for people and for programs; above the first, the verdict."""
-    every = [row for check in checks.values() for row in check.rows]
-    if digits is None:
-        digits = digits_for(every)
+    digits = digits_for([row for check in checks.values() for row in check.rows], digits)
     cells = []
     notes = []
     records: list[Record] = []
     for name, check in checks.items():
         records.append(_record(name, check))
-        notes += _sentences(name, check)
+        notes.append(_describe(name, check))
         for title, row in zip(TITLES, check.rows, strict=True):
             texts = [name, title, f"{row.second_value:.{digits}f}", f"{row.first_value:.{digits}f}"]
             interval = interval_text(row.low_all, row.high_all, f"+.{digits}f")
@@ -274,7 +265,7 @@ def _verdict(checks: Mapping[str, VersionCheck]) -> str:
     return f"PASS  Not clearly worse than what is locked: {', '.join(checks)}."
 
 
-def _sentences(name: str, check: VersionCheck) -> list[str]:
+def _describe(name: str, check: VersionCheck) -> str:
     """Say how much is accepted, which answers flipped, and what would be found."""
     cost = check.rows[0].key.parameter
     said = (
@@ -294,7 +285,7 @@ def _sentences(name: str, check: VersionCheck) -> list[str]:
         said += f" Not tested: {' and '.join(untested)}."
     if found:
         said += f" Found in 80% of such samples: {', '.join(found)}."
-    return [said]
+    return said
 
 
 def _record(name: str, check: VersionCheck) -> Record:

@@ -327,7 +327,7 @@ class _View:
         """Return the table of pairs, None unless --full or --only asks for it."""
         if not output.full and output.only is None:
             return None
-        digits = digits_for(shown) if output.digits is None else output.digits
+        digits = digits_for(shown, output.digits)
         tests = self.verdict.num_tests
         above = []
         if output.only is not None:
@@ -454,7 +454,7 @@ def _show_within(
     by_part: dict[str, Sequence[Any]], within: str, verdict: Verdict, output: ComparisonOutput
 ) -> None:
     """Print and write the table of the differences within strata."""
-    digits = digits_for(verdict.rows) if output.digits is None else output.digits
+    digits = digits_for(verdict.rows, output.digits)
     grid, records = within_grid(by_part, within, "", level=1 - verdict.alpha, digits=digits)
     output.show_below(grid, records, WITHIN)
 
