@@ -103,7 +103,7 @@ class Decision:
 def decide(systems: Mapping[str, System]) -> Decision | str:
     """Judge systems, as the command does, with the curves of those that can be compared; or say why not."""
     try:
-        verdict = compare_pairable(systems, by_position=True)
+        verdict = compare_pairable(systems)
     except InputError as error:
         return f"{UNDECIDED} {in_words(error)}"
     if not verdict.tells_errors:

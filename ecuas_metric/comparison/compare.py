@@ -393,7 +393,7 @@ def compare_systems(
     return Comparisons(compare_aligned(aligned, only=only))
 
 
-def compare_aligned(systems: Mapping[str, System], *, only: Keys | None = None) -> Verdict:
+def compare_aligned(systems: Mapping[str, System], *, only: Keys | None) -> Verdict:
     """Return the verdict on systems whose samples are in one order; on a single one only with rejecting everything."""
     first = next(iter(systems.values()))
     levels = [system.options.confidence_level for system in systems.values()]
@@ -488,15 +488,13 @@ def rejecting_system(system: System) -> System:
 
 def compare_strata(
     systems: Mapping[str, System],
-    *,
-    only: Keys | None = None,
-    by_position: bool = False,
+    only: Keys | None,
 ) -> dict[int, list[Comparison]]:
     """Compare systems within each stratum; by default by `default_family`. Return comparisons by number of the stratum.
 
     Adjusted p-values are multiplied by the number of strata (Bonferroni).
     """
-    aligned = align(name_systems(systems), by_position=by_position)
+    aligned = align(name_systems(systems), by_position=True)
     first = next(iter(aligned.values()))
     options = first.options
     if options.strata is None:

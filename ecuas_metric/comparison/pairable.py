@@ -17,20 +17,18 @@ def compare_pairable(
     systems: Mapping[str, System] | Iterable[System],
     *,
     only: Keys | None = None,
-    by_position: bool = False,
 ) -> Verdict:
     """Return the verdict on systems, see `compare_systems`; those that cannot be paired are left out.
 
-    A single system is compared with rejecting everything. InputError if no two can be paired.
+    Those without ids are paired by their position. A single system is compared with rejecting everything. InputError
+    if no two can be paired.
     """
     named = name_systems(systems)
-    if len(named) > 1 and not by_position and all(one.ids is None for one in named.values()):
-        align(named)  # which says what is missing
-    largest = max(_list_pairable_sets(named, by_position=by_position), key=len)
+    largest = max(_list_pairable_sets(named), key=len)
     left_out: dict[str, InputError] = {}
     for name in [name for name in named if name not in largest]:
         try:
-            _add_pair(largest, name, named[name], by_position=by_position)
+            _add_pair(largest, name, named[name])
         except InputError as error:
             left_out[name] = error
     if left_out and len(largest) == 1:
@@ -38,22 +36,20 @@ def compare_pairable(
     return replace(compare_aligned(largest, only=only), left_out=left_out)
 
 
-def _list_pairable_sets(
-    systems: Mapping[str, System], *, by_position: bool
-) -> list[dict[str, System]]:
+def _list_pairable_sets(systems: Mapping[str, System]) -> list[dict[str, System]]:
     """Return sets of systems: each can be paired with the first of its set, and is aligned with it."""
     sets: list[dict[str, System]] = []
     for name, system in systems.items():
         for one in sets:
             with suppress(InputError):
-                _add_pair(one, name, system, by_position=by_position)
+                _add_pair(one, name, system)
                 break
         else:
             sets.append({name: system})
     return sets
 
 
-def _add_pair(systems: dict[str, System], name: str, system: System, *, by_position: bool) -> None:
+def _add_pair(systems: dict[str, System], name: str, system: System) -> None:
     """Add a system to a set, aligned with its first one; InputError if they cannot be paired."""
     first = next(iter(systems))
-    systems |= align({first: systems[first], name: system}, by_position=by_position)
+    systems |= align({first: systems[first], name: system}, by_position=True)

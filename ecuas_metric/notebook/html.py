@@ -381,7 +381,7 @@ def _view_of_gate(gate: Gate) -> View:
 def _view_of_plans(plans: Plans) -> View:
     if not plans:
         return View(sentences=["No metric of these can be planned."])
-    grid = plan_grid(plans, planned=plans.planned, power=plans.power, alpha=plans.alpha)
+    grid = plan_grid(plans)
     view = view_of_grid(grid)
     return replace(view, below=[*view.below, ALL_NUMBERS, "<code>.plot()</code> the last column"])
 

@@ -14,6 +14,7 @@ from ..comparison.rows import Comparison, list_fields
 from ..comparison.verdict import Ranking, Verdict, make_ranking, rows_by_key
 from ..inputs import grouped
 from ..metric import Key
+from ..options import LEVEL
 from ..plotting.names import short_names
 from .report import (
     DAGGER,
@@ -28,7 +29,7 @@ from .report import (
 from .tables import COLUMN_GAP, MIN_NAME, Cell, Grid, Record
 
 if TYPE_CHECKING:
-    from ..comparison.planning import Plan
+    from ..comparison.planning import Plan, Plans
     from ..plotting.figures import Panel
 
 DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
@@ -54,8 +55,8 @@ def verdict_grid(
     keys: Sequence[Key],
     line: str,
     *,
-    width: int | None = None,
-    digits: int | None = None,
+    width: int | None,
+    digits: int | None,
 ) -> Grid:
     """Lay a verdict out: of two systems a row per metric with their difference, of more a row per system.
 
@@ -167,9 +168,8 @@ def comparison_grid(
     *,
     level: float,
     tests: int,
-    digits: int = 3,
+    digits: int,
     above: Iterable[str] = (),
-    hints: Sequence[str] = (),
 ) -> Grid:
     """Lay differences out, metric by metric: one row per pair, † on those that must not be compared.
 
@@ -197,7 +197,6 @@ def comparison_grid(
         above=list(above),
         grouped=True,
         legend=legend_of(row.key for row in rows),
-        hints=hints,
     )
 
 
@@ -216,14 +215,14 @@ def within_grid(
     line: str,
     *,
     level: float,
-    digits: int = 3,
+    digits: int,
 ) -> tuple[Grid, list[Record]]:
     """Lay out the differences within each value of a column, metric by metric; also return them part by part."""
     pairs = [(row, part) for part, of_part in by_part.items() for row in of_part]
     by_key = grouped(pairs, lambda pair: pair[0].key)
     rows = list(chain.from_iterable(by_key.values()))
     differences = [row for row, _ in rows]
-    tests = num_tests(differences)
+    tests = sum(row.family for row in differences)
     above = [f"Within each {column}; adjusted p holds for all {tests} tests of this table."]
     grid = comparison_grid(differences, line, level=level, tests=tests, digits=digits, above=above)
     grid.header.insert(1, column)
@@ -252,21 +251,13 @@ def explain_columns(
     ]
 
 
-def num_tests(rows: Iterable[Comparison]) -> int:
-    """Return how many tests there were: a metric without a value has none."""
-    return sum(not math.isnan(row.p) for row in rows)
-
-
 def plan_grid(
-    plans: Sequence[Plan],
+    plans: Plans,
     *,
-    planned: bool,
-    power: float,
-    alpha: float,
     digits: int | None = None,
     signature: str = "",
 ) -> Grid:
-    """Lay plans out: one row per metric; `planned` if their difference was asked for."""
+    """Lay plans out: one row per metric."""
     digits = DIGITS if digits is None else digits
     rows = []
     for plan in plans:
@@ -278,13 +269,13 @@ def plan_grid(
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
     header = [
         "metric",
-        "planned" if planned else "difference",
+        "planned" if plans.planned else "difference",
         "deviation",
         reached,
         "N to find it",
     ]
-    test = f"a two-sided test at the level {alpha:g}, of one metric and one pair"
-    above = f"For a power of {100 * power:.10g}% in {test}:"
+    test = f"a two-sided test at the level {plans.alpha:g}, of one metric and one pair"
+    above = f"For a power of {100 * plans.power:.10g}% in {test}:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
     if any(plan.needed_low for plan in plans):
         notes.append("in brackets: the 95% range of N, as far as the pilot knows the deviation")
@@ -305,9 +296,8 @@ def _needed_text(plan: Plan) -> str:
 def label_grid(
     plans: Mapping[str, Sequence[LabelPlan]],
     *,
-    level: float,
-    digits: int | None = None,
-    signature: str = "",
+    digits: int | None,
+    signature: str,
 ) -> Grid:
     """Lay out how far intervals reach with so many labels: one row per system and metric."""
     rows = []
@@ -322,7 +312,7 @@ def label_grid(
     header = ["system", "metric", *(f"± with {count:,} labels" for count in labels)]
     keys = dict.fromkeys(plan.key for of_system in plans.values() for plan in of_system)
     above = [
-        f"How far {100 * level:.10g}% intervals reach with the labels of people, and about with more:"
+        f"How far {100 * LEVEL:.10g}% intervals reach with the labels of people, and about with more:"
     ]
     legend = legend_of(keys)
     return Grid(header, rows, [], signature, labels=2, above=above, grouped=True, legend=legend)

@@ -87,7 +87,6 @@ CAPTIONS = {
     "ecuas_against_n": "ECUAS_n against n; on the left confident mistakes cost most.",
     "reliability": "Accuracy against confidence in bins, and the number of samples in each.",
 }
-NO_QUESTIONS: Mapping[str, Systems] = {}
 LISTING = "results.json"  # of all files: written first, in case writing them ends early
 TEXTS = (LISTING, "report.tex", "table.tex", "methods.tex", "results.tex", "references.bib")
 FIGURE_SUFFIXES = (".pdf", ".png")
@@ -154,10 +153,9 @@ def write_paper(
     systems: Systems,
     folder: str | Path,
     *,
-    only: Iterable[Key] | None = None,
-    recipes: Sequence[Recipe] = (),
-    by_position: bool = False,
-    questions: Mapping[str, Systems] = NO_QUESTIONS,
+    only: Iterable[Key] | None,
+    recipes: Sequence[Recipe],
+    questions: Mapping[str, Systems],
 ) -> list[Path]:
     """Write a document, its table, methods, results and references, all numbers, and figures; return their paths.
 
@@ -169,7 +167,7 @@ def write_paper(
     former = _former_files(folder)
     verdict = None
     if len(systems) > 1:
-        verdict = compare_pairable(systems, only=only, by_position=by_position)
+        verdict = compare_pairable(systems, only=only)
         systems = verdict.systems
     keys = _shown_keys(next(iter(systems.values())), only)
     report = make_report(systems, only=keys)
@@ -260,7 +258,7 @@ def methods_of(
     report: Report,
     verdict: Verdict | None,
     keys: Sequence[Key],
-    questions: Mapping[str, Systems] = NO_QUESTIONS,
+    questions: Mapping[str, Systems],
 ) -> str:
     """Return the paragraph on methods in LaTeX; `keys` are of the numbers that the table shows."""
     first = next(iter(systems.values()))
@@ -297,7 +295,7 @@ def describe_results(
     report: Report,
     verdict: Verdict | None,
     keys: Sequence[Key],
-    questions: Mapping[str, Systems] = NO_QUESTIONS,
+    questions: Mapping[str, Systems],
 ) -> str:
     """Return the paragraph on what came out in LaTeX: the verdict first."""
     sentences = []

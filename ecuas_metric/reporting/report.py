@@ -403,7 +403,7 @@ def _name_left_out(report: Report, shown: Collection[Key]) -> list[str]:
     return [f"not shown: {', '.join(left_out)} (ecuas score --full)"] if left_out else []
 
 
-def base_of_ecuas(report: Report, shown: Iterable[Key], words: Words = PYTHON) -> str:
+def base_of_ecuas(report: Report, shown: Iterable[Key], words: Words) -> str:
     """Say over which reject costs ECUAS_n is taken, and of how many classes; nothing where systems differ in these."""
     bases = {
         (one.basis.max_uncertainty, one.basis.num_classes, one.basis.cost)

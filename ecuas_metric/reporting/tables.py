@@ -126,7 +126,7 @@ def to_text(grid: Grid, width: int | None = None) -> str:
     return "\n".join(parts) + "\n"
 
 
-def table_lines(grid: Grid, width: int | None = None) -> str:
+def table_lines(grid: Grid, width: int | None) -> str:
     """Return header and rows as aligned plain text, in as many blocks as the width needs."""
     grid = _fitted(grid, width)
     lines = _lines_of(grid)
@@ -242,8 +242,8 @@ def table_text(
     grid: Grid,
     records: Sequence[Record],
     *,
-    read: Sequence[str] = (),
-    fields: Mapping[str, object] | None = None,
+    read: Sequence[str],
+    fields: Mapping[str, object] | None,
 ) -> str:
     """Return a table in the format of a suffix, see `write`."""
     if suffix == ".csv":

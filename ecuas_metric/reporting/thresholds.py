@@ -223,7 +223,7 @@ def _version(submission: Submission) -> str:
 
 
 def checked_versions(
-    checks: Mapping[str, VersionCheck], systems: Systems, *, digits: int | None = None
+    checks: Mapping[str, VersionCheck], systems: Systems, *, digits: int | None
 ) -> tuple[Grid, list[Record]]:
     """Return the tables of checks for people and for programs; above the first, the verdict."""
     digits = digits_for([row for check in checks.values() for row in check.rows], digits)

@@ -221,16 +221,16 @@ def compare_in_memory(
     compared.require_two()
     if keys is None and metric.bins != DEFAULTS.n_bins:
         output.require_ece()
-    verdict = compare_pairable(systems, only=keys, by_position=rows.by_position)
+    verdict = compare_pairable(systems, only=keys)
     checked = None
     if gate.is_set:
-        checked = _run_gate(verdict, systems, margin, rows)
-        verdict = compare_pairable(systems, only=[checked.key], by_position=rows.by_position)
+        checked = _run_gate(verdict, systems, margin)
+        verdict = compare_pairable(systems, only=[checked.key])
     view = _View(verdict, compared, checked)
     view.show(output)
     if within is not None:
         first = compared.submissions[0]
-        by_part = _differences_within(systems, first, keys, by_position=rows.by_position)
+        by_part = _differences_within(systems, first, keys)
         _show_within(by_part, within, verdict, output)
     if figures:
         drawn = [row for row in view.rows() if row.key in view.main_keys()]
@@ -238,11 +238,11 @@ def compare_in_memory(
     return Outcome(list_notes(systems) + view.notes(output.full), view.status)
 
 
-def _run_gate(verdict: Verdict, systems: Systems, margin: float | None, rows: PairFlags) -> Gate:
+def _run_gate(verdict: Verdict, systems: Systems, margin: float | None) -> Gate:
     """Return the result of the gate between two systems, by the metric of the headline."""
     if verdict.headline is None:
         raise InputError("a gate", NO_TEST, value=", ".join(map(str, verdict.rankings)))
-    return check_gate(systems, verdict.headline, margin=margin, by_position=rows.by_position)
+    return check_gate(systems, verdict.headline, margin=margin, by_position=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,13 +460,13 @@ def _show_within(
 
 
 def _differences_within(
-    systems: Systems, first: Submission, keys: Iterable[Key] | None, *, by_position: bool
+    systems: Systems, first: Submission, keys: Iterable[Key] | None
 ) -> dict[str, Sequence[Any]]:
     """Return the differences within each stratum, by its name in the file of the first system."""
     strata = systems[first.name].options.strata
     numbers = [] if strata is None else strata.tolist()
     names = dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
-    within = compare_strata(systems, only=keys, by_position=by_position)
+    within = compare_strata(systems, only=keys)
     return {names[stratum]: rows for stratum, rows in within.items()}
 
 
@@ -494,7 +494,6 @@ def write_for_paper(
         output,
         only=compared.keys,
         recipes=compared.recipes,
-        by_position=rows.by_position,
         questions=compared.questions,
     )
     print(*paths, sep="\n")

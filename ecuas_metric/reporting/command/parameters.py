@@ -413,7 +413,7 @@ class ReportOutput(MetricOutput):
         *,
         notes: Iterable[str] = (),
         hints: Iterable[str] = (),
-        recipes: Sequence[Recipe] = (),
+        recipes: Sequence[Recipe],
     ) -> None:
         """Print the table of a report, with further notes and hints below it, and write it to all files."""
         shown = self.table_keys(keys)
@@ -470,7 +470,7 @@ def select_keys(
 def match_keys(
     text: str | None,
     keys: Sequence[Key],
-    options: Collection[str] = (),
+    options: Collection[str],
 ) -> list[Key]:
     """Return those of the keys that a text names by key or title, separated by commas; all for None.
 

@@ -13,7 +13,7 @@ from ...comparison.planning import (
     CORRELATION,
     EXPECTED_AUROC,
     POWER,
-    Plan,
+    Plans,
     plan_from_rates,
     plan_labels,
     plan_of_systems,
@@ -80,11 +80,9 @@ def plan_of_files(
         _show_label_plans(compared, target, output)
         return list_notes(systems)
     compared.require_two()
-    plans = plan_of_systems(
-        systems, only=compared.keys, by_position=rows.by_position, **asdict(target)
-    )
+    plans = plan_of_systems(systems, only=compared.keys, by_position=True, **asdict(target))
     bases = {name: make_pairing_basis(system) for name, system in systems.items()}
-    _show_plans(plans, target, output, compared.recipes, bases)
+    _show_plans(plans, output, compared.recipes, bases)
     return list_notes(systems)
 
 
@@ -103,7 +101,7 @@ def _show_label_plans(compared: Compared, target: Target, output: MetricOutput) 
     ]
     bases = {name: system.basis for name, system in systems.items()}
     line = str(next(iter(bases.values())))
-    grid = label_grid(plans, level=LEVEL, digits=output.digits, signature=line)
+    grid = label_grid(plans, digits=output.digits, signature=line)
     output.show(grid, records, recipes=compared.recipes, bases=bases)
 
 
@@ -134,23 +132,21 @@ def plan_of_error_rates(
         plan_from_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target))
         for key in chosen
     ]
-    _show_plans(plans, target, output)
+    is_planned = target.difference is not None
+    _show_plans(Plans(plans, power=target.power, alpha=target.alpha, planned=is_planned), output)
     return []
 
 
 def _show_plans(
-    plans: Sequence[Plan],
-    target: Target,
+    plans: Plans,
     output: MetricOutput,
     recipes: Sequence[Recipe] = (),
     bases: Mapping[str, Basis] | None = None,
 ) -> None:
     if not plans:
         raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
-    is_planned = target.difference is not None
-    levels = {"power": target.power, "alpha": target.alpha}
     line = str(next(iter((bases or {}).values()), ""))
-    grid = plan_grid(plans, planned=is_planned, digits=output.digits, signature=line, **levels)
+    grid = plan_grid(plans, digits=output.digits, signature=line)
     output.show(grid, [list_fields(one) for one in plans], recipes=recipes, bases=bases)
 
 

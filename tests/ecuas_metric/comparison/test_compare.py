@@ -134,7 +134,7 @@ def test_numbers_of_confidences_are_marked_where_the_answers_differ(outputs):
 def test_within_strata_each_is_compared_alone_and_p_holds_for_all(outputs):
     part = np.arange(400) % 3
     keys = [Key("error_rate"), Key("aurc")]
-    within = compare_strata(systems_of(outputs, strata=part), only=keys, by_position=True)
+    within = compare_strata(systems_of(outputs, strata=part), only=keys)
     assert [*within] == [0, 1, 2]
     for stratum, rows in within.items():
         alone = {
@@ -148,7 +148,7 @@ def test_within_strata_each_is_compared_alone_and_p_holds_for_all(outputs):
             )
             assert (row.verdict in ("first", "second")) == (p_adjusted <= 0.05)
     with pytest.raises(InputError, match="strata"):
-        compare_strata(systems_of(outputs), by_position=True)
+        compare_strata(systems_of(outputs), only=keys)
 
 
 def test_differences_that_rest_on_unseen_mistakes_say_so_and_of_which_system(rng):

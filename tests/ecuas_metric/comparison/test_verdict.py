@@ -184,7 +184,7 @@ def test_of_equal_systems_any_winner_is_named_in_at_most_6_percent(count):
             p = 1 / (1 + np.exp(-1.2 - hard - 0.6 * rng.normal(size=200)))
             right = (rng.random(200) < p).astype(int)
             systems[f"s{i}"] = confidence_system(right, p, confidence_level=0.95)
-        verdict = compare_pairable(systems, by_position=True)
+        verdict = compare_pairable(systems)
         rankings = [*verdict.rankings.values(), *verdict.strip.values()]
         named += any(
             row.verdict in ("first", "second") and REJECTING not in (row.first, row.second)

@@ -53,6 +53,8 @@ def test_one_test_needs_no_adjustment():
 
 def test_a_row_has_the_difference_its_limits_from_the_lower_and_both_p():
     (row,) = rows_of({"a": 0.1, "b": 0.25}, p=0.012)
-    (cells,) = comparison_grid([replace(row, p_adjusted=0.034)], "", level=0.95, tests=2).rows
+    (cells,) = comparison_grid(
+        [replace(row, p_adjusted=0.034)], "", level=0.95, tests=2, digits=3
+    ).rows
     texts = [cell.text for cell in cells[1:]]
     assert texts == ["a", "b", "-0.150", "[-0.250, -0.050]", "0.012", "0.034"]

@@ -201,7 +201,9 @@ def test_the_paragraph_says_of_which_options_its_numbers_are_and_of_no_others(op
     system = posterior_system(
         rng.integers(0, 2, 30), np.stack([1 - q, q], axis=1), confidence_level=0.95, **options
     )
-    text = paper.methods_of({"a": system}, make_report({"a": system}), None, [Key("ecuas", 1.0)])
+    text = paper.methods_of(
+        {"a": system}, make_report({"a": system}), None, [Key("ecuas", 1.0)], {}
+    )
     assert [said for _, said in OF_OPTIONS.values() if said in text] == [expected] * bool(option)
 
 
@@ -211,8 +213,8 @@ def test_the_paragraph_says_what_intervals_rest_on_that_was_not_seen():
     systems = {"a": confidence_system(correct, q, confidence_level=0.95)}
     report = make_report(systems)
     said = "a: No mistake was seen among 69 answers with confidence 1"
-    assert said in paper.methods_of(systems, report, None, [Key("ecuas", 0.0)])
-    assert said not in paper.methods_of(systems, report, None, [Key("error_rate")])
+    assert said in paper.methods_of(systems, report, None, [Key("ecuas", 0.0)], {})
+    assert said not in paper.methods_of(systems, report, None, [Key("error_rate")], {})
 
 
 @pytest.mark.e2e
