@@ -391,21 +391,26 @@ def test_tails_have_the_degrees_of_freedom_of_equal_groups_whatever_these_do(eff
             assert [side.freedom for side in sides] == pytest.approx([freedom] * 2)
 
 
+def grouped_systems(seed, num_groups, *, count=2, size=200, difficulty=1.0, effect=1.0):
+    """Return equal systems of samples of some difficulty, with an effect of each group on each system."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(size) % num_groups
+    outputs = {}
+    for name in range(count):
+        logit = 1 + difficulty * rng.normal(size=size) + effect * rng.normal(size=num_groups)[group]
+        p = 1 / (1 + np.exp(-logit - rng.normal(size=size)))
+        outputs[f"s{name}"] = (p, (rng.random(size) < p).astype(int))
+    return systems_of(outputs, groups=group, n=(0, 1))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("num_groups", [6, 8, 10, 20])
 def test_one_difference_of_equal_systems_of_few_groups_is_seldom_significant(num_groups):
-    """With an effect of each group on each system."""
     runs = 600
     only = [Key("error_rate"), Key("aurc"), Key("ecuas", 1.0)]
-    group = np.arange(160) % num_groups
     told = Counter()
     for run in range(runs):
-        rng = np.random.default_rng((29, run))
-        effects = 0.7 * rng.normal(size=(2, num_groups))[:, group]
-        p = 1 / (1 + np.exp(-1 - effects - rng.normal(size=(2, 160))))
-        right = (rng.random((2, 160)) < p).astype(int)
-        outputs = dict(zip("ab", zip(p, right, strict=True), strict=True))
-        systems = systems_of(outputs, groups=group, n=(0, 1))
+        systems = grouped_systems((29, run), num_groups, size=160, difficulty=0.0, effect=0.7)
         for row in compare_systems(systems, only=only, by_position=True):
             told[str(row.key)] += row.p <= 0.05
     assert max(told.values()) / runs <= 0.05 + 2 * 0.0089
@@ -414,19 +419,11 @@ def test_one_difference_of_equal_systems_of_few_groups_is_seldom_significant(num
 @pytest.mark.slow
 @pytest.mark.parametrize(("num_groups", "num_systems"), [(10, 3), (10, 5), (20, 5)])
 def test_equal_systems_of_few_groups_are_seldom_told_apart(num_groups, num_systems):
-    """With an effect of each group on each system."""
     runs = 300
-    group = np.arange(200) % num_groups
     told = 0
     for run in range(runs):
-        rng = np.random.default_rng((23, run))
-        outputs = {}
-        for name in range(num_systems):
-            logit = 1 + rng.normal(size=(2, 200)).sum(axis=0) + rng.normal(size=num_groups)[group]
-            p = 1 / (1 + np.exp(-logit))
-            outputs[f"s{name}"] = (p, (rng.random(200) < p).astype(int))
-        rows = compare_systems(systems_of(outputs, groups=group, n=(0, 1)), by_position=True)
-        told += any(row.p_adjusted <= 0.05 for row in rows)
+        systems = grouped_systems((23, run), num_groups, count=num_systems)
+        told += any(row.p_adjusted <= 0.05 for row in compare_systems(systems, by_position=True))
     assert told / runs <= 0.05 + 2 * 0.0126
 
 
