@@ -21,7 +21,7 @@ from triviaqa_subset import tables
 
 from . import subset, tasks, uploads
 from .markup import attempt
-from .scoring import Json, shorten
+from .scoring import Json, choose, shorten
 from .serving.bounded import bounded
 from .words import CONTROLS, Numbers
 
@@ -133,7 +133,7 @@ def threshold(
     """Choose the reject cost of each system by the share that people can review, or by a certified risk."""
     with paths_of(files) as paths:
         targets = {"budget": budget, "max_risk": max_risk}
-        return bounded(tasks.threshold_json, paths, given, targets)
+        return bounded(choose, paths, given, targets)
 
 
 RULES_IN_WORDS = "; ".join(f"{rule}: {words}" for rule, words in uploads.TREATMENTS.items())

@@ -16,8 +16,8 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.recipe import ColumnNames, Reading, describe_recipes, parse_pairs
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.files.systems import prepare_submissions
-from ecuas_metric.metric import Key
 from ecuas_metric.options import LEVEL, checked_options, is_set
+from ecuas_metric.reporting import thresholds
 from ecuas_metric.reporting.report import (
     Report,
     make_report,
@@ -30,14 +30,13 @@ from ecuas_metric.reporting.report import (
 from ecuas_metric.reporting.sentences import sentence_by_metric
 from ecuas_metric.reporting.tables import Grid, Record, to_json, write
 from ecuas_metric.reporting.text import explain
-from ecuas_metric.reporting.thresholds import chosen_costs
 from ecuas_metric.results import System
 
 from .figures import NUM_SLOTS, REST, draw, opening_html, slots
 from .markup import html, report_tables
 from .uploads import read_uploads
 from .verdict import UNDECIDED, Decision, by_importance, decide, sentences
-from .words import CONTROLS, PAGE_WORDS, Number, Numbers
+from .words import CONTROLS, PAGE_WORDS
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
 GAPS = {  # by the control that fills them
@@ -52,7 +51,7 @@ MAX_NUMBERS = 20  # of a control
 MAX_EXPLAINED = 10  # systems
 LONGEST = 60  # characters of a value in an error
 Json = dict[str, object]
-Given = Mapping[str, Numbers | None]  # values of `CONTROLS`
+Given = Mapping[str, Any]  # values of `CONTROLS`
 
 
 def as_json(
@@ -102,11 +101,6 @@ class Scored:
         figures = draw({name: self.systems[name] for name in known}, folder)
         return html("pictures", figures=figures, names=known)
 
-    def _averaging_key(self) -> Key | None:
-        """Return the ECUAS_n that is shown first, if there is one."""
-        orders = [key for key in self.report.keys if key.entry is ECUAS_N and not key.variant]
-        return HEADLINE if HEADLINE in orders else next(iter(orders), None)
-
     def _gaps(self) -> str:
         """Say what is missing, of which systems, what therefore is not shown, and which controls change that."""
         rows = {name: self.report.unlabelled[name] for name in self.unlabelled}
@@ -155,26 +149,22 @@ class Scored:
     def averages(self) -> Markup:
         """Lay out one ECUAS_n of each system, that of the verdict's headline if there is one, and who is best by it."""
         keys = self.report.keys
-        key = self._averaging_key()
-        if key is None:
+        orders = [key for key in keys if key.entry is ECUAS_N and not key.variant]
+        if not orders:
             return Markup()
+        key = HEADLINE if HEADLINE in orders else orders[0]
         decision = self.decision
-        rankings = decision.verdict.rankings if isinstance(decision, Decision) else {}
-        rows = {row[0].text: row for row in self.grid.rows}
-        names = list(rows)
-        column = len(self.grid.header) - len(keys) + keys.index(key)
-        sentence = ""
-        if key in rankings:
-            ranked = [name for name in rankings[key].values if name in rows]
-            names = list(dict.fromkeys([*ranked, *names]))
-            sentence = sentence_by_metric(rankings[key], scaled=False)
+        ranking = decision.verdict.ranking(key) if isinstance(decision, Decision) else None
+        column = keys.index(key) - len(keys)
+        texts = {row[0].text: row[column].text for row in self.grid.rows}
+        names = dict.fromkeys([*(ranking.values if ranking else ()), *texts])
         return html(
             "averages",
             title=short_title(key),
-            cells=[(name, rows[name][column].text) for name in names],
+            cells=[(name, texts[name]) for name in names],
             most=NUM_SLOTS,
             slots=self.styles,
-            sentence=sentence,
+            sentence=sentence_by_metric(ranking, scaled=False) if ranking else "",
         )
 
     def details(self, files: Mapping[str, str]) -> Markup:
@@ -213,30 +203,25 @@ def score_submissions(submissions: Sequence[Submission], options: Json) -> Score
     return Scored(systems, make_report(systems, unlabelled=unlabelled), reading)
 
 
-def choose(
-    files: Sequence[str], given: Given, *, budget: Number = None, max_risk: Number = None
-) -> tuple[Grid, list[Record]]:
+def choose(files: Sequence[str], given: Given, targets: Mapping[str, Any]) -> Json:
     """Choose reject costs as the command `ecuas threshold` does, by a budget or a largest risk."""
     options = options_of(given)
     rule = given.get("unlabelled")
     submissions = _read(files, {**given, "unlabelled": None if rule == "bounds" else rule})
-    return chosen_costs(
-        prepare_submissions(submissions, **options),
-        budget=budget,
-        max_risk=max_risk,
-        level=LEVEL,
-    )
+    systems = prepare_submissions(submissions, **options)
+    grid, records = thresholds.chosen_costs(systems, **targets, level=LEVEL)
+    notes = [*grid.above, *grid.notes]
+    return as_json(records, grid.signature, notes, in_words=thresholds.sentences(grid))
 
 
 def _read(files: Sequence[str], given: Given) -> list[Submission]:
     scale = number(given, "scale")
     reading = Reading(
-        str(given["unlabelled"]) if given.get("unlabelled") else None,
+        given.get("unlabelled") or None,
         correct_from=number(given, "correct_from"),
         scale=1.0 if scale is None else scale,
     )
-    columns = columns_of(str(given.get("columns") or ""))
-    return read_uploads(files, reading.with_columns(columns))
+    return read_uploads(files, reading.with_columns(columns_of(given.get("columns") or "")))
 
 
 def columns_of(text: str) -> ColumnNames:
@@ -262,7 +247,9 @@ def options_of(given: Given) -> Json:
     return {name: getattr(options, name) for name in asked if is_set(options, name)}
 
 
-def numbers(given: Given, name: str) -> list[float]:
+def numbers(
+    given: Given, name: str, rule: str = "not_listed_numbers", most: int = MAX_NUMBERS
+) -> list[float]:
     """Return the numbers of a control, of a text those separated by commas or blanks; inf and ∞ are infinity.
 
     >>> numbers({"n": "0, 1 ∞"}, "n"), numbers({"n": 5}, "n")
@@ -271,25 +258,18 @@ def numbers(given: Given, name: str) -> list[float]:
     value = given.get(name)
     text = "" if value is None else str(value)
     parts = re.findall(r"[^][,;\s]+", text.replace("∞", "inf"))
-    label = CONTROLS[name].label
-    if len(parts) > MAX_NUMBERS:
-        raise InputError(label, "too_many_numbers", value=len(parts), most=MAX_NUMBERS)
+    error = InputError(CONTROLS[name].label, rule, value=shorten(value), most=most)
+    if len(parts) > most:
+        raise error
     try:
         return list(map(float, parts))
     except ValueError:
-        raise InputError(label, "not_listed_numbers", value=shorten(value)) from None
+        raise error from None
 
 
 def number(given: Given, name: str) -> float | None:
     """Return the number of a control, None if it is empty."""
-    error = InputError(CONTROLS[name].label, "several_numbers", value=shorten(given.get(name)))
-    try:
-        values = numbers(given, name)
-    except InputError:
-        raise error from None
-    if len(values) > 1:
-        raise error
-    return values[0] if values else None
+    return next(iter(numbers(given, name, "several_numbers", 1)), None)
 
 
 def shorten(value: object) -> object:

@@ -16,7 +16,6 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA, LEVEL
 from ecuas_metric.results import Estimate, System, compute_results
-from triviaqa_subset.labels import METHODS
 from triviaqa_subset.tables import table
 
 from .answers import submissions
@@ -77,6 +76,8 @@ class Answered:
 
     system: System
     has_confidences: bool
+    link: str = ""  # to what it is about, and of which day
+    date: str = ""
 
 
 @cache
@@ -84,9 +85,14 @@ def known_systems(asked: str) -> dict[Which, Answered]:
     """Return the systems of the paper and those that were sent, if they answered all questions of a configuration."""
     systems = table("systems").query("method != @SAME_ANSWERS")
     labels = systems.pivot(index=["llm", "method"], columns="question_id", values="correct")
-    known = {which: _answered(asked, row) for which, row in labels.iterrows()}
+    known = {
+        which: _answered(asked, row, link=PAPER, date=PAPER_DATE)
+        for which, row in labels.iterrows()
+    }
     for name, kept in submissions().systems.items():
-        known[name, SUBMITTED] = _answered(asked, kept.correct, kept.confidence)
+        known[name, SUBMITTED] = _answered(
+            asked, kept.correct, kept.confidence, link=kept.link, date=kept.date
+        )
     return {which: one for which, one in known.items() if one is not None}
 
 
@@ -192,35 +198,36 @@ def _ranked(answered: Mapping[Which, Answered]) -> list[Row]:
     rows = []
     for name, ((llm, method), one) in zip(systems, answered.items(), strict=True):
         results = compute_results(one.system, only=[ERROR_RATE, ECUAS_1])
-        placed = Row(
-            llm,
-            method,
-            results.estimates[ERROR_RATE],
-            results.basis,
-            first=1 + better[name],
-            last=len(systems) - worse[name],
-            ecuas_1=results.estimates[ECUAS_1] if one.has_confidences else None,
-            answered=one.system.num_samples,
+        rows.append(
+            Row(
+                llm,
+                method,
+                results.estimates[ERROR_RATE],
+                results.basis,
+                first=1 + better[name],
+                last=len(systems) - worse[name],
+                ecuas_1=results.estimates[ECUAS_1] if one.has_confidences else None,
+                answered=one.system.num_samples,
+                link=one.link,
+                date=one.date,
+            )
         )
-        if method in METHODS:
-            placed = replace(placed, link=PAPER, date=PAPER_DATE)
-        elif method == SUBMITTED:
-            kept = submissions().systems[llm]
-            placed = replace(placed, link=kept.link, date=kept.date)
-        rows.append(placed)
     return rows
 
 
 def _answered(
-    asked: str, correct: pd.Series, confidence: pd.Series | None = None
+    asked: str,
+    correct: pd.Series,
+    confidence: pd.Series | None = None,
+    **source: str,
 ) -> Answered | None:
     """Return a system by what is correct, and how sure, by question_id; None unless all of it is known to be."""
     questions = table(asked).set_index("question_id")
     labels = correct.reindex(questions.index).to_numpy(float)
     if np.isnan(labels).any():  # it is of other questions, or not complete
         return None
-    stated = None if confidence is None else confidence.reindex(questions.index).to_numpy(float)
-    has_confidences = stated is not None and bool(((stated >= 0) & (stated <= 1)).all())
+    stated = np.nan if confidence is None else confidence.reindex(questions.index).to_numpy(float)
+    has_confidences = bool(np.all((stated >= 0) & (stated <= 1)))
     system = confidence_system(
         labels.astype(int),
         stated if has_confidences else np.full(len(labels), 0.5),
@@ -229,4 +236,5 @@ def _answered(
         strata=questions["stratum"].to_numpy(),
     )
     origin = Origin(population=f"TriviaQA {asked}", grading=GRADING)
-    return Answered(replace(system, ids=list(questions.index), origin=origin), has_confidences)
+    system = replace(system, ids=list(questions.index), origin=origin)
+    return Answered(system, has_confidences, **source)

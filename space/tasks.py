@@ -1,27 +1,16 @@
 """What visitors and programs ask for -> what the page shows, and JSON: computed by a copy of the worker, `bounded`."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 from markupsafe import Markup
 
-from ecuas_metric.reporting.thresholds import sentences
 from triviaqa_subset import tables
 
 from . import answers, links, subset, uploads
-from .scoring import (
-    Given,
-    Json,
-    Scored,
-    as_json,
-    choose,
-    options_of,
-    score_files,
-    score_submissions,
-)
+from .scoring import Given, Json, Scored, options_of, score_files, score_submissions
 
 _EXAMPLES = Path(__file__).resolve().parent / "examples"
 NO_LINK = (
@@ -51,17 +40,6 @@ def warm_up() -> None:
 def score_json(paths: Sequence[str], given: Given, explain: bool) -> Json:
     """Score the systems in files."""
     return score_files(paths, given).json(explained=explain)
-
-
-def threshold_json(
-    paths: Sequence[str],
-    given: Given,
-    targets: Mapping[str, float | None],
-) -> Json:
-    """Choose reject costs of the systems in files."""
-    grid, records = choose(paths, given, **targets)
-    notes = [*grid.above, *grid.notes]
-    return as_json(records, grid.signature, notes, in_words=sentences(grid))
 
 
 def grade_json(path: str, asked: str, given: Given) -> Json:
@@ -107,8 +85,8 @@ def graded_html(
     name = uploads.plain_text(Path(path).stem, links.LONGEST_NAME) or "your model"
     token = links.pack(name, graded)
     remark = graded.summary() if token else f"{graded.summary()} {NO_LINK}"
-    put = partial(_on_the_board, name, graded, "your model", remark)
-    return put({**address, "result": token}, folder)
+    kept = {**address, "result": token}
+    return _on_the_board(name, graded, "your model", remark, kept, folder)
 
 
 def link_html(

@@ -202,8 +202,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "wrong_link": "is not one of this page's, or is not whole",
     # ---- of controls and arguments ----
     "several_numbers": "must be one number",
-    "too_many_numbers": "must be at most {most} numbers",
-    "not_listed_numbers": "must be numbers, separated by commas",
+    "no_scale": "must be a number above 0; other scales are entered as scale=LOW:HIGH under Options, “Columns”",
+    "not_listed_numbers": "must be at most {most} numbers, separated by commas",
     "wrong_pairs": "must be ROLE=COLUMN pairs, separated by commas",
     "wrong_type": "must be {kinds}",
     # ---- advice of the page alone ----

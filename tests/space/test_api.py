@@ -119,7 +119,7 @@ SAID = [  # a file, options, and what is said of it in the words of the page
     (f"{CLASS}0,2.5,-1\n", {}, "Logits? Choose them under Options, “Form of the posteriors”."),
     (f"{CLASS}0,0.5,0.5\n", {"num_classes": "3"}, "Number of possible answers K requires conf"),
     (ROW, {"predictions_are": "logits"}, "Form of the posteriors requires posteriors"),
-    (ROW, {"scale": "∞"}, "Largest confidence must be a number in (0, inf); got inf."),
+    (ROW, {"scale": "∞"}, "Largest confidence must be a number above 0; other scales"),
     (ROW, {"reject_costs": "2"}, "Reject costs must lie in [0, 1]"),
     (f"{CLASS}0,0.5,0.5\n", {"predictions_are": "positive_probabilities"}, "must be one column if"),
     ("confidence,correct\n90,1\n40,0\n", {}, "Enter 100 under Options, “Largest confidence”."),

@@ -21,8 +21,16 @@ def test_numbers_are_separated_as_people_do(text, numbers):
 @pytest.mark.parametrize(
     "read, text, message",
     [
-        (scoring.numbers, "0," * 21, r"^n must be at most 20 numbers; got 21\.$"),
-        (scoring.numbers, "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
+        (
+            scoring.numbers,
+            "0," * 21,
+            r"^n must be at most 20 numbers, separated by commas; got '0,0,",
+        ),
+        (
+            scoring.numbers,
+            "low",
+            r"^n must be at most 20 numbers, separated by commas; got 'low'\.$",
+        ),
         (scoring.number, "low", r"^n must be one number; got 'low'\.$"),
         (scoring.number, "1, 2", r"^n must be one number; got '1, 2'\.$"),
     ],

@@ -10,6 +10,7 @@ import pytest
 from ecuas_metric import confidence_ecuas_score
 from space import answers, subset
 from tests.conftest import ROOT
+from triviaqa_subset.labels import METHODS  # noqa: F401 (in a query)
 from triviaqa_subset.tables import ASKED, table
 
 DATA = ROOT / "triviaqa_subset" / "data"
@@ -31,9 +32,7 @@ def test_a_systems_own_right_and_wrong_stands_where_the_system_stands(asked):
     assert [row.error_rate.value for row in known] == sorted(row.error_rate.value for row in known)
     assert len(known) == 14  # is_true has the answers of sequence_posterior
     for row in known[::7]:
-        theirs = SYSTEMS.query(
-            "llm == @row.system and method == @subset.METHODS.index(@row.method)"
-        )
+        theirs = SYSTEMS.query("llm == @row.system and method == @METHODS.index(@row.method)")
         correct = theirs.set_index("question_id")["correct"].astype(float)[questions.index]
         rate = np.average(1 - correct, weights=questions["weight"])
         mine, *others = subset.rows_with(asked, "mine", correct, "yours")
