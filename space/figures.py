@@ -1,7 +1,6 @@
 """What each choice costs, as sentence, bars, curve, strip and mark in the visitor's money; and further curves."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from .markup import html
 from .verdict import (
     SUB,
     Decision,
+    Template,
     fill,
     hundredths,
     remarks,
@@ -30,7 +30,7 @@ NUM_SLOTS = 6  # colours that are told apart, see style.css
 REST = "rest"  # the class of the systems after the sixth
 REFERENCE = "reference"  # the class of rejecting everything
 WRONG = 10.0  # what a mistake costs where a result opens, and
-SHOWN_FIRST = 0.1  # of this what a rejected answer does
+REJECTED = 0.1  # of this what a rejected answer does
 SHOWN_DIGITS = 2  # of an amount there
 SCALE = 1_000_000  # units of both axes of the drawing
 CUT = 1.35  # times the dearest system: where the bar of rejecting everything is cut
@@ -46,19 +46,6 @@ TITLES = {  # of figures, by the names of their files
     "risk_coverage": "How often the accepted answers are wrong",
     "reliability": "Are the confidences true?",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A choice: its place among the curves, its class, what a question costs, how many of 100 it answers."""
-
-    place: int
-    name: str
-    style: str
-    cost: str
-    answers: int
-    width: float  # of the longest bar, in percent
-    is_best: bool
 
 
 def slots(names: Mapping[str, object] | list[str]) -> dict[str, str]:
@@ -79,10 +66,10 @@ def opening_html(decision: Decision | str, styles: Mapping[str, str]) -> Markup:
     largest = decision.largest
     ends = {name: cost for name, (cost, _) in decision.at(largest).items()}
     curves = decision.curves
+    names = list(curves)
     peaks = [max(ends[name], curves[name].expected_cost.max()) for name in decision.systems]
     top = HEADROOM * float(max(peaks)) or 1.0
     on_costs, edges = template_on_costs(decision)
-    names = list(curves)
     data = {
         "at": decision.tested.round(9).tolist(),
         "best": [[names.index(name) for name in one.best] for one in decision.rankings],
@@ -102,16 +89,13 @@ def opening_html(decision: Decision | str, styles: Mapping[str, str]) -> Markup:
     def edge(kind: str, i: int) -> str:
         return names[i] if kind == "name" else f"{WRONG * edges[i]:g}"
 
-    screen = _Screen(decision, SHOWN_FIRST)
     return html(
         "decision",
+        **_lay_out_screen(decision, styles),
         data=data,
-        said=screen.said(),
-        sub=screen.sub(),
         on_costs=fill(on_costs, edge),
-        prices=[f"{WRONG:g}", f"{WRONG * SHOWN_FIRST:g}"],
-        mark=100 * SHOWN_FIRST / largest,
-        bars=screen.bars(styles),
+        prices=[f"{WRONG:g}", f"{WRONG * REJECTED:g}"],
+        mark=100 * REJECTED / largest,
         curves=[
             (styles[name], draw_line(curve, largest, top, ends[name]), shares_of(curve))
             for name, curve in curves.items()
@@ -127,6 +111,57 @@ def opening_html(decision: Decision | str, styles: Mapping[str, str]) -> Markup:
         alpha=f"{decision.verdict.alpha:.0%}",
         nobody=unclear(decision),
     )
+
+
+def _lay_out_screen(decision: Decision, styles: Mapping[str, str]) -> dict[str, object]:
+    """Return what page.js changes, for the prices of the opening: who is cheapest, what it answers, and bars."""
+    found = decision.at(REJECTED)
+    cheapest = sorted(found, key=lambda name: found[name][0])
+    near = {abs((one.key.parameter or 0.0) - REJECTED): one for one in decision.rankings}
+    ranking = near[min(near)] if near else None
+    best = ranking.best if ranking else ()
+    order = list(dict.fromkeys([*best, *cheapest]))
+    template = templates(decision)[standing_of(ranking)]
+    cost, share = found[order[0]]
+    right = 1 - (cost - REJECTED * (1 - share)) / share if share else 0.0
+    counts = {"name": order[0], "share": f"{hundredths(share)}", "right": f"{hundredths(right)}"}
+    return {
+        "said": _said(template, order, [WRONG * found[name][0] for name in order]),
+        "sub": fill(SUB, lambda kind, _: counts[kind]) if share else [],
+        "bars": _bars({name: found[name] for name in cheapest}, decision, styles),
+        "winner": ranking and ranking.winner,
+    }
+
+
+def _said(
+    template: Template, names: Sequence[str], costs: Sequence[float]
+) -> list[tuple[str, str]]:
+    """Return the sentence on choices and their costs, in which amounts that differ look different."""
+    gap = abs(costs[1] - costs[0])
+    places = [part for part in template if isinstance(part, tuple) and part[0] != "name"]
+    amounts = [gap if kind == "gap" else costs[i] for kind, i in places]
+    texts = dict(zip(places, texts_apart(amounts, SHOWN_DIGITS), strict=True))
+    return fill(template, lambda *place: texts.get(place) or names[place[1]])
+
+
+def _bars(
+    found: Mapping[str, tuple[float, float]], decision: Decision, styles: Mapping[str, str]
+) -> list[dict[str, object]]:
+    """Return a bar for each choice with its cost and the share that it answers, as long as its cost."""
+    dearest = max(found[name][0] for name in decision.systems)
+    full = max(dearest, min(REJECTED, CUT * dearest)) or 1.0
+    places = list(decision.curves)
+    return [
+        {
+            "place": places.index(name),
+            "name": name,
+            "style": styles[name],
+            "cost": f"{WRONG * cost:.{SHOWN_DIGITS}f}",
+            "answers": hundredths(share),
+            "width": 100 * min(cost / full, 1),
+        }
+        for name, (cost, share) in found.items()
+    ]
 
 
 def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
@@ -163,59 +198,6 @@ def ticks(high: float) -> dict[float, float]:
     step = next(step for step in STEPS if high / step <= MOST_TICKS * (1 + 1e-9))
     values = (round(i * step, 12) for i in range(int(high / step + 1e-9) + 1))
     return {value: 100 * value / high for value in values}
-
-
-class _Screen:
-    """What stands on the first screen where it opens, at a reject cost and the price of a mistake, `WRONG`."""
-
-    def __init__(self, decision: Decision, cost: float) -> None:
-        self.cost = cost
-        self.found = decision.at(cost)
-        self.decision = decision
-        self.cheapest = sorted(self.found, key=lambda name: self.found[name][0])
-        distances = [abs((one.key.parameter or 0.0) - cost) for one in decision.rankings]
-        ranking = decision.rankings[int(np.argmin(distances))] if distances else None
-        best = ranking.best if ranking else ()
-        self.order = [*best, *(name for name in self.cheapest if name not in best)]
-        self.winner = ranking.winner if ranking else None
-        self.template = templates(decision)[standing_of(ranking)]
-
-    def said(self) -> list[tuple[str, str]]:
-        """Return who is cheapest."""
-        costs = [WRONG * self.found[name][0] for name in self.order]
-        amounts = {
-            ("cost", i): cost for i, cost in enumerate(costs) if ("cost", i) in self.template
-        }
-        if ("gap", 0) in self.template:
-            amounts["gap", 0] = abs(costs[1] - costs[0])
-        texts = dict(zip(amounts, texts_apart(list(amounts.values()), SHOWN_DIGITS), strict=True))
-        return fill(self.template, lambda *place: texts.get(place) or self.order[place[1]])
-
-    def sub(self) -> list[tuple[str, str]]:
-        """Return how many answers the cheapest choice gives, and how many of them are right."""
-        name = self.order[0]
-        cost, share = self.found[name]
-        if not share:
-            return []
-        right = 1 - (cost - self.cost * (1 - share)) / share
-        values = {"name": name, "share": f"{hundredths(share)}", "right": f"{hundredths(right)}"}
-        return fill(SUB, lambda kind, _: values[kind])
-
-    def bars(self, styles: Mapping[str, str]) -> list[Bar]:
-        """Return the choices, the cheapest first."""
-        dearest = max(self.found[name][0] for name in self.decision.systems)
-        full = max(dearest, min(self.cost, CUT * dearest)) or 1.0
-        bars = []
-        for name in self.cheapest:
-            cost, share = self.found[name]
-            place = list(self.found).index(name)
-            shown = (
-                f"{WRONG * cost:.{SHOWN_DIGITS}f}",
-                hundredths(share),
-                100 * min(cost / full, 1),
-            )
-            bars.append(Bar(place, name, styles[name], *shown, is_best=name == self.winner))
-        return bars
 
 
 def _labels(below: Mapping[str, float], styles: Mapping[str, str]) -> list[tuple[str, str, float]]:

@@ -152,7 +152,7 @@ class Scored:
         orders = [key for key in keys if key.entry is ECUAS_N and not key.variant]
         if not orders:
             return Markup()
-        key = HEADLINE if HEADLINE in orders else orders[0]
+        key = min(orders, key=HEADLINE.__ne__)
         decision = self.decision
         ranking = decision.verdict.ranking(key) if isinstance(decision, Decision) else None
         column = keys.index(key) - len(keys)

@@ -92,7 +92,7 @@ def test_the_screen_opens_on_a_price_that_is_tested_and_in_its_money(rng):
     systems = random_systems(rng)
     decision, html, _ = shown(systems)
     ranking = decision.rankings[0]
-    assert ranking.key.parameter == figures.SHOWN_FIRST
+    assert ranking.key.parameter == figures.REJECTED
     bars = re.findall(
         r"<bdi>([^<]*)</bdi></span><span class=\"track\">.*?</span><b>([\d.]+)<", html
     )
