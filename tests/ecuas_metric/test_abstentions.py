@@ -22,7 +22,7 @@ from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.curves import reject_cost_curve, reliability
 from ecuas_metric.reporting.recalibrating import add_recalibrated
-from ecuas_metric.results import compute_results, make_answers
+from ecuas_metric.results import compute_results
 from ecuas_metric.summary import compute_summary_results, summarize_system
 from tests.ecuas_metric.systems import confidence_systems
 
@@ -62,14 +62,6 @@ def test_an_abstention_costs_what_the_largest_uncertainty_costs(data, num_classe
         for key, value in other.items():
             if key.startswith(("ecuas", "expected_cost")):
                 assert found[key] == pytest.approx(value, rel=1e-12, abs=1e-12), key
-
-
-@given(abstaining())
-def test_one_more_abstention_is_wrong_for_sure_and_one_more_answer_may_be_right(data):
-    confidence, correct, abstained, _ = data
-    answers = make_answers(confidence_system(correct, confidence, abstained=abstained))
-    least = np.broadcast_to(answers.cheapest, len(answers.groups.rank))
-    assert least.tolist() == (answers.uncertainty > 1).astype(float).tolist()
 
 
 @given(abstaining(), st.floats(0, 1))

@@ -29,7 +29,7 @@ from ecuas_metric.metric import Data, Key
 from ecuas_metric.metrics import METRICS, value_line
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting import cli
-from ecuas_metric.results import compute_results, prepare_system
+from ecuas_metric.results import compute_results
 
 SIZE = 100
 
@@ -181,19 +181,6 @@ def test_it_has_a_value_a_column_an_interval_a_test_and_a_plan(metric, outputs):
     assert 0 < plan.detectable < 1
 
 
-def test_its_interval_is_about_the_bootstraps(metric, outputs):
-    key = Key(metric.name)
-    widths = []
-    for method in ("analytic", "percentile"):
-        system = systems_of(
-            outputs, confidence_level=0.95, interval_method=method, n_resamples=500
-        )["good"]
-        estimate = compute_results(system, only=[key]).estimates[key]
-        widths.append(estimate.high - estimate.low)
-    # the bootstrap does not know what was not seen
-    assert 0.8 * widths[1] < widths[0] < 1.8 * widths[1]
-
-
 @pytest.mark.parametrize("size", [1, 9, 2000])
 def test_a_line_by_differences_is_that_of_a_mean_by_a_bounded_number_of_values(size, rng):
     computed = []
@@ -209,34 +196,6 @@ def test_a_line_by_differences_is_that_of_a_mean_by_a_bounded_number_of_values(s
     np.testing.assert_allclose(line.intercept, -computed[0], rtol=1e-5)
     np.testing.assert_allclose(line.slope, 1, rtol=1e-5)
     assert len(computed) <= 1 + 2 * min(size, 256)
-
-
-def test_rounding_does_not_decide_on_which_answers_a_number_depends(rng):
-    """The risk of the surer half, where all answers cost the same: on none of the others, whatever their weights."""
-    for _ in range(20):
-        weight = rng.random(9)
-        groups = Groups(weight, 0.3 * weight, np.arange(9.0))
-        line = value_line(ENTRIES["value"], Data(None, None, grouped=groups))
-        others = groups.weight_until - weight > weight.sum() / 2
-        assert not line.intercept[others].any()
-        assert not line.slope[others].any()
-
-
-def test_rounding_does_not_decide_what_one_more_answer_does():
-    """Once it is there all of the surer half cost 2.5, so that another has no influence, up to rounding."""
-    entry = add_metric(dataclasses.replace(ENTRIES["value"], range=(0.0, 2.5)))
-    weight = np.array([40, 0.3, 40, 3.4, 1.7, 2, 1.7, 40, 40])
-    cost = np.array([2.5, 2.5, 2.5, 0, 2.5, 0, 2.5, 0, 2.5])
-    limits = []
-    for unit in np.linspace(0.3, 3.0, 20):
-        options = checked_options(
-            max_uncertainty=1.0, confidence_level=0.9, sample_weight=weight * unit
-        )
-        system = prepare_system("costs", np.linspace(0, 0.9, 9), cost, options)
-        limits.append(compute_results(system, only=[Key(entry.name)]).estimates[Key(entry.name)])
-    remove_metric(entry)
-    assert np.ptp([one.low for one in limits]) < 1e-6
-    assert [one.high for one in limits] == pytest.approx([2.5] * len(limits))
 
 
 def test_bounds_of_unlabelled_answers_are_right_or_not_known(metric, outputs):

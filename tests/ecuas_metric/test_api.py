@@ -187,22 +187,6 @@ def test_docstrings_name_every_option(form):
     assert re.split(r",\s+", named) == [name for of, name in CASES if of == form]
 
 
-def test_systems_carry_decisions_and_ids():
-    system = posterior_system(Y_TRUE, Y_PROB, ids=pd.Series([3, 1, 2], index=[9, 8, 7]))
-    assert system.ids == ["3", "1", "2"]
-    np.testing.assert_allclose(system.decisions.uncertainty, [0.1, 0.2, 0.4])
-    assert system.decisions.candidate_cost.tolist() == [0, 0, 1]
-    assert confidence_system([1, 0], [0.75, 0.5]).ids is None
-
-
-@pytest.mark.parametrize("values", [[0, 1, 1], Y_TRUE])
-@pytest.mark.parametrize("container", [list, tuple, np.array, pd.Series, pd.array, pd.Categorical])
-def test_containers_and_indices_of_pandas_change_nothing(container, values):
-    index = [7, 7, 0]
-    truth = pd.Series(values, index=index) if container is pd.Series else container(values)
-    assert ecuas_score(truth, pd.DataFrame(Y_PROB, index=index)) == ecuas_score(Y_TRUE, Y_PROB)
-
-
 nan = float("nan")
 ONE_FOLD = PredefinedSplit([0] * 3 + [-1] * 6)
 AB = ["cat", "dog"]
@@ -298,13 +282,6 @@ def test_notes_are_warnings_at_the_callers_line(call, message):
     assert warning.lineno == call.__code__.co_firstlineno
 
 
-def test_a_system_warns_of_nothing_but_carries_its_notes():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        system = confidence_system([1, 0], [0.9, None], missing_confidence=0.5)
-    assert [note.id for note in system.notes] == ["missing"]
-
-
 def test_arrays_are_positional_and_everything_else_is_named():
     scores = re.findall(r"\w+_score\b|\w+_system\b|score_\w+", " ".join(ecuas_metric.__all__))
     for name in scores:
@@ -340,11 +317,6 @@ def test_margins_are_the_logits_of_the_second_class(rng):
     ) == pytest.approx(expected)
 
 
-@pytest.mark.filterwarnings("ignore:All predictions are 0 or 1")
-def test_whole_numbers_are_classes_also_as_floats_beside_predicted_classes():
-    assert ecuas_score([0.0, 1.0, 1.0], [0, 1, 0]) == ecuas_score([0, 1, 1], [0, 1, 0])
-
-
 def test_columns_of_a_data_frame_are_found_by_their_names(rng):
     names = np.array(["cat", "dog", "ship"])
     y_prob = rng.dirichlet(np.ones(3), 50)
@@ -354,14 +326,6 @@ def test_columns_of_a_data_frame_are_found_by_their_names(rng):
         assert ecuas_score(y, frame) == ecuas_score(y, y_prob)
         decided = decide(frame, reject_cost=0.5)
         assert decided.decision.tolist() == names[y_prob.argmax(axis=1)].tolist()
-
-
-def test_systems_of_other_orders_have_no_table_together():
-    one, two = (confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n=n) for n in (1, 2))
-    with pytest.raises(
-        InputError, match="the same options; those of 'b' differ in ecuas_1, ecuas_2"
-    ):
-        make_report({"a": one, "b": two})
 
 
 def test_systems_without_names_are_numbered_and_arrays_are_refused():
@@ -375,11 +339,6 @@ def test_systems_without_names_are_numbered_and_arrays_are_refused():
             function(system)
         with pytest.raises(InputError, match=arrays):
             function({"a": np.ones(3), "b": np.ones(3)})
-
-
-def test_margins_of_0_and_1_are_not_called_probabilities():
-    with pytest.warns(UserWarning, match="count as logits of the second class"):
-        score_posteriors([0, 1, 1], [0.0, 1.0, 0.0], predictions_are="logits")
 
 
 ROWS = list("abcd")
@@ -578,14 +537,6 @@ def test_a_masked_name_is_a_missing_one(name, names):
     masked = np.ma.masked_array(names, mask=[False, False, True])
     with pytest.raises(InputError, match=f"^{name} must .* at index 2"):
         posterior_system(**arrays | {name: masked})
-
-
-def test_any_two_indices_are_held_against_each_other():
-    correct = pd.Series([1, 0, 1, 0])
-    confidence = pd.Series([0.9, 0.8, 0.4, 0.6], list("abcd"))
-    weights = pd.Series([1.0, 2, 3, 4], list("dcba"))
-    with pytest.raises(InputError, match="^confidence and sample_weight must have their rows"):
-        score_confidences(correct, confidence, sample_weight=weights)
 
 
 def test_columns_of_datasets_have_the_precision_of_their_features():

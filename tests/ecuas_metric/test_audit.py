@@ -157,20 +157,6 @@ def test_a_judge_counts_from_as_many_mistakes_as_intervals_need(rng):
         assert len(noted) == (count < 10)
 
 
-def test_the_signature_and_a_note_say_who_judged(rng):
-    confidence, correct, verdict = judged(rng)
-    rows = rng.permutation(600)[:120]
-    labels = audited(correct, rows)
-    results = results_of(labels, confidence, verdict)
-    assert "|audit:120/600|" in str(results.basis)
-    other = results_of(labels, confidence, 1 - verdict)
-    assert other.basis.judge != results.basis.judge
-    (note,) = (note for note in results.notes if note.id == "audited")
-    is_wrong = correct[rows] == 0
-    caught = np.mean(verdict[rows][is_wrong] == 0)
-    assert f"the judge calls {caught:.0%} (" in str(note)
-
-
 def test_answers_that_were_picked_do_not_look_drawn(rng):
     confidence, correct, verdict = judged(rng)
     picked = np.argsort(confidence)[:120]
@@ -216,18 +202,6 @@ def test_one_stratum_is_none_and_strata_are_weighted_by_their_size(rng):
     found = compute_results(system).estimates[Key("error_rate")]
     assert found.value == pytest.approx(cost.mean())
     assert found.low < 1 - correct.mean() < found.high
-
-
-def test_strata_that_tell_errors_apart_narrow(rng):
-    """Where the judge says nothing, and all confidences are one, what strata tell is all that is known."""
-    stratum = np.repeat([0, 1], 500)
-    correct = (rng.random(1000) < np.where(stratum, 0.95, 0.1)).astype(float)
-    labels = audited(correct, np.r_[rng.permutation(500)[:100], 500 + rng.permutation(500)[:100]])
-    silent = np.full(1000, np.nan)
-    key = Key("error_rate")
-    plain = results_of(labels, np.full(1000, 0.5), silent).estimates[key]
-    within = results_of(labels, np.full(1000, 0.5), silent, strata=stratum).estimates[key]
-    assert width(within) < 0.75 * width(plain)
 
 
 @pytest.mark.parametrize(

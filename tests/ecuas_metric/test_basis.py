@@ -21,7 +21,6 @@ from ecuas_metric.basis import (
     FACTS,
     Basis,
     Digest,
-    Origin,
     Purpose,
     _mix_bits,
     make_basis,
@@ -204,18 +203,6 @@ def test_true_classes_and_costs_are_compared(rng):
     )
     assert why_not_comparable(one.basis, other.basis) == ["true classes"]
     assert "costs" in why_not_comparable(one.basis, dear.basis)
-
-
-def test_an_origin_becomes_part_of_the_basis_and_of_the_signature():
-    origin = Origin(
-        recipe="ab",
-        reading=(("scale", "100"),),
-        grading=(("correct_from", "0.5"),),
-        unlabelled="wrong",
-    )
-    basis = replace(system(), origin=origin).basis
-    assert "|grading:correct_from=0.5|reading:scale=100|recipe:ab|unlabelled:wrong|" in str(basis)
-    assert why_not_comparable(basis, system().basis) == ["rules of grading"]
 
 
 HOMES = {"calibration", "costs", "order", "peer_metrics"}  # modules of entries

@@ -313,16 +313,6 @@ def test_no_score_improves_as_the_probability_of_the_truth_falls_to_0(form, cost
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_perfect_system_scores_0():
-    values = score_posteriors([0, 1, 2], np.eye(3), reject_costs=0.1, epsilon=1e-4)
-    values |= score_confidences([1, 1], [1.0, 1.0], epsilon=1e-4)
-    costs = {key: value for key, value in values.items() if key not in ("auroc", "coverage_0.1")}
-    assert costs == dict.fromkeys(costs, 0.0)
-    values = score_posteriors([0, 1, 2], np.eye(3), cost="log")
-    assert values == dict.fromkeys(values, 0.0)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("epsilon", [1e-7, 0.2, 0.4])
 def test_a_system_that_knows_the_frequencies_alone_has_the_normalised_cross_entropy_1(epsilon):
     options = {"normalize": True, "epsilon": epsilon}

@@ -25,7 +25,6 @@ import pytest
 from datasets import Dataset
 from evaluate.loading import evaluation_module_factory, import_main_class
 
-from ecuas_metric import score_confidences
 from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
 from publishing.staging import PARTS, stage
 from tests.conftest import BARE
@@ -280,29 +279,6 @@ def test_of_several_processes_nothing_is_lost_by_an_error(way, tmp_path):
         return module.compute(**again, sample_weight=weights)
 
     expected = direct("confidences", predictions, references, {"sample_weight": weights})
-    assert shares_of(share, 2) == [expected, None]
-
-
-def test_people_need_not_look_at_all_answers_of_a_judge(rng, tmp_path):
-    confidence = rng.random(60)
-    labels = np.where(np.arange(60) % 3, np.nan, rng.random(60) < confidence)
-    verdicts = (rng.random(60) < confidence).astype(float)
-    expected = score_confidences(labels, confidence, judge=verdicts)
-    module = load("confidences", tmp_path)
-    data = {"predictions": confidence, "references": labels}
-    assert module.compute(**data, judge=verdicts) == expected
-    with pytest.raises(ValueError, match="references must be 0 .incorrect. or 1"):
-        module.compute(**data)
-    module = load("confidences", tmp_path, judge=verdicts)
-    for rows in (slice(20), slice(20, 60)):
-        module.add_batch(**{name: values[rows] for name, values in data.items()})
-    assert module.compute() == expected
-
-    def share(process):
-        rows = slice(30 * process, 30 + 30 * process)
-        part = {name: values[rows] for name, values in data.items()}
-        return load_share("confidences", tmp_path, process).compute(**part, judge=verdicts)
-
     assert shares_of(share, 2) == [expected, None]
 
 

@@ -1,21 +1,9 @@
 import pickle
 
 import numpy as np
-import pytest
 
 from ecuas_metric.errors import FileError, InputError, Note
-from ecuas_metric.inputs import parse_confidences
 from ecuas_metric.messages import ADVICE
-
-
-def test_an_error_has_fields():
-    with pytest.raises(InputError) as caught:
-        parse_confidences([0.1, 0.2, 87.0, 12.0], [1, 1, 1, 1])
-    error = caught.value
-    assert (error.argument, error.rule) == ("predictions", "out_of_unit_interval")
-    assert (error.value, error.index, error.count, error.total) == (87.0, 2, 2, 4)
-    assert error.advice == "divide_by_100"
-    assert isinstance(error, ValueError)
 
 
 def test_each_surface_renders_the_same_fields_in_its_own_words():

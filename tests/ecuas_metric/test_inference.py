@@ -7,37 +7,25 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ecuas_metric import compare_systems, confidence_system, posterior_system
-from ecuas_metric.groups import POWERS, Groups, Line, sum_samples
+from ecuas_metric import compare_systems, confidence_system
+from ecuas_metric.groups import Line, sum_samples
 from ecuas_metric.inference import (
     Inference,
     Number,
     Side,
-    average,
     find_unseen,
     infer,
     pearson_quantile,
     pearson_tail,
 )
-from ecuas_metric.intervals import make_numbers, next_costs
+from ecuas_metric.intervals import make_numbers
 from ecuas_metric.metric import Key, Point
-from ecuas_metric.options import checked_options
-from ecuas_metric.results import compute_values, make_answers, prepare_system, value_keys
+from ecuas_metric.results import compute_values, make_answers, value_keys
 from ecuas_metric.sampling import SIMPLE, Design
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.systems import inferred, limits, reaches
 
 COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
-
-
-def test_neighbours_add_up_at_their_mean_uncertainty(rng):
-    rank = np.sort(rng.random(12))
-    sums = dict(zip(POWERS, rng.random((6, 12)), strict=True))
-    merged = Groups(rank=rank, next_cost=rank, **sums).merged(np.array([0, 5, 9]))
-    parts = np.split(rank * sums["weight"], [5, 9])
-    np.testing.assert_allclose(merged.rank * merged.weight, [part.sum() for part in parts])
-    parts = np.split(sums["weight2_cost2"], [5, 9])
-    np.testing.assert_allclose(merged.weight2_cost2, [part.sum() for part in parts])
 
 
 @pytest.mark.parametrize("level, least", [(0.8, 0.73), (0.95, 0.94), (0.99, 0.985)])
@@ -209,34 +197,6 @@ def test_copies_in_groups_tell_what_one_of_each_tells(size, parts, rng):
         np.testing.assert_allclose(copied[key], alone[key], rtol=0.06, err_msg=key)
 
 
-def test_groups_have_the_variance_of_the_jackknife(rng):
-    group = np.repeat(np.arange(6), [1, 2, 3, 5, 20, 60])
-    weight = rng.gamma(2, 1, len(group))
-    influence = rng.normal(size=len(group)) + np.array([2, -1, 3, -2, 1, -1])[group]
-
-    def mean(kept):
-        return np.average(influence[kept], weights=weight[kept])
-
-    every = mean(group >= 0)
-    parts = np.array([mean(group != one) for one in range(6)])
-    jackknife = 5 / 6 * np.sum(np.square(parts - every))
-    alone = np.sum(np.square(weight * (influence - every))) / weight.sum() ** 2
-    clusters = Design(weight, group).measure_clusters(
-        influence, np.ones(len(group)), np.zeros(len(group))
-    )
-    assert clusters.factor == pytest.approx(jackknife / alone)
-
-
-def test_rounding_does_not_decide_whether_groups_err_together(rng):
-    """Where no answer moves a number, what is left of its mean is none of a group."""
-    stratum = np.arange(60) // 30
-    influence = np.where(stratum, 0.1 + 0.2, rng.normal(size=60))
-    design = Design(rng.gamma(2, 1, 60), np.arange(60) // 5, stratum)
-    assert design.centred(influence)[30:].tolist() == 30 * [0.0]
-    clusters = design.measure_clusters(influence, stratum == 0, np.zeros(60))
-    assert clusters.factor[1] == 1
-
-
 def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):
     q = np.full(400, 0.7)
     correct = rng.integers(0, 2, 400)
@@ -261,18 +221,6 @@ def test_equal_strata_are_as_sure_as_the_average_of_their_parts(rng):
     of_parts = [reaches(q[rows], correct[rows])["error_rate"] for rows in (part, ~part)]
     # of independent parts, nearly: their distances add as squares (Zou and Donner 2008)
     np.testing.assert_allclose(np.abs(strata) * 2, np.hypot(*of_parts), rtol=0.04)
-
-
-def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
-    """Its one more answer is heavy; the variance must be that of the sum in which it counts."""
-    q = np.r_[np.full(8, 0.5), np.full(1992, 0.95)]
-    correct = np.r_[np.tile([0, 1], 4), np.arange(1992) % 20 > 0]
-    strata = np.arange(2000) < 8
-    weight = np.where(strata, 0.2 / 8, 0.8 / 1992)
-    name = "expected_cost_0.1"
-    alone = reaches(q[8:], correct[8:], reject_costs=0.1)[name]
-    both = reaches(q, correct, strata=strata, sample_weight=weight, reject_costs=0.1)[name]
-    np.testing.assert_allclose(both, 0.8 * alone, rtol=0.05)
 
 
 @pytest.mark.parametrize("count", [600, 60, 12, 6])
@@ -333,32 +281,6 @@ def test_a_decision_whose_mistakes_are_dear_may_cost_as_much(reject_costs):
     np.testing.assert_allclose(found, 20 * rate, rtol=1e-9)
 
 
-def test_answers_none_of_which_was_dear_yet_are_not_better_than_none_accepted():
-    """Of 200 answers, as many may be wrong as cost 0.37 each, where to reject costs 0.1."""
-    systems = []
-    for share in (0.999, 0.9):
-        posteriors = np.tile([share, 1 - share], (200, 1))
-        options = {"labels": range(2), "cost": [[0, 1], [20, 0]], "reject_costs": 0.1}
-        systems.append(
-            posterior_system(np.zeros(200, int), posteriors, confidence_level=0.95, **options)
-        )
-    (row,) = compare_systems(systems, only=[Key("expected_cost", 0.1)], by_position=True)
-    assert row.difference < 0
-    assert row.p > 0.05
-
-
-def test_the_next_cost_is_that_of_the_decision_which_was_made():
-    cost = np.array([[0, 1, 1], [1, 0, 1], [10.0, 10, 0]])
-    decision, label, expected = np.array(
-        [(0, 0, 1), (0, 1, 10), (0, 2, 10), (1, 1, 1), (2, 2, 1), (2, 0, 1)]
-    ).T
-    options = checked_options(cost=cost, decisions=decision)
-    system = prepare_system("posteriors", np.full((6, 3), 1 / 3), label, options)
-    each = np.arange(6)
-    found = next_costs(system.decisions, system.options, each, each)
-    np.testing.assert_array_equal(found, expected)
-
-
 def test_few_heavy_weights_are_few_degrees_of_freedom(rng):
     """As many as the variance of a sum of squares of normal deviates has, weighted (Satterthwaite 1946)."""
     weight = rng.pareto(2, 200) + 1
@@ -370,15 +292,6 @@ def test_few_heavy_weights_are_few_degrees_of_freedom(rng):
     assert Design(np.full(200, 0.3)).num_units == pytest.approx(200)
 
 
-def test_an_average_of_equal_parts_is_as_sure_as_all_of_them():
-    side = Side(0.5, 0.1, 0.3)
-    part = Inference(0.5, side, side, 0.0, 1.0)
-    four = average([part] * 4)
-    found = four.lower.centre, four.lower.deviation, four.lower.skewness
-    assert found == pytest.approx((0.5, 0.05, 0.15))
-    assert average([part]).limits(0.9) == pytest.approx(part.limits(0.9))
-
-
 def test_what_was_not_seen_is_told_with_its_place(rng):
     q = np.where(np.arange(120) < 69, 1.0, 0.5)
     _, notes = inferred(q, (q == 1) | (rng.random(120) > 0.3), n=0)
@@ -387,32 +300,6 @@ def test_what_was_not_seen_is_told_with_its_place(rng):
     assert note.fact.startswith(told)
     assert "ecuas_0" in note.fact
     assert "unseen" not in [note.id for note in inferred(q, np.arange(120) % 4 > 0, n=0)[1]]
-
-
-def test_the_place_ends_where_such_an_answer_was_seen():
-    """Of four confidences all answers of the two highest are right, and all of the last."""
-    q = np.repeat([0.999, 0.99, 0.6, 0.3], 10)
-    _, notes = inferred(q, np.where(q == 0.6, np.arange(40) % 2, 1), n=0)
-    (note,) = (note for note in notes if note.id == "unseen")
-    assert note.fields["among"] == "20 answers"
-    assert note.fields["where"] == "confidence 0.99 to 0.999"
-
-
-def test_the_place_is_in_the_stratum_that_moves_a_number_most():
-    """Three answers of a thousand have 15 % of the weight."""
-    is_rare = np.arange(1000) < 3
-    q = np.where(is_rare, np.linspace(0.7, 0.78, 1000), 0.9)
-    q[:3] = 0.7, 0.74, 0.78
-    correct = is_rare | (np.arange(1000) % 10 > 0)
-    weight = np.where(is_rare, 0.05, 0.85 / 997)
-    options = {"strata": is_rare, "sample_weight": weight, "only": [Key("error_rate")]}
-    found, notes = inferred(q, correct, **options)
-    (note,) = (note for note in notes if note.id == "unseen")
-    assert note.fields["among"] == "3 answers"
-    assert note.fields["where"] == "confidence 0.7 to 0.78 in stratum 2 of 2"
-    correct[0] = False
-    moved = inferred(q, correct, **options)[0]["error_rate"].value - found["error_rate"].value
-    assert note.fields["largest"] == pytest.approx(moved)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
@@ -435,15 +322,6 @@ def test_a_limit_without_a_note_keeps_half_of_itself_without_the_added_answer(le
         assert (hidden is not None) == any(halves), certain
         noted.append(any(halves))
     assert set(noted) == {True, False}
-
-
-def test_two_answers_say_that_their_intervals_rest_on_what_was_not_seen():
-    """Of one degree of freedom a quantile lies beyond all that the upper tail of a normal one can tell."""
-    found, notes = inferred([0.936, 0.943], [1, 1], level=0.99)
-    (note,) = (note for note in notes if note.id == "unseen")
-    named = [str(key) for key in note.fields["metrics"]]
-    assert found["confidence_brier_score"].high == 1
-    assert {"error_rate", "confidence_brier_score", "ecuas_0"} <= set(named)
 
 
 def test_rounding_does_not_decide_whether_auroc_depends_on_answers(rng):
@@ -495,15 +373,3 @@ def test_a_normalised_error_rate_whose_naive_system_is_undecided_has_no_interval
     assert math.isfinite(found["normalized_error_rate"].low) == has_interval
     assert math.isfinite(found["normalized_cross_entropy"].low)
     assert any("divided by" in note.fact for note in notes) == (not has_interval)
-
-
-def test_one_more_answer_costs_the_next_entry_of_a_matrix(rng):
-    """The third class is never the label; to miss it costs 1 or 50."""
-    p = rng.uniform(0.5, 1, 100)
-    posterior = np.stack([p, 1 - p, 0 * p], axis=1)
-    label = (rng.random(100) > p).astype(int)
-    cheap, dear = (
-        limits(posterior, label, "posteriors", cost=[[0, 1, 1], [1, 0, 1], [most, most, 0]])["risk"]
-        for most in (1.001, 50)
-    )
-    assert dear[1] - cheap[1] > 50 / 100

@@ -8,8 +8,6 @@ import pytest
 from ecuas_metric.inputs import (
     check_distributions,
     clip_to_unit_interval,
-    divide_by_sums,
-    fill_missing,
     parse_confidences,
     parse_costs,
     parse_numbers,
@@ -175,23 +173,6 @@ def test_rows_that_are_no_distribution_are_refused(form, rows, message):
         check_distributions(np.array(rows), predictions_are=form)
 
 
-def test_float32_softmax_rows_pass(rng):
-    logits = rng.normal(size=(1000, 50)).astype(np.float32) * 10
-    q = np.exp(logits - logits.max(axis=1, keepdims=True))
-    check_distributions(q / q.sum(axis=1, keepdims=True))
-    check_distributions(logits, predictions_are="logits")
-
-
-def test_missing_confidences_are_an_error_or_counted():
-    with pytest.raises(
-        ValueError, match=r"^predictions must not be NaN; got nan at index 1 \(1 of 2\)"
-    ):
-        fill_missing(np.array([0.3, NAN]))
-    filled, (note,) = fill_missing(np.array([0.3, NAN]), missing_confidence=0.5)
-    assert (filled.tolist(), note.id) == ([0.3, 0.5], "missing")
-    assert fill_missing(np.array([0.3]), missing_confidence=0.5)[1] == ()
-
-
 MASKED = np.ma.masked_array([0.1, 0.9], mask=[False, True])
 ROWS = [[0.7, 0.3], [0.4, 0.6]]
 SERIES = pd.Series([1, 0, 1], index=["a", "b", "c"])
@@ -245,12 +226,3 @@ def test_what_lies_outside_by_rounding_is_clipped_and_noted():
     assert clip_to_unit_interval(np.array([0.0, 1.0])) == (pytest.approx([0, 1]), ())
     with pytest.raises(ValueError, match="must lie in"):
         parse_confidences([1 + 2e-6, 0.5], [1, 0])
-
-
-def test_rows_of_rounded_probabilities_are_divided_by_their_sums_and_counted():
-    array = np.array([[0.66, 0.33], [0.5, 0.5], [0.5, 0.4994], [0.5, 0.2]])
-    divided, (note,) = divide_by_sums(array)
-    assert divided[0].tolist() == [0.66 / 0.99, 0.33 / 0.99]
-    # as they are: exact, within the usual tolerance, and no rounding
-    assert divided[1:].tolist() == array[1:].tolist()
-    assert note.fact == "1 of 4 rows do not sum to 1 (by up to 0.01) and are divided by their sums."

@@ -9,10 +9,8 @@ from ecuas_metric.groups import tie_groups
 from ecuas_metric.metric import Data, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import AURC, aurc
-from ecuas_metric.plotting.curves import risk_band
 from ecuas_metric.results import compute_results, prepare_system
 from tests.ecuas_metric.held_out import answers
-from tests.ecuas_metric.registry import shown_keys
 from tests.ecuas_metric.systems import inferred
 
 
@@ -148,15 +146,6 @@ def test_losses_of_two_classes_have_the_intervals_of_confidences(scale, rng):
         assert astuple(found[key]) == pytest.approx(factor * of_confidence, rel=1e-9), key
 
 
-def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
-    q = rng.dirichlet(np.ones(30), 200)
-    label = rng.integers(0, 30, 200)
-    for classes, has_limits in ((30, False), (4, True)):
-        few = q[:, :classes] / q[:, :classes].sum(axis=1, keepdims=True)
-        found, _ = inferred(few, label % classes, "posteriors", normalize=True)
-        assert math.isfinite(found["normalized_cross_entropy"].low) == has_limits
-
-
 @pytest.mark.parametrize("design", ["", "groups"])
 def test_a_rare_class_has_the_rule_of_rare_mistakes(design, rng):
     """Divisors that are not known within a factor of two are those of as few of either."""
@@ -173,27 +162,6 @@ def test_a_rare_class_has_the_rule_of_rare_mistakes(design, rng):
             assert math.isfinite(of_classes[f"normalized_{key}"].low) == known, (count, key)
         are_there.append(known)
     assert (are_there[0], any(are_there), are_there[-1]) == (False, True, False)
-
-
-def test_what_a_naive_system_costs_has_no_interval_where_a_rare_class_may_cost_most(rng):
-    q = rng.dirichlet(np.ones(3), 400)
-    label = rng.integers(0, 3, 400)
-    found, _ = inferred(
-        q, label, "posteriors", normalize=True, cost=[[0, 1, 2], [1, 0, 1], [2, 1, 0]], n=0
-    )
-    has_none = [
-        math.isnan(found[f"normalized_{key}"].low) for key in ("ecuas_0", "risk", "brier_score")
-    ]
-    assert has_none == [True, True, False]
-
-
-def test_groups_without_weight_hold_no_events(rng):
-    weight = np.repeat([1.0, 0.0], [80, 20])
-    options = checked_options(
-        confidence_level=0.95, groups=np.arange(100) // 5, sample_weight=weight
-    )
-    system = prepare_system("confidences", rng.random(100), (weight > 0).astype(int), options)
-    assert np.isfinite(risk_band(system, np.array([0.5, 1.0])).high).all()
 
 
 def test_nobody_accepted_is_no_certainty():
@@ -238,18 +206,6 @@ def test_a_normalised_value_of_confidences_equal_to_the_accuracy_is_not_certain(
         assert cross_entropy.high >= loss / stats.entropy([p, 1 - p]) * (1 - 1e-9)
 
 
-def test_intervals_of_costs_given_as_numbers_say_what_they_assume(rng):
-    u = rng.random(60)
-    for largest in (0.5, 3.0):
-        cost = (rng.random(60) < u) * largest
-        found, (note,) = inferred(u, cost, "costs", max_uncertainty=1.0)
-        assert note.id == "assumed"
-        keys = shown_keys("costs", n=(0, 1, 128))
-        bounded = [key for key in keys if math.isfinite(found[key].low)]
-        assert {"risk", "aurc", "augrc", "ecuas_0", "ecuas_1", "ecuas_128"} <= {*bounded}
-        assert f"more than {largest:g}: {', '.join(bounded)}." in note.fact
-
-
 @pytest.mark.parametrize("design", ["sample_weight", "groups", ""])
 def test_no_limit_lies_above_the_dearest_cost_that_the_note_assumes(design, rng):
     for size in (3, 4, 7, 11):
@@ -262,24 +218,6 @@ def test_no_limit_lies_above_the_dearest_cost_that_the_note_assumes(design, rng)
         assert assumed in ([], [cost.max()])
         for key in ("risk", "aurc", "selective_risk_0.5"):
             assert not found[key].high > cost.max()
-
-
-@pytest.mark.parametrize("size", [50, 100])
-def test_risks_of_few_skewed_grades_hold_the_truth_and_say_what_was_not_seen(size):
-    """Accepted are u of 0.05 to 0.1, whose costs have these means, and a gamma distribution."""
-    held = []
-    for run in range(60):
-        rng = np.random.default_rng((3, run))
-        u = rng.uniform(0.05, 1, size)
-        cost = rng.gamma(0.5, 2 * u)
-        options = {"reject_costs": 0.1, "max_uncertainty": 1.5}
-        found, notes = inferred(u, cost, "costs", only=[Key("selective_risk", 0.1)], **options)
-        risk = found["selective_risk_0.1"]
-        if math.isfinite(risk.low):
-            held.append(risk.low <= 0.075 <= risk.high)
-            noted = [note.fact for note in notes if note.id == "unseen"]
-            assert "selective_risk_0.1" in " ".join(noted)
-    assert np.mean(held) > 0.9
 
 
 def test_limits_of_graded_costs_become_those_of_a_mean():

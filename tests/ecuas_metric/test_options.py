@@ -225,14 +225,6 @@ def signature(options):
     return str(make_options_basis(options))
 
 
-def test_groups_show_where_a_test_depends_on_them():
-    lines = [
-        signature(checked_options(calibration=True, groups=groups))
-        for groups in (None, [0, 1], [0, 0])
-    ]
-    assert len(set(lines)) == 3
-
-
 def test_numbers_are_signed_in_full_in_order_and_whatever_their_type():
     def sign(**options):
         return signature(checked_options(confidence_level=0.95, **options))

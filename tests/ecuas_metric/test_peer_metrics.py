@@ -12,10 +12,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ecuas_metric import confidence_system, ece_score, peer_metrics, posterior_system
-from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.groups import Groups, tie_groups
 from ecuas_metric.metric import METRICS, Key
-from ecuas_metric.options import checked_options
 from ecuas_metric.order import aurc, aurc_line
 from ecuas_metric.peer_metrics import (
     auarc,
@@ -32,7 +30,6 @@ from ecuas_metric.peer_metrics import (
 )
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.results import compute_results
-from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import compute_summary_results, summarize_system
 from tests.conftest import ROOT
 from tests.ecuas_metric.held_out import answers
@@ -416,48 +413,3 @@ def test_confidences_of_posteriors_are_their_largest_probabilities(name, in_twen
     assert compute_summary_results(summarize_system(system), only=[Key(name)]).flat()[name] == same(
         expected
     )
-
-
-@pytest.mark.parametrize("unit", [1.0, 50.0])
-def test_the_unit_of_weights_moves_no_bin_of_a_state(unit, rng):
-    """Bins of equal mass count answers: as many as the weights, of any unit, are worth."""
-    posteriors = rng.dirichlet(np.ones(10), 60)
-    labels = rng.integers(0, 10, 60)
-    weight = unit * rng.choice([0.2, 0.8], 60)
-    state = state_of("posteriors", posteriors, labels, checked_options(), sample_weight=weight)
-    system = posterior_system(labels, posteriors, labels=range(10), sample_weight=weight)
-    only = [Key("ece_equal_mass")]
-    expected = compute_results(system, only=only).flat()["ece_equal_mass"]
-    assert compute_summary_results(state, only=only).flat()["ece_equal_mass"] == same(expected)
-
-
-OF_ORDER = ["prr", "prr_0.5", "auarc", "e_aurc", "error_average_precision", "fpr_at_95_tpr"]
-
-
-@pytest.mark.parametrize("name", OF_ORDER)
-def test_the_better_value_is_that_of_the_better_order(name):
-    """Right answers all first, and all last."""
-    confidence = np.linspace(0.05, 0.95, 40)
-    correct = np.arange(40) >= 20
-    values = [
-        compute_results(confidence_system(truth, confidence), only=[Key(name)]).flat()[name]
-        for truth in (correct, ~correct)
-    ]
-    is_higher = values[0] > values[1]
-    assert METRICS[name].higher_is_better is is_higher
-
-
-def test_bounds_of_bins_of_equal_mass_are_those_of_all_that_answers_can_be(rng):
-    for _ in range(6):
-        confidence = rng.permutation(rng.integers(0, 100, 9)) / 100
-        correct = np.where(rng.random(9) < 0.4, np.nan, answers(rng, confidence))
-        unknown = np.flatnonzero(np.isnan(correct))
-        values = []
-        for right in itertools.product((0, 1), repeat=len(unknown)):
-            completed = correct.copy()
-            completed[unknown] = right
-            values.append(ece_equal_mass(groups_of(confidence, completed), 3))
-        key = Key("ece_equal_mass")
-        options = checked_options(n_bins=3)
-        bounds = unlabelled_bounds(confidence, correct, options, only=[key])[key]
-        assert [bounds.low, bounds.high] == pytest.approx([min(values), max(values)])

@@ -166,9 +166,3 @@ def test_what_cannot_be_decided_is_refused(function, arguments, message):
     with pytest.raises(InputError) as error:
         function(**{"reject_cost": 0.1} | arguments)
     assert str(error.value).startswith(message)
-
-
-def test_what_is_noted_is_a_warning_about_the_line_that_decides():
-    with pytest.warns(UserWarning, match="sum to 1 only within") as said:
-        decide([[0.5001, 0.5]], reject_cost=0.3)
-    assert [one.filename for one in said] == [__file__]

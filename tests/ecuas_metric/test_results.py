@@ -131,12 +131,6 @@ def test_mistakes_that_count_what_epsilon_sets_are_noted_where_they_are_much(wei
     assert "mistakes_at_epsilon" not in [note.id for note in without.notes]
 
 
-def test_confidences_of_which_no_wrong_answer_weighs_anything_are_not_called_inverted():
-    correct = np.arange(40) % 2
-    system = confidence_system(correct, np.linspace(0.1, 0.9, 40), sample_weight=correct * 1.0)
-    assert "inverted" not in [note.id for note in compute_results(system).notes]
-
-
 @pytest.mark.parametrize(
     "key, rule",
     [

@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import inputs
-from ecuas_metric.metric import Key
 from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import (
     compute_results,
@@ -127,11 +126,3 @@ def test_row_order_does_not_matter(system, rng):
     order = rng.permutation(300)
     shuffled = percentile((system[0][order], system[1][order]), n_resamples=50).flat()
     assert shuffled == pytest.approx(percentile(system, n_resamples=50).flat(), nan_ok=True)
-
-
-def test_no_note_where_every_resample_has_a_value(system):
-    results = percentile(system, n_resamples=50)
-    (note,) = results.notes
-    without = [key for key, one in results.estimates.items() if np.isnan(one.low)]
-    assert without == [Key("ece")]
-    assert str(note) == "These metrics are biased upwards, so no valid interval is known: ece."

@@ -193,26 +193,6 @@ def test_bins_order_like_what_is_in_them(form, rng):
     assert (np.diff(bins, axis=0) >= 0).all()
 
 
-def test_tied_rows_widen_no_bounds(rng, few_bins):
-    """A bin of one uncertainty hides nothing, however many rows it has."""
-    q = np.concatenate([np.ones(500), rng.random(100)])
-    groups = state_of("confidences", q, (rng.random(600) < q).astype(int), checked_options()).groups
-    assert groups.are_tied[0]
-    assert groups.weight[0] == 500
-    assert not groups.are_tied.all()
-
-
-def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have_none(rng):
-    """A variance is the difference of two sums, whose digits must not run out before it does."""
-    confidence = 1 - 1e-4 * (1 + rng.random(500))
-    # all are rejected
-    rows = Rows("confidences", confidence, np.ones(500, int), {"n": [1], "reject_costs": [1e-7]})
-    estimates = compute_summary_results(merge(cut(rows, 3, rng))).estimates
-    error = np.std((1 - confidence) ** 2, ddof=1) / np.sqrt(500)
-    assert estimates[Key("ecuas", 1.0)].standard_error == pytest.approx(error, rel=1e-6)
-    assert estimates[Key("expected_cost", 1e-7)].standard_error == pytest.approx(0, abs=1e-20)
-
-
 def test_notes_count_what_was_repaired_in_all_parts_once(rng):
     repaired = merge(cut(FORMS["repaired confidences"](rng, 50), 4, rng))
     notes = [note.fact for note in compute_summary_results(repaired).notes]
@@ -347,10 +327,3 @@ def test_bad_rows_are_refused_as_in_memory(changes, argument, index):
     if "options" in changes:
         advice = {"groups": "Score in memory.", "sample_weight": "Pass weights to state_of."}
         assert str(raised.value).endswith(advice[argument])
-
-
-@pytest.mark.parametrize("weights, share", [((0.5, 2.0), 0.25), ((0.0, 0.0), 0.3)])
-def test_a_note_on_unlabelled_rows_has_their_share_of_the_weight_or_of_the_rows(weights, share):
-    named = dict(zip(("weight", "of_weight"), weights, strict=True))
-    note = summary.note_unlabelled(3, 10, named, "")
-    assert note.fields["share"] == share
