@@ -1,7 +1,7 @@
 """Responses of decision models, and the records that tools keep of them -> answers, each with what is true."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,8 +74,7 @@ def _is_answered(record: Fields) -> bool:
     """Return whether a record has an answer, whatever its numbers are."""
     return any(
         _is_given(fields, KINDS.get(_kind_in(fields) or "", REFUSAL))
-        for _, questions in _responses_in(record)
-        for _, fields in questions
+        for *_, fields in _replies_in(record)
     )
 
 
@@ -85,32 +84,30 @@ def _is_answered(record: Fields) -> bool:
 def _answers_in(number: int, record: Fields, name: str, options: RunOptions) -> list[Answer]:
     """Return the answers of a record, to all questions of a response or to one; none of a call that failed."""
     answers = []
-    for response, questions in _responses_in(record):
-        _require_names(questions)
+    for response, question, fields in _replies_in(record):
         model = first_field(response, _MODELS) or first_field(record, _MODELS) or name
-        of_questions = [
-            (question, kind, fields)
-            for question, fields in questions
-            if (kind := _kind_of(fields)) is not None
-        ]
-        _require_labels_by_question(record, of_questions, options)
-        answers += [
-            _answer(number, record, str(model), question, kind, fields, options)
-            for question, kind, fields in of_questions
-        ]
+        kind = _kind_of(fields)
+        if kind is not None:
+            answers.append(_answer(number, record, str(model), question, kind, fields, options))
     if not answers and not _has_failed(record):
         raise InputError("record", "holds neither an answer of a decision model nor an error")
+    questions = [(one.model, one.question) for one in answers]
+    if len(set(questions)) < len(questions):
+        got = ", ".join(question for _, question in questions)
+        raise InputError("answers", "has answers to questions of one name", got=got)
+    _require_labels_by_question(record, {question for _, question in questions}, options)
     return answers
 
 
-def _responses_in(record: Fields) -> list[tuple[Fields, list[tuple[str, Fields]]]]:
-    """Return the responses in a record, or itself, each with the fields of its answers by question."""
+def _replies_in(record: Fields) -> Iterator[tuple[Fields, str, Fields]]:
+    """Yield the response, or the record itself, the question and the fields of each answer in a record."""
     responses = list(filter(_holds_answers, _nested(record)))
-    if responses:
-        return [(response, _by_question(response["answers"])) for response in responses]
-    answer = record.get("answer")
-    fields = answer if isinstance(answer, Mapping) else record
-    return [(record, [(_question_in(record), fields)])]
+    for response in responses:
+        for question, fields in _by_question(response["answers"]):
+            yield response, question, fields
+    if not responses:
+        answer = record.get("answer")
+        yield record, _question_in(record), answer if isinstance(answer, Mapping) else record
 
 
 def _nested(record: Fields, depth: int = _DEPTH) -> Iterator[Fields]:
@@ -136,13 +133,6 @@ def _by_question(answers: Mapping[str, Fields] | Sequence[Fields]) -> list[tuple
         (str(fields.get("name") or f"question {place}"), fields)
         for place, fields in enumerate(answers, 1)
     ]
-
-
-def _require_names(questions: Sequence[tuple[str, Fields]]) -> None:
-    """Raise InputError if two questions of a response have the same name."""
-    names = [name for name, _ in questions]
-    if len(set(names)) < len(names):
-        raise InputError("answers", "has answers to questions of one name", got=", ".join(names))
 
 
 def _is_of_jev_eval(record: Fields) -> bool:
@@ -241,10 +231,10 @@ def _of_question(values: object, question: str) -> object:
 
 
 def _require_labels_by_question(
-    record: Fields, questions: Sequence[tuple[str, str, Fields]], options: RunOptions
+    record: Fields, questions: Collection[str], options: RunOptions
 ) -> None:
     """Raise InputError if a record has one label, or one verdict, and answers to several questions that are read."""
-    asked = [name for name, *_ in questions if options.tasks is None or name in options.tasks]
+    asked = sorted(one for one in questions if options.tasks is None or one in options.tasks)
     if len(asked) < 2:
         return
     for role, value in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,11 +78,6 @@ def _require_roles(systems: Sequence[Submission], said: Mapping[str, str]) -> No
             raise FileError(systems[0].file, "run_has_other_roles", role=role)
 
 
-def _fields_by_role(options: RunOptions, roles: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the fields that were named for roles, as a recipe has them."""
-    return {role: (name,) for role, name in options.fields.items() if role in roles}
-
-
 def submission_of(
     part: RunPart, name: str, reading: Reading, run: RunOptions | None = None
 ) -> Submission:
@@ -97,7 +92,8 @@ def submission_of(
     # the tasks of other parts say it, where there are several numbers
     choices = f"{part.num_classes} choices" if is_of_choices and part.cost is None else ""
     options = run or RunOptions()
-    named = _fields_by_role(options, {*columns, *part.fields_read})
+    read = {*columns, *part.fields_read}
+    named = {role: (name,) for role, name in options.fields.items() if role in read}
     recipe = replace(
         submission.recipe,
         columns={**submission.recipe.columns, **named},
