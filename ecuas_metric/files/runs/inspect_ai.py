@@ -114,7 +114,7 @@ def _verdicts(scores: Sequence[Fields], name: str, file: Path) -> dict[str, Colu
     values = [value_by_path(score, name) for score in scores]
     grades = [parts.in_file(file, row, _grade, value, name) for row, value in enumerate(values, 1)]
     abstained = [float(value == _NO_ANSWER) for value in values]
-    correct = {"correct": parts.without_nan(grades)}
+    correct: dict[str, Column] = {"correct": parts.without_nan(grades)}
     return {**correct, "abstained": abstained} if any(abstained) else correct
 
 
