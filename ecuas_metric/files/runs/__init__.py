@@ -53,6 +53,10 @@ class RunOptions:
         names = "+".join(self.fields.values()).split("+")
         return {name.split(".")[0] for name in names}
 
+    def columns_of(self, roles: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Return the fields that were named for some roles, as a recipe has them."""
+        return {role: (name,) for role, name in self.fields.items() if role in roles}
+
     @property
     def per_sample(self) -> dict[str, str]:
         """The fields of weights, groups and ids."""

@@ -91,12 +91,16 @@ def _answers_in(number: int, record: Fields, name: str, options: RunOptions) -> 
             answers.append(_answer(number, record, str(model), question, kind, fields, options))
     if not answers and not _has_failed(record):
         raise InputError("record", "holds neither an answer of a decision model nor an error")
-    questions = [(one.model, one.question) for one in answers]
-    if len(set(questions)) < len(questions):
-        got = ", ".join(question for _, question in questions)
-        raise InputError("answers", "has answers to questions of one name", got=got)
-    _require_labels_by_question(record, {question for _, question in questions}, options)
+    _require_distinct([(one.model, one.question) for one in answers])
+    _require_labels_by_question(record, {one.question for one in answers}, options)
     return answers
+
+
+def _require_distinct(questions: Sequence[tuple[str, str]]) -> None:
+    """Raise InputError if two questions to one model have the same name."""
+    if len(set(questions)) < len(questions):
+        got = ", ".join(name for _, name in questions)
+        raise InputError("answers", "has answers to questions of one name", got=got)
 
 
 def _replies_in(record: Fields) -> Iterator[tuple[Fields, str, Fields]]:

@@ -73,11 +73,11 @@ def _labels(
     readings = _readings(questions)
     strange = {way: _do_not_fit(labels, scores, acc) for way, labels in readings.items()}
     fitting = {way: labels for way, labels in readings.items() if not strange[way].any()}
-    if not fitting and (readings["text"] < 0).all() and _are_decided_of_two(scores, acc):
-        # Two contexts with the same continuation, as in winogrande: the target names neither.
-        likeliest = scores.argmax(axis=1)
-        return np.where(acc == 1, likeliest, 1 - likeliest), [Note("run_right_by_acc")]
     if not fitting:
+        if (readings["text"] < 0).all() and _are_decided_of_two(scores, acc):
+            # Two contexts with the same continuation, as in winogrande: the target names neither.
+            likeliest = scores.argmax(axis=1)
+            return np.where(acc == 1, likeliest, 1 - likeliest), [Note("run_right_by_acc")]
         one = questions[int(np.all([*strange.values()], axis=0).argmax())]
         raise FileError(file, "targets_disagree_with_acc", row=one.row, value=str(one.target))
     labels, *further = fitting.values()

@@ -92,11 +92,9 @@ def submission_of(
     # the tasks of other parts say it, where there are several numbers
     choices = f"{part.num_classes} choices" if is_of_choices and part.cost is None else ""
     options = run or RunOptions()
-    read = {*columns, *part.fields_read}
-    named = {role: (name,) for role, name in options.fields.items() if role in read}
     recipe = replace(
         submission.recipe,
-        columns={**submission.recipe.columns, **named},
+        columns={**submission.recipe.columns, **options.columns_of({*columns, *part.fields_read})},
         unused=part.unused,
         head=0,
         tasks=part.task,
