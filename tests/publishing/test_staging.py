@@ -121,13 +121,17 @@ def test_tokens_paths_and_unfilled_names_are_found(tmp_path, monkeypatch):
     check_files(tmp_path)
 
 
+def git(folder, *commands):
+    for command in commands:
+        subprocess.run(["git", *command.split()], cwd=folder, check=True, capture_output=True)
+
+
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A clone with a file that is committed, and one beside it that is not."""
     (tmp_path / "space").mkdir()
     (tmp_path / "space/app.py").touch()
-    for command in ("init", "add --all", COMMIT):
-        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True, capture_output=True)
+    git(tmp_path, "init", "add --all", COMMIT)
     (tmp_path / "space/notes.txt").touch()
     monkeypatch.setattr(staging, "ROOT", tmp_path)
     return tmp_path
@@ -138,7 +142,7 @@ def test_only_what_is_committed_is_staged(project, tmp_path_factory, monkeypatch
     staging._copy(out, "space", source=project)
     assert set(files_of(out)) == {"space/app.py"}
     for command in ("add --intent-to-add space/notes.txt", "add --all"):
-        subprocess.run(["git", *command.split()], cwd=project, check=True)
+        git(project, command)
         with pytest.raises(
             ValueError, match=r"only what is committed is published: space/notes\.txt"
         ):
@@ -170,8 +174,7 @@ def test_links_are_not_sent_whatever_they_lead_to(name, is_committed, project, t
     (project / name).rename(elsewhere / "moved")
     (project / name).symlink_to(elsewhere / "moved")
     if is_committed:
-        for command in ("add --all", COMMIT):
-            subprocess.run(["git", *command.split()], cwd=project, check=True)
+        git(project, "add --all", COMMIT)
     with pytest.raises(ValueError, match=r"links must not be sent; got space"):
         staging._copy(out, "space", source=project)
     assert files_of(out) == {}

@@ -158,11 +158,8 @@ def jev_eval_lines(questions, item):
     for question in questions:
         place = int(question.truth[item])
         gold = question.options[place] if question.kind == "score" else label_of(question, item)
-        answer = jev_answer(question, item)
-        answer.get("probabilities", {}).update()  # in the order of their names
-        lines.append(
-            {"row": item, "id": question.name, "model": "m", "gold": gold, "answer": answer}
-        )
+        kept = {"row": item, "id": question.name, "model": "m", "gold": gold}
+        lines.append({**kept, "answer": jev_answer(question, item)})
     return lines
 
 
@@ -215,22 +212,24 @@ def write(tmp_path):
     return partial(write_lines, tmp_path / "a.jsonl")
 
 
-def write_store(folder, store, questions, suffix=".jsonl"):
-    items = len(questions[0].truth)
-    rows = [row for item in range(items) for row in STORES[store](questions, item)]
-    return write_lines(folder / f"answers{suffix}", rows)
+def rows_in(store, questions):
+    items = range(len(questions[0].truth))
+    return [row for item in items for row in STORES[store](questions, item)]
 
 
-def ecuas_values(path):
+def write_store(folder, store, questions):
+    return write_lines(folder / "answers.jsonl", rows_in(store, questions))
+
+
+def values_of(system):
+    return {str(key): value for key, value in compute_values(system).items()}
+
+
+def ecuas_values(path, **options):
     """Return ECUAS_1 by question."""
-    submissions = read_submissions(path)
+    submissions = read_submissions(path, **options)
     systems = prepare_submissions(submissions, n=1)
-    values = {}
-    for one in submissions:
-        question = one.part.split(",")[0]
-        by_key = {str(key): value for key, value in compute_values(systems[one.name]).items()}
-        values[question] = by_key["ecuas_1"]
-    return values
+    return {one.part.split(",")[0]: values_of(systems[one.name])["ecuas_1"] for one in submissions}
 
 
 # ---- laws ------------------------------------------------------------------------------------------------------------
@@ -266,7 +265,7 @@ def test_rows_in_one_list_after_the_other_are_counted_over_all_of_them(write):
 
 def test_the_order_of_options_changes_no_number(write):
     question = draw_question("q", "choice", 5, 30, seed=3)
-    rows = [row for item in range(30) for row in flat_rows([question], item)]
+    rows = rows_in("flat", [question])
     values = ecuas_values(write(rows))
     shuffled = random.Random(4)
     for row in rows:
@@ -298,7 +297,7 @@ def test_calibrated_answers_have_no_calibration_error_whatever_is_called_confide
     ]
     (submission,) = read_submissions(write(rows))
     (system,) = prepare_submissions([submission]).values()
-    values = {str(key): value for key, value in compute_values(system).items()}
+    values = values_of(system)
     assert values["ece"] == pytest.approx(0, abs=1e-12)
     assert any("not the probability of being right" in str(note) for note in submission.notes)
 
@@ -340,7 +339,7 @@ def test_scores_are_posteriors_with_the_distance_of_levels_as_cost(tmp_path):
     question = draw_question("q", "score", 4, 20, seed=2)
     path = write_store(tmp_path, "openai", [question])
     (system,) = prepare_submissions(read_submissions(path), n=1).values()
-    values = {str(key): value for key, value in compute_values(system).items()}
+    values = values_of(system)
     assert values["ecuas_1"] == pytest.approx(ecuas_by_hand(question), rel=1e-9)
     by_name = score_posteriors(
         question.truth, question.probabilities, labels=range(4), cost="absolute", n=1
@@ -414,7 +413,7 @@ def test_probabilities_beside_a_label_alone_are_a_table_as_before(write):
 @pytest.mark.parametrize("kind", ["choice", "yes", "score"])
 def test_a_refusal_costs_what_rejecting_costs(write, kind):
     question = draw_question("q", kind, 2 if kind == "yes" else 4, 20, seed=5)
-    rows = [row for item in range(20) for row in flat_rows([question], item)]
+    rows = rows_in("flat", [question])
     whole = ecuas_values(write(rows[:15]))["q"]
     for row in rows[15:]:
         kept = {name: row[name] for name in ("id", "model", "question", "label")}
@@ -431,7 +430,7 @@ def test_a_refusal_costs_what_rejecting_costs(write, kind):
 
 def test_a_call_that_failed_is_a_refusal(write):
     question = draw_question("q", "choice", 3, 4, seed=6)
-    rows = [row for item in range(4) for row in s1_records([question], item)]
+    rows = rows_in("s1", [question])
     for name in ("choice", "confidence", "probabilities"):
         del rows[1][name]
     rows[1] |= {"model_served": None, "error_code": "timeout"}
@@ -442,7 +441,7 @@ def test_a_call_that_failed_is_a_refusal(write):
 @pytest.mark.parametrize("failure", [{"response": None}, {"error": "timeout"}])
 def test_a_response_that_failed_refuses_all_questions(write, tmp_path, failure):
     questions = draw_questions(2)
-    rows = [row for item in range(12) for row in openai_responses(questions, item)]
+    rows = rows_in("openai", questions)
     rows[4] = {"id": 4, "labels": rows[4]["labels"], **failure}
     path = write(rows)
     refused = {"type": "refusal"}
@@ -457,7 +456,7 @@ def test_a_response_that_failed_refuses_all_questions(write, tmp_path, failure):
 
 def test_a_call_that_failed_and_was_repeated_is_the_answer_of_the_repetition(write):
     questions = draw_questions(2)
-    rows = [row for item in range(12) for row in openai_responses(questions, item)]
+    rows = rows_in("openai", questions)
     expected = ecuas_values(write(rows))
     failed = {"id": 4, "labels": rows[4]["labels"], "error": "timeout"}
     assert ecuas_values(write([failed, *rows])) == expected
@@ -471,14 +470,10 @@ def test_a_confidence_of_another_name_is_refused_and_not_left_unread(tmp_path):
 
 def test_a_field_of_labels_is_read_for_each_kind_of_question(write):
     questions = draw_questions(2)
-    rows = [row for item in range(12) for row in openai_responses(questions, item)]
+    rows = rows_in("openai", questions)
     expected = ecuas_values(write(rows))
     other = [{**row, "labels": None, "truth": {"by": row["labels"]}} for row in rows]
-    submissions = read_submissions(write(other), columns={"label": "truth.by"})
-    systems = prepare_submissions(submissions, n=1)
-    for one in submissions:
-        values = {str(key): value for key, value in compute_values(systems[one.name]).items()}
-        assert values["ecuas_1"] == expected[one.part]
+    assert ecuas_values(write(other), columns={"label": "truth.by"}) == expected
 
 
 def test_the_probability_of_yes_beside_verdicts_is_asked_about(write):
@@ -493,7 +488,7 @@ def test_the_probability_of_yes_beside_verdicts_is_asked_about(write):
 @pytest.mark.parametrize("key", ["response", "decision", "text", "body"])
 def test_a_response_is_found_under_any_name_and_as_text(write, key):
     questions = draw_questions(2)
-    rows = [row for item in range(12) for row in openai_responses(questions, item)]
+    rows = rows_in("openai", questions)
     expected = ecuas_values(write(rows))
     for row in rows:
         response = row.pop("response")
@@ -518,7 +513,7 @@ def test_an_item_without_an_id_is_paired_with_none(write):
 
 def test_a_refused_score_keeps_its_label_by_which_systems_are_paired(write):
     question = draw_question("q", "score", 5, 12, seed=8)
-    rows = [row for item in range(12) for row in openai_responses([question], item)]
+    rows = rows_in("openai", [question])
     (whole,) = read_submissions(write(rows))
     rows[3]["response"]["answers"] = [{"type": "refusal", "name": "q"}]
     (refused,) = read_submissions(write(rows))
@@ -530,8 +525,9 @@ def test_pooled_scores_keep_what_a_level_costs(tmp_path):
     path = write_store(tmp_path, "openai", questions)
     pooled = read_submissions(path, columns={"part": "model"})
     (system,) = prepare_submissions(pooled, n=1).values()
-    (value,) = [number for key, number in compute_values(system).items() if str(key) == "ecuas_1"]
-    assert value == pytest.approx(np.mean([ecuas_by_hand(question) for question in questions]))
+    assert values_of(system)["ecuas_1"] == pytest.approx(
+        np.mean([ecuas_by_hand(question) for question in questions])
+    )
 
 
 @pytest.mark.slow
