@@ -6,17 +6,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ecuas_metric import prepare_submissions, read_submissions
+from ecuas_metric import read_submissions
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.runs import RunOptions
 from ecuas_metric.files.runs.true_labels import read_labels
 from ecuas_metric.reporting import cli
-from ecuas_metric.results import compute_values
 from tests.ecuas_metric.files.test_decision_models import (
     STORES,
     draw_questions,
     ecuas_values,
     labels_of,
+    rows_in,
     write_lines,
     write_store,
 )
@@ -26,9 +26,7 @@ OWN = ("labels", "label", "gold")  # where stores have what is true
 
 
 def without_labels(folder, store, questions):
-    rows = [
-        json.loads(line) for line in write_store(folder, store, questions).read_text().splitlines()
-    ]
+    rows = rows_in(store, questions)
     bare = [{name: value for name, value in row.items() if name not in OWN} for row in rows]
     return write_lines(folder / "bare.jsonl", bare)
 
@@ -56,16 +54,6 @@ def read_with(path, labels):
     return read_submissions(path, run=RunOptions(truth=labels and read_labels(labels)))
 
 
-def values_with(path, labels):
-    submissions = read_with(path, labels)
-    systems = prepare_submissions(submissions, n=1)
-    values = {}
-    for one in submissions:
-        by_key = {str(key): value for key, value in compute_values(systems[one.name]).items()}
-        values[one.part.split(",")[0]] = by_key["ecuas_1"]
-    return values
-
-
 @pytest.mark.parametrize(
     ("store", "kind"),
     [
@@ -76,8 +64,8 @@ def values_with(path, labels):
 def test_labels_by_id_give_the_numbers_of_labels_beside(tmp_path, store, kind):
     questions = draw_questions(3, ITEMS)
     beside = ecuas_values(write_store(tmp_path, store, questions))
-    labels = write_labels(tmp_path, kind, questions)
-    assert values_with(without_labels(tmp_path, store, questions), labels) == beside
+    run = RunOptions(truth=read_labels(write_labels(tmp_path, kind, questions)))
+    assert ecuas_values(without_labels(tmp_path, store, questions), run=run) == beside
 
 
 def test_columns_of_other_names_are_said_and_the_order_of_rows_is_free(tmp_path):
