@@ -320,7 +320,7 @@ class _ColumnRoles:
                 return None
             cells = self.sheet.column(names[0]).to_pylist()
             known = set(chain.from_iterable(parse_class_scores(cell) or () for cell in cells))
-            return tuple(_sort_classes(known))
+            return tuple(sorted(known, key=float if all(map(is_number, known)) else str))
         (label,) = self.roles["label"]
         classes = tuple(map(class_name, names))
         are_numbers = classes == tuple(map(str, range(len(names))))
@@ -433,8 +433,8 @@ class _ColumnRoles:
         return []
 
     def _class_columns(self, names: Mapping[str, str], classes: Collection[str]) -> list[str]:
-        """Return the columns of the classes, sorted; if they do not sum to 1, others of fractions are `doubtful`."""
-        true = [names[known] for known in _sort_classes(classes)]
+        """Return the columns of the classes; if they do not sum to 1, other columns of fractions are `doubtful`."""
+        true = [name for known, name in names.items() if known in classes]
         values = {name: numbers_if_any(self.sheet, name) for name in names.values()}
         if not are_near(np.sum([values.pop(name) for name in true], axis=0)):
             self.doubtful = [name for name in values if has_fractions(values[name])]
@@ -552,11 +552,6 @@ class _ColumnRoles:
         classes = set(map(class_name, self.sheet.names))
         texts = read_names(self.sheet.column(name), classes)
         return set(distinct_texts(texts))
-
-
-def _sort_classes(classes: Collection[str]) -> list[str]:
-    """Return the names of classes in their order, as in Python: numbers by size, other names as text."""
-    return sorted(classes, key=float if all(map(is_number, classes)) else str)
 
 
 def class_name(name: str) -> str:

@@ -69,7 +69,7 @@ def test_options_are_those_of_what_is_prepared_here(rng):
     frame = made(rng)
     rows = compare_systems(frame, reject_costs=[0.1], confidence_level=0.9)
     assert str(rows.verdict.headline) == "expected_cost_0.1"
-    assert rows.alpha == pytest.approx(0.1)
+    assert rows.verdict.alpha == pytest.approx(0.1)
     systems = prepare_submissions(read_submissions(frame), confidence_level=0.95)
     for function in (compare_systems, make_report):
         with pytest.raises(InputError, match=r"^reject_costs have no effect on systems"):

@@ -67,38 +67,29 @@ def test_posteriors_are_the_same_numbers_however_their_columns_are_stored(kind, 
     np.testing.assert_array_equal(read, posteriors)
 
 
-@pytest.mark.parametrize("names", [["b", "c", "a"], ["9", "10", "100"]])
-def test_classes_have_one_order_whatever_that_of_their_columns(names):
+@pytest.mark.parametrize("names", [["low", "medium", "high"], ["9", "100", "10"]])
+@pytest.mark.parametrize(
+    "cost", ["zero_one", "absolute", [[0, 1, 3, 0.5], [2, 0, 1, 0.5], [4, 1, 0, 0.5]]]
+)
+def test_classes_have_the_order_of_their_columns_and_those_of_mappings_are_sorted(names, cost):
     rng = np.random.default_rng(1)
     posteriors = rng.permuted(np.tile([0.4, 0.4, 0.2], (60, 1)), axis=1)  # with ties
-    cost = rng.random((3, 4))
-    truth = rng.integers(0, 3, 60)
-    in_order = sorted(names, key=float) if names[0] == "9" else sorted(names)
-    expected = [score_posteriors(truth, posteriors, cost=one).items() for one in ("zero_one", cost)]
-    mappings = [dict(zip(in_order, map(float, row), strict=True)) for row in posteriors]
-    columns = pd.DataFrame(posteriors, columns=in_order)
-    for table in (columns[names], columns[names[::-1]], pd.DataFrame({"posteriors": mappings})):
-        frame = table.assign(label=np.array(in_order)[truth])
-        for one, numbers in zip(("zero_one", cost), expected, strict=True):
-            (system,) = prepare_submissions(read_submissions(frame), cost=one).values()
-            for found in (score_frame(frame, cost=one), compute_results(system)):
-                flat = found.flat()
-                assert {key: flat[key] for key, _ in numbers} == pytest.approx(dict(numbers))
-
-
-@pytest.mark.parametrize("scale", [0, -1, "5:1", "2:2", "x", "nan", "inf"])
-def test_a_scale_rises(scale):
-    with pytest.raises(InputError, match=f"^scale must be .* LOW < HIGH; got {scale!r}"):
-        read_submissions(pd.DataFrame({"confidence": [1, 5], "correct": [0, 1]}), scale=scale)
-
-
-@pytest.mark.parametrize("truth", ["label", "y_true"])
-def test_lists_that_are_joined_have_no_role_of_their_own(truth):
-    lists = {"labels": [["a", "b"], ["b", "a"]], "scores": [[0.9, 0.1], [0.2, 0.8]]}
-    frame = pd.DataFrame({**lists, truth: ["a", "b"]})
-    (submission,) = read_submissions(frame, columns={"posteriors": "labels+scores"})
-    assert submission.predictions.tolist() == [[0.9, 0.1], [0.8, 0.2]]
-    assert submission.references.tolist() == [0, 1]
+    columns = pd.DataFrame(posteriors, columns=names)
+    label = rng.choice(names, 60)
+    ordered = sorted(names, key=float) if names[0] == "9" else sorted(names)
+    mappings = pd.DataFrame({"posteriors": columns.to_dict("records")})
+    for table, order in (
+        (columns, names),
+        (columns[names[::-1]], names[::-1]),
+        (mappings, ordered),
+    ):
+        truth = [order.index(name) for name in label]
+        expected = dict(score_posteriors(truth, columns[order].to_numpy(), cost=cost))
+        frame = table.assign(label=label)
+        (system,) = prepare_submissions(read_submissions(frame), cost=cost).values()
+        for found in (score_frame(frame, cost=cost), compute_results(system)):
+            flat = found.flat()
+            assert {key: flat[key] for key in expected} == pytest.approx(expected)
 
 
 def test_a_column_of_systems_is_several_systems(tmp_path):
