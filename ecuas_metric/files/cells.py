@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, Way
+from ..errors import FileError, InputError, Way
 from ..inputs import Bools, Floats, Ints, complement
 from .values import (
     TEXT,
@@ -409,8 +409,12 @@ def _parse_right_words(
     After RIGHT alone, the first other word of the column is wrong. A text with a comma may be one word of the column.
     """
     first, slash, second = (part.strip() for part in right.lower().partition("/"))
-    wrong = _split_words(second, words) if slash else [word for word in words if word != first][:1]
-    return dict.fromkeys(_split_words(first, words), 1.0) | dict.fromkeys(wrong, 0.0)
+    of_right = _split_words(first, words)
+    others = [word for word in words if word not in of_right]
+    wrong = _split_words(second, words) if slash else others[:1]
+    if not set(of_right).isdisjoint(wrong):
+        raise InputError("right", "must have each word on one side of the stroke", value=right)
+    return dict.fromkeys(of_right, 1.0) | dict.fromkeys(wrong, 0.0)
 
 
 def _split_words(text: str, words: Sequence[str]) -> list[str]:

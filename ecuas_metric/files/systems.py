@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,8 @@ import pyarrow as pa
 
 from ..audit import prepare_with_judge
 from ..errors import FileError, InputError, Note, Way
-from ..inputs import grouped
-from ..options import LEVEL, checked_options, refuse_idle_options
+from ..inputs import POSTERIOR_FORMS, grouped
+from ..options import LEVEL, check_choice, check_number, checked_options, refuse_idle_options
 from ..results import Results, System, name_systems, number_systems
 from .asking import ANY_NAME, ANY_NAMES
 from .read import read_sheet
@@ -22,7 +23,7 @@ from .roles import ROLES_LACKING
 from .runs import RunOptions
 from .runs.submissions import read_run
 from .submissions import Submission, add_location, make_submissions
-from .values import TEXT, Sheet, from_values
+from .values import TEXT, Sheet, as_text, from_values
 
 FRAME = "frame"  # what errors call a frame, and the only system in it
 # what says how a frame is read; its other options are those of `prepare_submissions`
@@ -103,7 +104,7 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    user_reading = _make_reading(
+    user_reading = make_reading(
         columns,
         unlabelled=unlabelled,
         labels=labels,
@@ -113,12 +114,19 @@ def read_submissions(
         right=right,
         abstained=abstained,
     )
+    if not isinstance(recipe, Recipe | None):
+        raise InputError("recipe", "must be that of a submission", value=recipe)
     reading = user_reading if recipe is None else recipe.reading().override(user_reading)
     if is_frame(path):
-        return make_submissions(sheet_of_frame(path), FRAME, reading=reading)
-    if not isinstance(path, str | Path):
+        submissions = make_submissions(sheet_of_frame(path), FRAME, reading=reading)
+    elif isinstance(path, str | Path):
+        submissions = read_file(path, reading, run)
+    else:
         raise InputError("path", "not_one_file", value=path, advice="read_each")
-    return read_file(path, reading, run)
+    forms = {one.form for one in submissions}
+    if labels is not None and "posteriors" not in forms:
+        raise InputError("labels", "requires_form", forms="posteriors", form=forms.pop())
+    return submissions
 
 
 def is_frame(value: object) -> bool:
@@ -220,7 +228,10 @@ def prepare_submissions(
     >>> prepare_submissions(read_submissions(path), n=1)["model"].decisions.uncertainty.round(2).tolist()
     [0.1, 0.6]
     """
-    submissions = list(submissions)
+    submissions = list(submissions) if isinstance(submissions, Iterable) else [submissions]
+    for one in submissions:
+        if not isinstance(one, Submission):
+            raise InputError("submissions", "must be those of read_submissions", value=one)
     for of_part in grouped(submissions, lambda one: one.part).values():
         _require_one_form(of_part)
     if not any("sample_weight" in one.per_sample for one in submissions):
@@ -247,6 +258,9 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
     if submission.unlabelled and submission.unlabelled.rule == "bounds":
         raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
     options = dict(options)
+    for name in options.keys() & submission.per_sample.keys():
+        if options[name] is not None:
+            raise InputError(name, "is in a column too: leave one of them out")
     notes = _notes_on_classes(submission) if options.get("num_classes") is None else ()
     for name in ("predictions_are", "num_classes", "cost"):
         if options.get(name) is None:
@@ -324,7 +338,7 @@ def _submissions_by_name(given: Any, options: Mapping[str, Any]) -> list[Submiss
             return list(given)
         named = number_systems(given)
     are_frames = named and all(map(is_frame, named.values()))
-    return _submissions_of_frames(named, _make_reading(**options)) if are_frames else None
+    return _submissions_of_frames(named, make_reading(**options)) if are_frames else None
 
 
 def _submissions_of_frames(frames: Mapping[str, Any], reading: Reading) -> list[Submission]:
@@ -337,6 +351,51 @@ def _submissions_of_frames(frames: Mapping[str, Any], reading: Reading) -> list[
     return submissions
 
 
-def _make_reading(columns: ColumnNames | None = None, **options: Any) -> Reading:
-    """Return how a table is to be read, of the options of `read_submissions`."""
-    return Reading(**options).with_columns({} if columns is None else columns)
+def make_reading(
+    columns: ColumnNames | None = None,
+    *,
+    labels: object = None,
+    scale: object = 1,
+    correct_from: object = None,
+    right: object = None,
+    abstained: object = None,
+    predictions_are: object = None,
+    unlabelled: str | None = None,
+) -> Reading:
+    """Return how a table is to be read, of the options of `read_submissions`; InputError for values of other types."""
+    return Reading(
+        unlabelled,
+        None if labels is None else _parse_labels(labels),
+        None if correct_from is None else _parse_number(correct_from, "correct_from"),
+        scale if isinstance(scale, str) else _parse_number(scale, "scale"),
+        _parse_form(predictions_are),
+        _parse_word(right, "right"),
+        _parse_word(abstained, "abstained"),
+    ).with_columns({} if columns is None else columns)
+
+
+def _parse_labels(labels: object) -> tuple[str, ...]:
+    """Return the names of classes as texts; InputError for one text, or a name that is there twice."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise InputError("labels", "must be a list of the names of classes", value=labels)
+    names = tuple(map(as_text, labels))
+    if len(set(names)) < max(len(names), 2):
+        raise InputError("labels", "must be two or more names that differ", value=names)
+    return names
+
+
+def _parse_number(value: object, name: str) -> float:
+    return check_number(value, name, -math.inf, math.inf)
+
+
+def _parse_form(predictions_are: object) -> str | None:
+    if predictions_are is None:
+        return None
+    return check_choice(predictions_are, POSTERIOR_FORMS, "predictions_are")
+
+
+def _parse_word(value: object, name: str) -> str | None:
+    """Return a word, or a number as one; InputError for values of other types."""
+    if not isinstance(value, str | int | float | np.number | np.bool_ | None):
+        raise InputError(name, "must be a word or a number", value=value)
+    return None if value is None else as_text(value)

@@ -18,9 +18,9 @@ import pyarrow as pa
 from ..classes import reword_errors
 from ..errors import FileError, InputError, missing_package_error
 from ..files.recipe import HEAD, Reading, Recipe
+from ..files.systems import make_reading
 from ..files.values import Sheet, from_values
 from ..groups import SUMS, Groups
-from ..inputs import parse_number
 from ..options import Options, checked_options, is_set
 from ..summary import (
     LINEAR,
@@ -111,12 +111,10 @@ def score_frame(
     >>> round(score_frame(frame, n=1).flat()["ecuas_1"], 4)
     0.67
     """
-    reading = Reading(
-        unlabelled=unlabelled,
-        scale=_to_python(scale, "scale"),
-        correct_from=_to_python(correct_from, "correct_from"),
-    ).with_columns({} if columns is None else columns)
+    reading = make_reading(columns, unlabelled=unlabelled, scale=scale, correct_from=correct_from)
     if by is not None:
+        if not isinstance(by, str):
+            raise InputError("by", "must be the name of a column", value=by)
         if reading.columns.get("part", by) != by:
             raise InputError(
                 "by", "cannot be used with a column of the role part: they are one", value=by
@@ -142,11 +140,6 @@ def score_frame(
         notes = (*of_state.notes, *recipe.notes, *note_wrong_classes(state, recipe))
         results[name] = replace(of_state, notes=notes)
     return results[""] if results.keys() == {""} else SystemResults(results)
-
-
-def _to_python(value: Any, name: str) -> Any:
-    """Return a number of any type as a float of Python; texts and None unchanged."""
-    return value if value is None or isinstance(value, str) else parse_number(value, name)
 
 
 def states_of_frame(

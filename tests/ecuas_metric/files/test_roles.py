@@ -99,6 +99,49 @@ def test_a_cell_of_nothing_is_empty_beside_all_words(nothing, words):
         assert submission.references.tolist() == [1, 0, 1]
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("labels", "ham,spam", "labels must be a list of the names of classes; got 'ham,spam'"),
+        ("labels", ["a", "a"], "labels must be two or more names that differ; got ('a', 'a')"),
+        ("labels", ["0", "1"], "labels requires posteriors; the input is confidences"),
+        ("right", ["1"], "right must be a word or a number; got ['1']"),
+        ("right", "1/1", "right must have each word on one side of the stroke; got '1/1'"),
+        ("right", "1,0/0", "right must have each word on one side of the stroke"),
+        ("abstained", [0, 0, 0, 1], "abstained must be a word or a number"),
+        ("scale", [1], "scale must be a number in [-inf, inf]; got [1]"),
+        ("correct_from", [1], "correct_from must be a number in [-inf, inf]; got [1]"),
+        ("predictions_are", "log", "predictions_are must be one of"),
+        ("recipe", "recipe.json", "recipe must be that of a submission; got 'recipe.json'"),
+    ],
+)
+def test_what_says_how_a_frame_is_read_has_its_type(option, value, said):
+    with pytest.raises(InputError, match=f"^{re.escape(said)}"):
+        read_submissions(pd.DataFrame(ANSWERS), **{option: value})
+
+
+def test_numbers_are_words_and_classes():
+    frame = pd.DataFrame({**ANSWERS, "correct": [1, 2, -1, 1]})
+    numbers = {"right": np.int64(1), "abstained": -1.0}
+    (submission,) = read_submissions(frame, **numbers)
+    (expected,) = read_submissions(frame, right="1", abstained="-1")
+    assert submission.recipe == expected.recipe
+    assert submission.references.tolist() == expected.references.tolist()
+    (submission,) = read_submissions(pd.DataFrame(CLASSES), labels=range(2))
+    assert submission.recipe.classes == ("0", "1")
+
+
+def test_an_option_is_said_once_and_of_submissions():
+    weighted = pd.DataFrame({**ANSWERS, "w": [1, 2, 1, 1]})
+    submissions = read_submissions(weighted, columns={"weight": "w"})
+    with pytest.raises(InputError, match="^sample_weight is in a column too"):
+        prepare_submissions(submissions, sample_weight=[1, 1, 1, 1])
+    with pytest.raises(InputError, match="^submissions must be those of read_submissions; got"):
+        prepare_submissions("answers.csv")
+    with pytest.raises(InputError, match="^by must be the name of a column"):
+        score_frame(weighted, by=["w"])
+
+
 def test_weights_of_a_meaning_need_a_column():
     said = "weights_are changes nothing without"
     frame = pd.DataFrame(ANSWERS)
