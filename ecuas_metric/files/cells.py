@@ -117,7 +117,9 @@ def read_numbers(
     parsed = parse_cells(cells)
     if is_numeric(parsed.type):
         return to_floats(parsed)
-    if parsed.type != TEXT and parsed.null_count < len(parsed):
+    if parsed.null_count == len(parsed):
+        return np.full(len(parsed), np.nan)
+    if parsed.type != TEXT:
         raise sheet.rows_error(column, "no_numbers", ~are_null(cells))
     values, codes = encode(parsed)
     texts = [str(value).translate(_TYPED) for value in values]

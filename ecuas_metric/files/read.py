@@ -37,6 +37,7 @@ from .values import (
     from_values,
     is_numeric,
     join_rows,
+    make_selectable,
     plain,
     to_floats,
 )
@@ -691,21 +692,15 @@ def _split_arrays(arrays: Mapping[str, Array]) -> dict[str, Array]:
 def _read_parquet(content: pa.Buffer) -> Sheet:
     from pyarrow import parquet
 
-    return _sheet_of_table(parquet.ParquetFile(pa.BufferReader(content)).read())
+    return _make_sheet(make_selectable(parquet.ParquetFile(pa.BufferReader(content)).read()))
 
 
 def _read_arrow(content: pa.Buffer) -> Sheet:
     try:
-        return _sheet_of_table(pa.ipc.open_file(content).read_all())
+        table = pa.ipc.open_file(content).read_all()
     except pa.ArrowInvalid:  # a stream, as `datasets` writes it
-        return _sheet_of_table(pa.ipc.open_stream(content).read_all())
-
-
-def _sheet_of_table(table: pa.Table) -> Sheet:
-    # PyArrow cannot select rows of run-end encoded columns
-    if any(pa.types.is_run_end_encoded(kind) for kind in table.schema.types):
-        table = pa.Table.from_arrays([plain(column) for column in table], table.column_names)
-    return _make_sheet(table)
+        table = pa.ipc.open_stream(content).read_all()
+    return _make_sheet(make_selectable(table))
 
 
 def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:

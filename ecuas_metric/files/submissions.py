@@ -62,8 +62,10 @@ from .recipe import (
 from .roles import add_nested, class_name, resolve
 from .values import (
     JOINT,
+    TEXT,
     Sheet,
     are_null,
+    clear_texts,
     encode,
     join_texts,
     match_any,
@@ -491,10 +493,20 @@ def _read_ids(sheet: Sheet, recipe: Recipe) -> pa.Array | None:
 
 
 def _join_columns(sheet: Sheet, names: Sequence[str]) -> pa.Array:
-    """Return a column (N,), or the joined texts of several."""
-    if len(names) == 1:
-        return sheet.column(names[0])
-    return join_texts([sheet.column(name) for name in names], JOINT)
+    """Return a column (N,) of values, or the texts of several that are joined, or of lists."""
+    columns = [sheet.column(name) for name in names]
+    if len(columns) == 1 and not pa.types.is_nested(columns[0].type):
+        return columns[0]
+    return join_texts(columns, JOINT)
+
+
+def _read_memberships(sheet: Sheet, names: Sequence[str]) -> pa.Array:
+    """Return the names or numbers of groups or strata (N,) in these columns, null where empty."""
+    cells = _join_columns(sheet, names)
+    if cells.type != TEXT:
+        return cells
+    texts = to_texts(cells)
+    return clear_texts(texts, match_any(texts, [""]))
 
 
 def _read_sample_options(
@@ -506,7 +518,7 @@ def _read_sample_options(
     for role, option in OPTION_OF_ROLE.items():
         names = recipe.of(role)
         if role in _OF_NAMES and names:
-            columns[option] = _join_columns(sheet, names).to_pylist()
+            columns[option] = _read_memberships(sheet, names).to_pylist()
         elif names:
             read = read_truths if role == "judge" else read_numbers
             columns[option] = read(sheet, names[0]).tolist()

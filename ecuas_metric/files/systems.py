@@ -23,7 +23,7 @@ from .roles import ROLES_LACKING
 from .runs import RunOptions
 from .runs.submissions import read_run
 from .submissions import Submission, add_location, make_submissions
-from .values import TEXT, Sheet, as_text, from_values
+from .values import Sheet, as_text, from_values, make_selectable
 
 FRAME = "frame"  # what errors call a frame, and the only system in it
 # what says how a frame is read; its other options are those of `prepare_submissions`
@@ -155,10 +155,7 @@ def _table_of_frame(frame: Any) -> pa.Table:
     except (pa.ArrowException, TypeError, OverflowError):  # of pandas, a column of mixed types
         columns = {name: from_values(frame[name].tolist()) for name in frame.columns}
         table = pa.table({str(name): values for name, values in columns.items()})
-    for i, name in enumerate(table.column_names):
-        if table[name].type == pa.string_view():  # of Polars; Arrow cannot select among these
-            table = table.set_column(i, name, table[name].cast(TEXT))
-    return table
+    return make_selectable(table)
 
 
 def read_file(

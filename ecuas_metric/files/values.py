@@ -25,6 +25,7 @@ UNNAMED = "Unnamed: "  # before the number of a column without a name, as in pan
 _FLOAT = pa.float64()
 _NARROW = (pa.float16(), pa.float32())
 _ARE_LISTS = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+_CAST_TO_TEXT = (pa.null(), pa.string(), pa.string_view())  # an empty column is one of texts
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
 MOST_SKIPPED = 5  # most rows that an error offers to skip
 MOST_FIELDS = 1000  # of objects in cells; more names are data
@@ -166,10 +167,10 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if isinstance(array, pa.ExtensionArray):
         return plain(array.storage)
     if types.is_dictionary(kind):
-        return plain(array.dictionary.take(array.indices))
+        return plain(array.dictionary).take(array.indices)
     if types.is_run_end_encoded(kind):
         return plain(pc.run_end_decode(array))
-    if kind in (pa.string(), pa.string_view()):
+    if kind in _CAST_TO_TEXT:
         return array.cast(TEXT)
     if kind in _BYTES:
         values = array.to_pylist()
@@ -177,6 +178,14 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
             None if value is None else value.decode("utf-8", "replace") for value in values
         )
     return _widened(array)
+
+
+def make_selectable(table: pa.Table) -> pa.Table:
+    """Return a table with columns of types among whose rows PyArrow cannot select resolved, see `plain`."""
+    for place, field in enumerate(table.schema):
+        if types.is_run_end_encoded(field.type) or field.type == pa.string_view():
+            table = table.set_column(place, field.name, plain(table[place]))
+    return table
 
 
 def _widened(array: pa.Array) -> pa.Array:

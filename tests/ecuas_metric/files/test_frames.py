@@ -1,5 +1,7 @@
 """Frames in memory: what a file of the same cells gives, by the same names."""
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,6 +19,7 @@ from ecuas_metric import (
     read_submissions,
     score_frame,
 )
+from ecuas_metric.results import compute_results
 
 LIBRARIES = {
     "pandas": lambda frame: frame,
@@ -141,3 +144,49 @@ def test_columns_of_one_name_are_refused():
 def test_a_name_that_no_number_has_is_refused(rng, only):
     with pytest.raises(InputError, match="^only "):
         make_report(made(rng), only=only)
+
+
+def of_types():
+    """Return a column of six rows of each of many types of Arrow, some of them empty."""
+    numbers = pa.array(range(6))
+    texts = pa.array(["a", "b"] * 3)
+    return {
+        "nothing": pa.nulls(6),
+        "nothing of objects": pa.nulls(6, pa.struct([("a", pa.int64())])),
+        "objects": pa.array([{"a": k} for k in range(6)]),
+        "lists of nothing": pa.array([[]] * 6),
+        "lists": pa.array([[1], [], None, [2, 3], [4], [5]]),
+        "mappings": pa.array([[("k", k)] for k in range(6)], pa.map_(pa.string(), pa.int64())),
+        "views of lists": pa.array([[1], [2]] * 3, pa.list_view(pa.int64())),
+        "views": texts.cast(pa.string_view()),
+        "codes of views": texts.cast(pa.string_view()).dictionary_encode(),
+        "runs": pa.RunEndEncodedArray.from_arrays(pa.array([3, 6], pa.int32()), texts[:2]),
+        "bytes": pa.array([b"\xff\x00", None] * 3),
+        "times": numbers.cast(pa.timestamp("us", "UTC")),
+        "durations": numbers.cast(pa.duration("s")),
+        "decimals": numbers.cast(pa.decimal256(50, 3)),
+        "large numbers": pa.array([2**64 - 1] * 6, pa.uint64()),
+        "intervals": pa.array([pa.MonthDayNano([1, 2, 3])] * 6),
+        "blanks": pa.array(["", " "] * 3),
+    }
+
+
+@pytest.mark.parametrize("kind", of_types())
+def test_a_column_of_any_type_is_left_alone_or_read_or_refused(kind, tmp_path):
+    columns = {"confidence": [0.9, 0.8, 0.4, 0.3, 0.6, 0.7], "correct": [1, 0, 1, 0, 1, 0]}
+    expected = score_frame(pa.table(columns)).flat()
+    table = pa.table({**columns, "x": of_types()[kind]})
+    (system,) = prepare_submissions(read_submissions(table)).values()
+    assert compute_results(system).flat() == pytest.approx(
+        {key: expected[key] for key in compute_results(system).flat()}
+    )
+    assert score_frame(table).flat() == expected
+    for role in ("id", "group", "stratum", "system", "weight"):
+        with suppress(InputError):
+            prepare_submissions(read_submissions(table, columns={role: "x"}))
+
+
+def test_blanks_around_the_name_of_a_group_are_none_of_it():
+    columns = {"confidence": [0.9, 0.8], "correct": [1, 0], "g": ["a", " a "]}
+    (submission,) = read_submissions(pd.DataFrame(columns), columns={"group": "g"})
+    assert submission.per_sample["groups"] == ["a", "a"]
