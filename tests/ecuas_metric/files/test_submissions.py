@@ -92,6 +92,21 @@ def test_classes_have_the_order_of_their_columns_and_those_of_mappings_are_sorte
             assert {key: flat[key] for key in expected} == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("scale", [0, -1, "5:1", "2:2", "x", "nan", "inf"])
+def test_a_scale_rises(scale):
+    with pytest.raises(InputError, match=f"^scale must be .* LOW < HIGH; got {scale!r}"):
+        read_submissions(pd.DataFrame({"confidence": [1, 5], "correct": [0, 1]}), scale=scale)
+
+
+@pytest.mark.parametrize("truth", ["label", "y_true"])
+def test_lists_that_are_joined_have_no_role_of_their_own(truth):
+    lists = {"labels": [["a", "b"], ["b", "a"]], "scores": [[0.9, 0.1], [0.2, 0.8]]}
+    frame = pd.DataFrame({**lists, truth: ["a", "b"]})
+    (submission,) = read_submissions(frame, columns={"posteriors": "labels+scores"})
+    assert submission.predictions.tolist() == [[0.9, 0.1], [0.8, 0.2]]
+    assert submission.references.tolist() == [0, 1]
+
+
 def test_a_column_of_systems_is_several_systems(tmp_path):
     path = write(
         tmp_path / "a.csv",
