@@ -27,6 +27,7 @@ from ..inputs import (
     Floats,
     Ints,
     are_consecutive,
+    blocks,
     parse_numbers,
 )
 from ..results import note_one_confidence, note_perfect
@@ -566,6 +567,9 @@ def code_for_missing(values: Array) -> float | None:
 
 def check_grades(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
     """Refuse grades (N,) other than 0 and 1; with `correct_from`, only a code far from all grades."""
+    wrong = ~np.isnan(grades) & (grades != 0) & (grades != 1)
+    if recipe.correct_from is None and not wrong.any():
+        return
     known = grades[~np.isnan(grades)]
     if recipe.correct_from is not None:
         code = code_for_missing(known)
@@ -573,18 +577,14 @@ def check_grades(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
             is_code = grades == code
             raise sheet.error(recipe.truth, "grade_apart", is_code, advice="empty_if_not_judged")
         return
-    if ((known == 0) | (known == 1)).all():
-        return
     levels = np.unique(known)
     if len(levels) == 2:
         raise two_codes_error(
             sheet, recipe.truth, f"{levels[0]:g}", f"{levels[1]:g}", known == levels[1]
         )
-    wrong = ~np.isnan(grades) & (grades != 0) & (grades != 1)
-    if wrong.any():
-        raise sheet.rows_error(
-            recipe.truth, "not_0_or_1", wrong, value=grades[wrong][0], advice="grade_or_empty"
-        )
+    raise sheet.rows_error(
+        recipe.truth, "not_0_or_1", wrong, value=grades[wrong][0], advice="grade_or_empty"
+    )
 
 
 # ---- notes on what is read ------------------------------------------------------------------------------------------
@@ -594,10 +594,14 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     """Return a note if confidences (N,) separate right from wrong answers perfectly, or all have one value."""
     if len(confidence) and np.ptp(confidence) == 0:
         return note_one_confidence(len(confidence), float(confidence[0]))
-    right = confidence[correct == 1]
-    wrong = confidence[correct == 0]
-    is_above = bool(right.size and wrong.size and right.min() > wrong.max())
-    return note_perfect(len(wrong), len(right)) if is_above else ()
+    lowest = math.inf
+    highest = -math.inf
+    for rows in blocks(len(confidence)):  # mostly the first one tells
+        lowest = confidence[rows][correct[rows] == 1].min(initial=lowest)
+        highest = confidence[rows][correct[rows] == 0].max(initial=highest)
+        if not lowest > highest:
+            return ()
+    return note_perfect(int((correct == 0).sum()), int((correct == 1).sum()))
 
 
 def note_probability_of_yes(confidence: Floats, correct: Ints, recipe: Recipe) -> tuple[Note, ...]:

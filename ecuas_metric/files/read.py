@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, missing_package_error
-from ..inputs import Array, Bools, Ints
+from ..inputs import Array, Bools, Ints, blocks
 from .values import (
     TEXT,
     UNNAMED,
@@ -455,7 +455,9 @@ def _parse_csv(content: pa.Buffer) -> Sheet:
     table = _regular_csv(content, header)
     if table is None:
         table = _irregular_csv(content, header)
-    if np.count_nonzero(np.frombuffer(content, np.uint8) == ord("\n")) > len(table) + header.before:
+    data = np.frombuffer(content, np.uint8)
+    breaks = sum(np.count_nonzero(data[part] == ord("\n")) for part in blocks(len(data)))
+    if breaks > len(table) + header.before:
         _refuse_open_quote(content, header)
     has_comma = header.separator == ";" and _DECIMAL_COMMA.search(content[:_BLOCK]) is not None
     rows = np.arange(len(table)) + header.before + 1

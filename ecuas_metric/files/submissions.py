@@ -241,7 +241,7 @@ def make_submissions(
         resolved = _parts_of_table(_add_nested(sheet, reading), reading)
     submissions: list[Submission] = []
     for rows, one, recipe in resolved:
-        filled = fill_abstentions(rows, recipe)
+        filled = fill_abstentions(rows.combine(dict(recipe.unused)), recipe)
         submissions += _yield_submissions(filled, _checked_recipe(filled, recipe, one), one)
     return submissions
 

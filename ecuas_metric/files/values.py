@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -59,6 +60,14 @@ class Sheet:
     def column(self, name: str) -> pa.Array:
         """Return a column (N,), see `plain`; for "1-NAME" that of NAME."""
         return plain(self.table[self.stored(name)])
+
+    def combine(self, others: Collection[str]) -> Sheet:
+        """Return the sheet with all columns but `others` as `column` has them, which would else be made at each use."""
+        table = self.table
+        for place, name in enumerate(self.names):
+            if name not in others:
+                table = table.set_column(place, name, plain(table[name]))
+        return replace(self, table=table)
 
     def select(self, rows: Bools) -> Sheet:
         """Return the sheet with the rows (N,) that are true."""
@@ -161,8 +170,7 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     Dictionaries, views, extensions and bytes are resolved; floats of fewer than 64 bits are widened, see
     `precision.widen`.
     """
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    array = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+    array = column if isinstance(column, pa.Array) else _join_chunks(column)
     kind = array.type
     if isinstance(array, pa.ExtensionArray):
         return plain(array.storage)
@@ -186,6 +194,12 @@ def make_selectable(table: pa.Table) -> pa.Table:
         if types.is_run_end_encoded(field.type) or field.type == pa.string_view():
             table = table.set_column(place, field.name, plain(table[place]))
     return table
+
+
+def _join_chunks(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array; its only chunk is not copied."""
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
 
 
 def _widened(array: pa.Array) -> pa.Array:
@@ -353,11 +367,12 @@ def first_value(column: pa.ChunkedArray | pa.Array) -> object:
 
 def to_ids(array: pa.Array) -> pa.Array:
     """Return ids as whole numbers if all are, else as text: 7, 7.0 and "7" agree, "007" is another one."""
-    if is_numeric(array.type) and not types.is_boolean(array.type):
-        numbers = to_floats(array)
-        is_whole = numbers == np.floor(numbers)
-        if (is_whole & (np.abs(numbers) < 2**53)).all():
-            return from_numpy(numbers.astype(np.int64))
+    if is_numeric(array.type) and not (types.is_boolean(array.type) or array.null_count):
+        with suppress(pa.ArrowInvalid):  # a fraction, or nan
+            whole = array.cast(pa.int64())
+            values = _stored_values(whole)
+            if values.min(initial=0) > -(2**53) and values.max(initial=0) < 2**53:
+                return whole
     return to_texts(array)
 
 
