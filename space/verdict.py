@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ecuas_metric.comparison.compare import rejecting_system
-from ecuas_metric.comparison.pairable import compare_pairable
+from ecuas_metric.comparison.compare import compare_pairable, rejecting_system
 from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.comparison.verdict import Ranking, Region, Verdict, plain_name
 from ecuas_metric.costs import ECUAS_N

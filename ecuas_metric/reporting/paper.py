@@ -10,14 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..basis import join_signatures
-from ..comparison.compare import default_family, make_comparison_basis, make_pairing_basis
-from ..comparison.pairable import compare_pairable
+from ..basis import Basis, join_signatures
+from ..comparison.compare import (
+    compare_pairable,
+    default_family,
+    make_comparison_basis,
+    make_pairing_basis,
+)
 from ..comparison.rows import list_fields
 from ..comparison.verdict import Verdict
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import FileError
-from ..files.recipe import Recipe, describe_recipes, distinct_fields
+from ..files.recipe import Recipe
 from ..files.submissions import UNLABELLED_ADVICE
 from ..files.write import write_whole
 from ..metric import Key
@@ -35,6 +39,7 @@ from .report import (
     make_report,
     meanings_of,
     numbers_to_beat,
+    origin_fields,
     p_text,
     report_records,
     short_title,
@@ -208,13 +213,13 @@ def _numbers(
 ) -> str:
     """Return all numbers as JSON, in the keys of `ecuas compare`, with the values of each system and the files."""
     fields: dict[str, object] = {"files": names, "values": report_records(report)}
-    if recipes:
-        fields |= {"read": describe_recipes(recipes), "recipes": distinct_fields(recipes)}
+    bases: dict[str, Basis] = {}
+    rows = []
     if verdict is not None:
         bases = {name: make_comparison_basis(system) for name, system in systems.items()}
-        fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
         fields["verdict"] = verdict_fields(verdict)
-    rows = [] if verdict is None else [list_fields(row) for row in verdict.rows]
+        rows = [list_fields(row) for row in verdict.rows]
+    fields |= origin_fields(recipes, bases)
     notes = [f"{name}: {note.fact}" for name, note in report.notes()]
     return to_json(rows, report.signature, notes, fields)
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..basis import join_signatures, may_rank, why_not_rankable
+from ..basis import Basis, join_signatures, may_rank, why_not_rankable
 from ..costs import ECUAS_N, ERROR_RATE, calibrated_ecuas
 from ..display import Drawn, is_watched
 from ..errors import UNLABELLED, FileError, InputError, Note, Words, fill_sentence
+from ..files.recipe import Recipe, describe_recipes, distinct_fields
 from ..files.submissions import UNLABELLED_ADVICE, Submission, Unlabelled
 from ..files.systems import collect_systems, prepare_submissions
 from ..files.write import write_whole
@@ -601,6 +602,16 @@ def report_records(
                 record |= {f"{key}_min": bounds.low, f"{key}_max": bounds.high}
         records.append({**record, "must_not_rank": not_comparable})
     return records
+
+
+def origin_fields(recipes: Sequence[Recipe], bases: Mapping[str, Basis]) -> dict[str, object]:
+    """Return the fields of JSON on how files were read, and on what the numbers of each system depend."""
+    fields: dict[str, object] = {}
+    if recipes:
+        fields = {"read": describe_recipes(recipes), "recipes": distinct_fields(recipes)}
+    if bases:
+        fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
+    return fields
 
 
 def legend_of(keys: Iterable[Key]) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from ecuas_metric import confidence_system, fixed_reject_cost, read_submissions
 from ecuas_metric.comparison import compare
-from ecuas_metric.comparison.pairable import compare_pairable
+from ecuas_metric.comparison.compare import compare_pairable
 from ecuas_metric.comparison.verdict import plain_name
 from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from ...basis import join_signatures
-from ...comparison.compare import compare_strata, make_comparison_basis
+from ...comparison.compare import compare_pairable, compare_strata, make_comparison_basis
 from ...comparison.gate import NO_TEST, Gate, check_gate
-from ...comparison.pairable import compare_pairable
 from ...comparison.planning import plan_of_systems
 from ...comparison.rows import list_fields
 from ...comparison.verdict import Verdict, rows_by_key

@@ -10,7 +10,7 @@ import inspect
 import itertools
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from pkgutil import resolve_name
 from types import UnionType
@@ -34,6 +34,7 @@ _ACTIONS: Mapping[Any, dict[str, Any]] = {
 _HIDDEN_DEFAULTS = (None, (), inspect.Parameter.empty)  # that the help does not show
 # names that other tools, or earlier versions, have for a flag -> this flag
 OTHER_NAMES = {"--alpha": "--interval", "--confidence-level": "--interval", "--level": "--interval"}
+CUTOFF = 0.6  # least similarity of a flag to suggest it
 OTHER_CUTOFF = 0.8  # least similarity of a flag to suggest it for the flag of another command
 
 
@@ -501,36 +502,23 @@ def _describe_unknown(flag: str, name: str) -> str:
     for other, command in COMMANDS.items():
         flags[other] = [one.text for one in command.parameters().values()]
     holders = [f"ecuas {other}" for other, texts in flags.items() if flag in texts]
-    hint = COMMANDS[name].hints.get(flag, "")
+    near = _find_nearest(flag, flags[name], OTHER_CUTOFF if holders else CUTOFF)
+    question = f"Did you mean {near}?" if near else ""
     if holders:
-        near = "" if hint else _suggest(flag, flags[name], cutoff=OTHER_CUTOFF)
         if len(holders) > _MOST_HOLDERS:
             holders = [holders[0], f"{len(holders) - 1} others"]
         what = f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}."
-        return " ".join(filter(None, [what, hint, near]))
-    nearest = _suggest(flag, flags[name]) or _suggest_elsewhere(flag, flags)
-    return f"there is no {flag}. {nearest or f'See ecuas {name} --help.'}"
-
-
-def _suggest_elsewhere(flag: str, flags: Mapping[str, Sequence[str]]) -> str:
-    """Return the question whether the most similar flag of all commands is meant, or one with the same meaning."""
+        return f"{what} {COMMANDS[name].hints.get(flag, question)}".rstrip()
     homes = {text: other for other, texts in reversed([*flags.items()]) for text in texts}
-    near = difflib.get_close_matches(flag, homes, 1)
-    for text in [*near, OTHER_NAMES.get(flag, "")]:
-        if text in homes:
-            return f"Did you mean {text} of ecuas {homes[text]}?"
-    return ""
+    elsewhere = _find_nearest(flag, homes, CUTOFF)
+    if elsewhere and not near:
+        question = f"Did you mean {elsewhere} of ecuas {homes[elsewhere]}?"
+    return f"there is no {flag}. {question or f'See ecuas {name} --help.'}"
 
 
-def _suggest(
-    flag: str,
-    flags: Sequence[str],
-    *,
-    cutoff: float = 0.6,
-) -> str:
-    """Return the question whether the most similar of these flags, or one with the same meaning, is meant; or ""."""
-    near = difflib.get_close_matches(flag, flags, 1, cutoff)
+def _find_nearest(flag: str, flags: Collection[str], cutoff: float) -> str:
+    """Return the flag that other tools call so, or else the most similar one; or ""."""
     other_name = OTHER_NAMES.get(flag, "")
     if other_name in flags:
-        near = [other_name]
-    return f"Did you mean {near[0]}?" if near else ""
+        return other_name
+    return next(iter(difflib.get_close_matches(flag, flags, 1, cutoff)), "")

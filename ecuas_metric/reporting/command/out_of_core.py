@@ -33,28 +33,6 @@ if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in 
     from ...scale.storage import Collection
     from ...summary import SummaryResults
 
-StateFile = Annotated[
-    str | None,
-    Flag(
-        "with --out-of-core: write what `ecuas merge` adds up to this file",
-        "FILE",
-        writes=("",),
-    ),
-]
-Engine = Annotated[
-    str,
-    Flag(
-        "what reads the files out of core: this process, or Spark (pip install 'pyspark[connect]')",
-        choices=("local", "spark"),
-    ),
-]
-OutOfCore = Annotated[
-    bool,
-    Flag(
-        "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
-    ),
-]
-
 
 def score_out_of_core(
     *,
@@ -65,9 +43,27 @@ def score_out_of_core(
     interval: Interval = None,
     output: ReportOutput,
     figures: Figures = None,
-    state: StateFile = None,
-    engine: Engine = "local",
-    out_of_core: OutOfCore = False,
+    state: Annotated[
+        str | None,
+        Flag(
+            "with --out-of-core: write what `ecuas merge` adds up to this file",
+            "FILE",
+            writes=("",),
+        ),
+    ] = None,
+    engine: Annotated[
+        str,
+        Flag(
+            "what reads the files out of core: this process, or Spark (pip install 'pyspark[connect]')",
+            choices=("local", "spark"),
+        ),
+    ] = "local",
+    out_of_core: Annotated[
+        bool,
+        Flag(
+            "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
+        ),
+    ] = False,
 ) -> Notes:
     """Print the metrics of systems whose rows are never all in memory; `out_of_core` chooses this function."""
     from ...scale.batches import note_wrong_classes

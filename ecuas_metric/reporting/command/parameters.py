@@ -16,7 +16,7 @@ from ...basis import Basis
 from ...costs import ERROR_RATE
 from ...decisions import Decisions
 from ...errors import InputError
-from ...files.recipe import NAMES, Recipe, describe_recipes, distinct_fields
+from ...files.recipe import NAMES, Recipe, describe_recipes
 from ...files.runs import LENGTHS
 from ...files.submissions import UNLABELLED_RULES
 from ...inputs import POSTERIOR_FORMS
@@ -24,7 +24,16 @@ from ...metric import METRICS, VARIANTS, Key
 from ...metrics import column_order
 from ...options import DEFAULTS, OPTIONS, WEIGHTS, Options
 from ...results import value_keys
-from ..report import Notes, Report, Systems, main_keys, report_grid, report_records, title
+from ..report import (
+    Notes,
+    Report,
+    Systems,
+    main_keys,
+    origin_fields,
+    report_grid,
+    report_records,
+    title,
+)
 from ..tables import Grid, Record, check_suffix, screen_width, table_text, to_text, write
 from ..words import COMMAND_WORDS
 from .flags import Flag, flag_name
@@ -343,7 +352,7 @@ class Output:
             print(lines if text is None else text, end="")
         if not self.output:  # digests of ids take as long as a table
             return
-        fields = dict(further or {}) | _origin_fields(recipes, bases or {})
+        fields = dict(further or {}) | origin_fields(recipes, bases or {})
         for path in self.files:
             write(path, grid, records, read=read, fields=fields)
         if self.stream:
@@ -361,16 +370,6 @@ class Output:
             print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
         for path in self.files:
             write(sibling_path(path, suffix), grid, records)
-
-
-def _origin_fields(recipes: Sequence[Recipe], bases: Mapping[str, Basis]) -> dict[str, object]:
-    """Return the fields of JSON on how files were read, and on what the numbers of each system depend."""
-    fields: dict[str, object] = {}
-    if recipes:
-        fields = {"read": describe_recipes(recipes), "recipes": distinct_fields(recipes)}
-    if bases:
-        fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
-    return fields
 
 
 def sibling_path(path: str, suffix: str) -> str:

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
-from ecuas_metric.comparison.compare import compare_systems, strip_keys
-from ecuas_metric.comparison.pairable import compare_pairable
+from ecuas_metric.comparison.compare import compare_pairable, compare_systems, strip_keys
 from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.comparison.verdict import make_ranking
 from ecuas_metric.errors import InputError

@@ -15,9 +15,9 @@ from ecuas_metric import (
     make_report,
     score_frame,
 )
+from ecuas_metric.comparison.compare import compare_pairable
 from ecuas_metric.comparison.gate import check_gate
 from ecuas_metric.comparison.locked import check_locked, lock_reject_cost
-from ecuas_metric.comparison.pairable import compare_pairable
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.comparison.verdict import plain_name
