@@ -11,15 +11,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "takes one of --budget and --max-risk: the largest share that is rejected, or the largest mean cost of what is "
         "accepted"
     ),
-    "reject_cost_missing": "is missing: what it costs to reject a row",
-    "system_not_in_file": "has not this system",
-    "no_matrix": "must be numbers as 0,5;1,0, or a .csv or .json file",
-    "no_costs": "must have distinct names of decisions above, of classes on the left, and numbers",
-    "orders_of_classes": "needs one order of the classes of all systems; {orders}",
-    "classes_of_other_names": "has classes that the columns are not named after; {classes}",
-    "say_labels": "--labels CLASS,.. says which.",
-    "say_first_order": "For one order: {flags}.",
-    "choose_threshold": "`ecuas threshold` chooses it on labelled rows.",
     "use_analytic_intervals": "Use --interval-method analytic instead.",
     "set_missing_confidence": (
         "Missing confidences? `ecuas score` without --out-of-core bounds what they can make of the numbers. To test a "
@@ -44,7 +35,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_drop": "Label them, or leave them out with --unlabelled drop.",
     "name_list": "Which? --columns {pairs}.",
-    "reject_missing": "Missing confidences? --missing-confidence 0 rejects these answers at reject costs below 1.",
     "widen_classes": (
         "Make one row of each sample, with a column for each class; or, if each row is an answer: "
         "--columns group={other}."
@@ -58,7 +48,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     ),
     "fill_ids": "Give each row its id, or name another column: --columns id=NAME.",
     "pair_by_row": "Do they count rows, from different numbers? --by-position pairs these; or --common.",
-    "leave_pattern_to_shell": "Quoted patterns are for ecuas score --out-of-core; unquoted, the shell names the files.",
     "name_other_ids": "Other ids? Name their columns with --columns FILE:id=NAME.",
     "name_ids": "Name their columns with --columns FILE:id=NAME, or, if row i is one question in all, --by-position.",
     "name_whole_id": (
@@ -114,44 +103,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..; "
         "one column has the probability of B."
     ),
-    # ---- rules of the command alone ----
-    "different_columns": "must be the same for all files with --out-of-core",
-    "file_is_read": "this file is read, and would be overwritten",
-    "written_twice": "is written twice by this command",
+    # ---- rules and advice of the command alone ----
     "file_is_there": "is there already, and would be overwritten",
-    "ends_with_comma": "takes names with commas and no spaces, as ER,AUROC, or in quotes",
-    "idle_beside_common": "cannot be used with --common, which pairs samples by their ids",
-    "idle_beside_metrics": "has no effect beside --metrics, which names what is shown",
-    "idle_flag": "has no effect on what --metrics names",
-    "idle_of_log_likelihoods": "is for runs with log-likelihoods of choices, and there is none",
-    "idle_of_one_system": "has no effect on a single system, whose samples are paired with none",
-    "idle_of_posteriors": "is for the classes of posteriors, and no table has them",
-    "idle_of_runs": "is for runs of evaluation tools; these files are tables",
-    "idle_of_tables": "means nothing for runs with log-likelihoods of choices",
-    "idle_without_draws": (
-        "has no effect without --interval-method percentile, --calibration or --explain: nothing is drawn"
-    ),
-    "idle_without_weight": "has no effect without --weight",
-    "needs_all_labels": "needs a label for every answer, and some have none",
-    "nothing_to_plan": "must name a metric that can be planned",
-    "rows_missing": "have no rows",
-    "same_name_in_other_file": "holds a system {name!r} as another file does",
-    "task_missing": "names a task that is not there",
-    "unknown_file": "names a file or system that is not there",
-    "role_twice": "must name the columns of a role once",
-    "join_columns": "Are both read together as one? --columns {pairs}.",
-    "unknown_metric": "must be among {keys}, or their names in tables",
     "wrong_pairs": "takes ROLE=COLUMN pairs",
-    # ---- advice of the command alone ----
-    "add_flag": "Add {flag}.",
-    "metric_does_not_exist": "It does not exist for these systems.",
-    "metric_needs_number": "Name it with its number, as in {example}.",
-    "near_metric": "Did you mean one of these: {near}?",
-    "name_another": "Name another one: `ecuas merge` adds several up.",
     "name_another_output": "Name another one with {flag}.",
-    "redirect_elsewhere": "Redirect it to another file.",
-    "name_files": "Name them: NAME=FILE.",
-    # ---- notes of the command alone ----
-    "no_labels": "No column is read as the labels: `ecuas score` needs them, `ecuas decide` does not.",
-    "no_figures": "No figures are drawn while labels or confidences are unknown.",
 }

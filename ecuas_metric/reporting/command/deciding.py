@@ -34,6 +34,7 @@ from .parameters import (
     RowFlags,
 )
 from .reading import (
+    SAY_LABELS,
     has_cost_file,
     list_notes,
     list_recipes,
@@ -43,8 +44,12 @@ from .reading import (
     without_truth,
 )
 
-# id of an advice of the core -> that of these commands
-MISSING_ADVICE = {"set_missing_confidence": "reject_missing"}
+# id of an advice of the core -> what these commands say instead
+MISSING_ADVICE = {
+    "set_missing_confidence": (
+        "Missing confidences? --missing-confidence 0 rejects these answers at reject costs below 1."
+    )
+}
 
 
 def decide_rows(
@@ -69,7 +74,9 @@ def decide_rows(
 ) -> Notes:
     """Decide for the rows of files, whose truth is unknown, by the rule that is scored."""
     if reject_cost is None:
-        raise InputError("--reject-cost", "reject_cost_missing", advice="choose_threshold")
+        rule = "is missing: what it costs to reject a row"
+        advice = "`ecuas threshold` chooses it on labelled rows."
+        raise InputError("--reject-cost", rule, advice=advice)
     for path in output:
         check_suffix(path, (".csv", ".json"))
     read = partial(read_files, flags=rows, metric=form)
@@ -103,13 +110,10 @@ def _require_class_names(submissions: Iterable[Submission], classes: Sequence[st
     """Raise InputError if the labelled rows name classes, and columns of new rows have other names or another order."""
     for columns in [one.recipe.predictions for one in submissions]:
         if classes and len(columns) > 1 and tuple(map(class_name, columns)) != tuple(classes):
-            raise InputError(
-                "--calibrate-on",
-                "classes_of_other_names",
-                got=",".join(columns),
-                classes=list(classes),
-                advice="say_labels",
-            )
+            rule = "has classes that the columns are not named after; {classes}"
+            got = ",".join(columns)
+            named = list(classes)
+            raise InputError("--calibrate-on", rule, got=got, advice=SAY_LABELS, classes=named)
 
 
 def _match_labelled(
@@ -124,7 +128,7 @@ def _match_labelled(
     by_name = {submission.name: submission for submission in labelled}
     for submission in submissions:
         if submission.name not in by_name:
-            raise InputError("--calibrate-on", "system_not_in_file", value=submission.name)
+            raise InputError("--calibrate-on", "has not this system", value=submission.name)
     return by_name
 
 

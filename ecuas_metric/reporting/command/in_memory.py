@@ -43,6 +43,8 @@ from .parameters import (
 )
 from .reading import SystemFlags, list_recipes, next_lines, read_files, set_cost
 
+NOTHING_DRAWN = "has no effect without --interval-method percentile, --calibration or --explain: nothing is drawn"
+
 
 def score_in_memory(
     *,
@@ -104,7 +106,8 @@ def score_in_memory(
         lines = map("- {}".format, sentences_of(systems, only=asked))
         print("", *wrapped(lines, screen_width(sys.stdout)), sep="\n")
     if figures is not None and is_bounded(unlabelled):
-        notes.append(("", Note("no_figures", advice="label_or_bound")))
+        fact = "No figures are drawn while labels or confidences are unknown."
+        notes.append(("", Note(fact, advice="label_or_bound")))
     elif figures is not None:
         print(*write_figures(systems, figures), sep="\n")
     return not_below(notes)
@@ -149,14 +152,15 @@ def _refuse_draws(
     is_idle = not any(drawing)
     for name, value in options.items():
         if is_idle and value != getattr(DEFAULTS, name):
-            raise InputError(name, "idle_without_draws")
+            raise InputError(name, NOTHING_DRAWN)
 
 
 def _require_labels(flags: Mapping[str, object]) -> None:
     """Raise InputError for a flag that is set and needs the correctness of all answers."""
     for name, value in flags.items():
         if value:
-            raise InputError(flag_name(name), "needs_all_labels", advice="label_or_bound")
+            rule = "needs a label for every answer, and some have none"
+            raise InputError(flag_name(name), rule, advice="label_or_bound")
 
 
 def _show_averages(

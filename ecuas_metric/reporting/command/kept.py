@@ -30,7 +30,7 @@ class _Output(NamedTuple):
     is_named: bool = False  # on the command line, and not found in a folder that is written to
 
     def error(self, rule: str) -> FileError:
-        advice = "name_another_output" if self.flag else "redirect_elsewhere"
+        advice = "name_another_output" if self.flag else "Redirect it to another file."
         return FileError(self.name, rule, advice=advice, flag=self.flag)
 
 
@@ -43,7 +43,7 @@ def refuse_overwriting(parameters: Iterable[Parameter], values: Mapping[str, obj
     for path in filter(os.path.exists, _inputs(by_parameter)):
         identity = _identity(path)
         if identity in written:
-            raise written[identity].error("file_is_read")
+            raise written[identity].error("this file is read, and would be overwritten")
 
 
 def _map_written(by_parameter: Sequence[_Values]) -> dict[object, _Output]:
@@ -53,7 +53,7 @@ def _map_written(by_parameter: Sequence[_Values]) -> dict[object, _Output]:
         identity = _identity(output.path)
         before = written.get(identity)
         if before and (output.is_named or (output.flag and not before.flag)):
-            raise output.error("written_twice")
+            raise output.error("is written twice by this command")
         written.setdefault(identity, output)
     return written
 

@@ -118,14 +118,15 @@ def merge_states(
 def _require_new(state: str | None) -> None:
     """Raise FileError if a file of states is there: its rows are kept."""
     if state and Path(state).exists():
-        raise FileError(state, "file_is_there", advice="name_another")
+        advice = "Name another one: `ecuas merge` adds several up."
+        raise FileError(state, "file_is_there", advice=advice)
 
 
 def _write(state: str | None, collection: Collection) -> None:
     from ...scale.storage import write_collection
 
     if not collection.states:
-        raise InputError("the files", "rows_missing")
+        raise InputError("the files", "have no rows")
     if state:
         write_collection(state, collection)
 
@@ -145,7 +146,7 @@ def _collect(
     files = [parse_file(text) for text in texts]
     reading, *others = make_readings(columns, metric, files, roles={"part": by})
     if any(other != reading for other in others):
-        raise InputError("--columns", "different_columns")
+        raise InputError("--columns", "must be the same for all files with --out-of-core")
     options = {name: value for name, value in metric.options().items() if name in STATE_OPTIONS}
     recipes: list[Recipe] = []
     collection = score_files(

@@ -388,7 +388,8 @@ class MetricOutput(Output):
         """Raise an error if a file has an unknown format, or --metrics ends in a comma."""
         Output.__post_init__(self)
         if self.metrics is not None and self.metrics.rstrip().endswith(","):
-            raise InputError("--metrics", "ends_with_comma", value=self.metrics)
+            rule = "takes names with commas and no spaces, as ER,AUROC, or in quotes"
+            raise InputError("--metrics", rule, value=self.metrics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,7 +404,7 @@ class ReportOutput(MetricOutput):
         """Raise an error if a file has an unknown format, or --full stands beside --metrics."""
         MetricOutput.__post_init__(self)
         if self.full and self.metrics is not None:
-            raise InputError("--full", "idle_beside_metrics")
+            raise InputError("--full", "has no effect beside --metrics, which names what is shown")
 
     def show_report(
         self,
@@ -487,7 +488,8 @@ def match_keys(
         chosen |= dict.fromkeys(possible)
     for name in options:
         if not any(_SAME_EFFECT.get(name, name) in key.options for key in chosen):
-            raise InputError(name, "idle_flag", got=", ".join(map(str, chosen)))
+            got = ", ".join(map(str, chosen))
+            raise InputError(name, "has no effect on what --metrics names", got=got)
     return list(chosen)
 
 
@@ -521,22 +523,22 @@ def _keys_by_name(keys: Sequence[Key]) -> dict[str, list[Key]]:
 
 def _unknown_metric_error(name: str, keys: Sequence[Key]) -> InputError:
     """Return the error about an unknown name, with the flag that adds such a number, or similar names."""
-    error = InputError(
-        "--metrics", "unknown_metric", value=name, keys=sorted(keys, key=column_order)
-    )
+    rule = "must be among {keys}, or their names in tables"
+    listed = sorted(keys, key=column_order)
+    error = InputError("--metrics", rule, value=name, keys=listed)
     possible = _list_possible_keys(name)
     number = _NUMBER.search(_simplify_name(name))
     flag = _adding_flag(possible, number[1] if number else "")
     if flag:
-        error.advice = "add_flag"
+        error.advice = "Add {flag}."
         error.fields["flag"] = flag
     elif number is None and any(key.entry.parameter == "any" for key in possible):
-        error.advice = "metric_needs_number"
+        error.advice = "Name it with its number, as in {example}."
         error.fields["example"] = f"{name}_0.1"
     elif possible:
-        error.advice = "metric_does_not_exist"
+        error.advice = "It does not exist for these systems."
     elif similar := _similar_names(_simplify_name(name), _keys_by_name(keys)):
-        error.advice = "near_metric"
+        error.advice = "Did you mean one of these: {near}?"
         error.fields["near"] = similar
     return error
 

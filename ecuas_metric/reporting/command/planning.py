@@ -42,6 +42,7 @@ from .parameters import (
 )
 from .reading import Compared, list_notes, list_recipes, read_compared, read_files
 
+NOTHING_TO_PLAN = "must name a metric that can be planned"
 _FEW_ROWS = 500  # answers, and labels, fewer of which promise little
 _FEW_LABELS = 50
 
@@ -93,7 +94,7 @@ def _show_label_plans(compared: Compared, target: Target, output: MetricOutput) 
             raise InputError(flag_name(name), "is of comparisons, not of labels for --audit")
     plans = {name: plan_labels(system, compared.keys) for name, system in systems.items()}
     if not any(plans.values()):
-        raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
+        raise InputError("--metrics", NOTHING_TO_PLAN, got=output.metrics or "none")
     records = [
         {"system": name, **list_fields(plan)}
         for name, of_system in plans.items()
@@ -144,7 +145,7 @@ def _show_plans(
     bases: Mapping[str, Basis] | None = None,
 ) -> None:
     if not plans:
-        raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
+        raise InputError("--metrics", NOTHING_TO_PLAN, got=output.metrics or "none")
     line = str(next(iter((bases or {}).values()), ""))
     grid = plan_grid(plans, digits=output.digits, signature=line)
     output.show(grid, [list_fields(one) for one in plans], recipes=recipes, bases=bases)

@@ -54,6 +54,10 @@ from .parameters import (
 )
 
 RUN_FLAGS = ("tasks", "filter", "partial", "truth", "choice_length", "pool_tasks")
+SAY_LABELS = "--labels CLASS,.. says which."
+LEAVE_TO_SHELL = (
+    "Quoted patterns are for ecuas score --out-of-core; unquoted, the shell names the files."
+)
 LONGEST_LINE = 300  # characters of files and flags in a suggested next command
 TRUTH_ROLES = ("label", "correct")  # that new rows need not have
 # flags without effect on runs of choices, of lm-eval and lighteval
@@ -157,11 +161,13 @@ def _read_truth_file(rows: RowFlags, others: Sequence[File]) -> dict[str, object
 def _pair_rows(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
     """Return submissions with the samples that all have (--common), or without ids (--by-position), if asked for."""
     if rows.common and rows.by_position:
-        raise InputError("--by-position", "idle_beside_common")
+        rule = "cannot be used with --common, which pairs samples by their ids"
+        raise InputError("--by-position", rule)
     if not rows.common and not rows.by_position:
         return submissions
     if len(submissions) == 1:
-        raise InputError("--common" if rows.common else "--by-position", "idle_of_one_system")
+        rule = "has no effect on a single system, whose samples are paired with none"
+        raise InputError("--common" if rows.common else "--by-position", rule)
     from ...comparison.compare import in_common, note_unused_ids
 
     if rows.common:
@@ -263,8 +269,9 @@ def _require_once(pairs: Iterable[tuple[str, str, str]]) -> None:
         are_further = role == "skip" and set(first.split("+")) < set(column.split("+"))
         if first != column and not are_further:
             joined = format_columns({role: "+".join([first, column])}, of)
-            advice = "join_columns" if role in SEVERAL else ""
-            raise InputError("--columns", "role_twice", value=role, advice=advice, pairs=joined)
+            advice = "Are both read together as one? --columns {pairs}." if role in SEVERAL else ""
+            rule = "must name the columns of a role once"
+            raise InputError("--columns", rule, value=role, advice=advice, pairs=joined)
 
 
 def _match_columns(
@@ -279,7 +286,7 @@ def _match_columns(
     if meant or any(one.is_called(of) for one in others):
         return meant
     if len(files) > 1 or stem(of) != of:
-        raise InputError("--columns", "unknown_file", value=of)
+        raise InputError("--columns", "names a file or system that is not there", value=of)
     return [columns[0].setdefault(of, {})]
 
 
@@ -290,7 +297,7 @@ def _read(path: str, reading: Reading, run: RunOptions) -> list[Submission]:
         return read_file(path, reading, run)
     except FileError as error:
         if error.rule == "no_such_file" and glob.has_magic(path):
-            error.advice = "leave_pattern_to_shell"
+            error.advice = LEAVE_TO_SHELL
         raise
 
 
@@ -311,21 +318,23 @@ def refuse_idle_flags(
 
 
 def _idle_flags(recipes: Sequence[Recipe]) -> dict[str, str]:
-    """Return the flags without effect on these files, each with the id of the rule that it breaks."""
+    """Return the flags without effect on these files, each with the rule that it breaks."""
     by_format = grouped(recipes, lambda one: one.format == "run")
     runs = _have_posteriors(by_format.get(True, []))
     tables = _have_posteriors(by_format.get(False, []))
     idle = {}
     if not any(one.of("weight") for one in recipes):
-        idle["weights_are"] = "idle_without_weight"
+        idle["weights_are"] = "has no effect without --weight"
     if not any(tables):
-        idle["labels"] = "idle_of_posteriors"
+        idle["labels"] = "is for the classes of posteriors, and no table has them"
     if not any(runs):
-        idle["choice_length"] = "idle_of_log_likelihoods"
+        idle["choice_length"] = "is for runs with log-likelihoods of choices, and there is none"
     if not runs:
-        idle |= dict.fromkeys(RUN_FLAGS, "idle_of_runs")
+        idle |= dict.fromkeys(RUN_FLAGS, "is for runs of evaluation tools; these files are tables")
     elif all(runs) and not tables:  # runs of choices
-        idle |= dict.fromkeys(IDLE_OF_CHOICES, "idle_of_tables")
+        idle |= dict.fromkeys(
+            IDLE_OF_CHOICES, "means nothing for runs with log-likelihoods of choices"
+        )
     return idle
 
 
@@ -372,7 +381,7 @@ def _require_tasks(tasks: Iterable[str], submissions: Iterable[Submission]) -> N
     parts = {f"{one.part}, " for one in submissions if one.recipe.format == "run"}
     for task in tasks:
         if not any(part.startswith(f"{task}, ") for part in parts):
-            raise InputError("--tasks", "task_missing", value=task)
+            raise InputError("--tasks", "names a task that is not there", value=task)
 
 
 def _rename_systems(
@@ -403,7 +412,8 @@ def _make_names_distinct(
     names = distinct_names(short, [one.file for one in submissions], stems)
     for name, shown, one in zip(names, short, submissions, strict=True):
         if names.count(name) > 1:
-            raise FileError(one.file, "same_name_in_other_file", advice="name_files", name=shown)
+            rule = "holds a system {name!r} as another file does"
+            raise FileError(one.file, rule, advice="Name them: NAME=FILE.", name=shown)
     return [replace(one, name=name) for name, one in zip(names, submissions, strict=True)]
 
 
@@ -601,8 +611,9 @@ def require_one_order(argument: str, submissions: Sequence[Submission]) -> None:
         listed = [f"{classes} in {name}" for classes, name in orders.items()]
         named = [one.recipe.classes for one in submissions if one.recipe.classes]
         flags = f"--labels {quote_for_shell(format_labels(named[0]))}" if named else ""
-        advice = "say_first_order" if named else "say_labels"
-        raise InputError(argument, "orders_of_classes", orders=listed, advice=advice, flags=flags)
+        advice = "For one order: {flags}." if named else SAY_LABELS
+        rule = "needs one order of the classes of all systems; {orders}"
+        raise InputError(argument, rule, orders=listed, advice=advice, flags=flags)
 
 
 def parse_cost(
@@ -637,7 +648,9 @@ def _parse_matrix(text: str) -> Floats:
         rows = [row.split(",") for row in text.split(";")]
         return np.array([list(map(float, row)) for row in rows])
     except ValueError:
-        raise InputError("--cost", "no_matrix", value=text) from None
+        raise InputError(
+            "--cost", "must be numbers as 0,5;1,0, or a .csv or .json file", value=text
+        ) from None
 
 
 def _list_classes(submission: Submission) -> list[str]:
@@ -657,7 +670,8 @@ def _read_costs(path: Path) -> Mapping[object, object]:
         of_class = [_distinct_pairs(zip(header[1:], row, strict=True)) for row in costs]
         return _distinct_pairs(zip((row[0] for row in rows), of_class, strict=True))
     except (ValueError, TypeError, IndexError):
-        raise FileError(path, "no_costs") from None
+        rule = "must have distinct names of decisions above, of classes on the left, and numbers"
+        raise FileError(path, rule) from None
 
 
 def _distinct_pairs(pairs: Iterable[tuple[str, object]]) -> dict[object, object]:

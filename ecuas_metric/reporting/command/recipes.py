@@ -16,6 +16,8 @@ from .flags import Flag
 from .parameters import Files, MetricOptions, PredictionsAre, Renormalize, RowFlags
 from .reading import list_recipes, read_files, without_truth
 
+NO_LABELS = "No column is read as the labels: `ecuas score` needs them, `ecuas decide` does not."
+
 
 def show_recipes(
     *,
@@ -74,7 +76,7 @@ def _read(
             submissions = read(are_new=True)
         except FileError:
             raise error from None
-        return submissions, [("", Note("no_labels"))]
+        return submissions, [("", Note(NO_LABELS))]
 
 
 def _show(recipes: Sequence[Recipe]) -> None:
