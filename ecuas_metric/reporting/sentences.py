@@ -155,6 +155,11 @@ def _what_was_not_seen(gate: Gate, words: _Words) -> list[str]:
     return sentences
 
 
+def lead_sentences(verdict: Verdict, gate: Gate | None) -> list[str]:
+    """Return what is said first: of a gate if there is one, else the headline."""
+    return [headline(verdict)] if gate is None else gate_sentences(gate)
+
+
 def findings(verdict: Verdict) -> list[str]:
     """Say what was found over reject costs, and who is left out."""
     return [*filter(None, [sentence_on_costs(verdict)]), *sentences_on_left_out(verdict)]
@@ -162,8 +167,8 @@ def findings(verdict: Verdict) -> list[str]:
 
 def verdict_fields(verdict: Verdict, gate: Gate | None = None) -> dict[str, object]:
     """Return a verdict as what JSON can hold, with what is said of it, and a gate if there is one."""
-    said = [headline(verdict)] if gate is None else gate_sentences(gate)
-    fields = verdict.to_json() | {"sentences": [*said, *findings(verdict)]}
+    said = [*lead_sentences(verdict, gate), *findings(verdict)]
+    fields = verdict.to_json() | {"sentences": said}
     return fields | {"gate": None if gate is None else gate.to_json()}
 
 

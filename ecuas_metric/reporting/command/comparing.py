@@ -16,7 +16,6 @@ from ...comparison.verdict import Verdict, rows_by_key
 from ...costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ...errors import InputError
 from ...files.recipe import describe_recipes
-from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import column_order
 from ...options import DEFAULTS, LEVEL
@@ -42,8 +41,7 @@ from ..report import (
 )
 from ..sentences import (
     findings,
-    gate_sentences,
-    headline,
+    lead_sentences,
     sentence_on_costs,
     sentences_by_question,
     sentences_on_left_out,
@@ -228,13 +226,12 @@ def compare_in_memory(
     view = _View(verdict, compared, checked)
     view.show(output)
     if within is not None:
-        first = compared.submissions[0]
-        by_part = _differences_within(systems, first, keys)
-        _show_within(by_part, within, verdict, output)
+        _show_within(compared, within, verdict, output)
     if figures:
         drawn = [row for row in view.rows() if row.key in view.main_keys()]
         print(*write_differences(drawn, figures, alpha=verdict.alpha), sep="\n")
-    return Outcome(list_notes(systems) + view.notes(output.full), view.status)
+    has_failed = checked is not None and not checked.passed
+    return Outcome(list_notes(systems) + view.notes(output.full), status=int(has_failed))
 
 
 def _run_gate(verdict: Verdict, systems: Systems, margin: float | None) -> Gate:
@@ -251,11 +248,6 @@ class _View:
     verdict: Verdict
     compared: Compared
     gate: Gate | None
-
-    @property
-    def status(self) -> int:
-        """The exit status: 1 if a gate fails."""
-        return 0 if self.gate is None or self.gate.passed else 1
 
     def main_keys(self) -> list[Key]:
         """Return the metrics of the table: those of --metrics, else the tested ones."""
@@ -286,12 +278,6 @@ class _View:
                 notes.append((name, note))
         return notes
 
-    def sentences(self) -> list[str]:
-        """Return the verdict in sentences: of the gate, else the headline."""
-        if self.gate is not None:
-            return gate_sentences(self.gate)
-        return [headline(self.verdict)]
-
     def show(self, output: ComparisonOutput) -> None:
         """Print the verdict with its table and notes, and write it to all files."""
         bases = {name: make_comparison_basis(one) for name, one in self.verdict.systems.items()}
@@ -299,7 +285,8 @@ class _View:
         width = screen_width(sys.stdout)
         keys = self.main_keys() or [*self.verdict.rankings]
         grid = verdict_grid(self.verdict, keys, line, width=width, digits=output.digits)
-        grid = replace(grid, above=self.sentences())
+        said = lead_sentences(self.verdict, self.gate)
+        grid = replace(grid, above=said)
         notes = self._notes(grid)
         shown = self.rows()
         if output.only is not None:
@@ -312,7 +299,7 @@ class _View:
             parts += ["", text.rstrip()]
         filed = replace(grid, notes=[*grid.notes, *findings(self.verdict)])
         if pairs is not None:
-            filed = replace(pairs, above=[*self.sentences(), *findings(self.verdict), *pairs.above])
+            filed = replace(pairs, above=[*said, *findings(self.verdict), *pairs.above])
         output.show(
             filed,
             [list_fields(row) for row in shown],
@@ -450,23 +437,17 @@ def _paragraphs(texts: Iterable[str], width: int | None) -> list[str]:
 
 
 def _show_within(
-    by_part: dict[str, Sequence[Any]], within: str, verdict: Verdict, output: ComparisonOutput
+    compared: Compared, within: str, verdict: Verdict, output: ComparisonOutput
 ) -> None:
-    """Print and write the table of the differences within strata."""
+    """Print and write the table of the differences within strata, by their names in the file of the first system."""
+    first = compared.submissions[0]
+    by_stratum = compare_strata(compared.systems, only=compared.keys)
+    strata: Any = compared.systems[first.name].options.strata
+    names = dict(zip(strata.tolist(), map(str, first.per_sample["strata"]), strict=True))
+    by_part = {names[stratum]: rows for stratum, rows in by_stratum.items()}
     digits = digits_for(verdict.rows, output.digits)
     grid, records = within_grid(by_part, within, "", level=1 - verdict.alpha, digits=digits)
     output.show_below(grid, records, WITHIN)
-
-
-def _differences_within(
-    systems: Systems, first: Submission, keys: Iterable[Key] | None
-) -> dict[str, Sequence[Any]]:
-    """Return the differences within each stratum, by its name in the file of the first system."""
-    strata = systems[first.name].options.strata
-    numbers = [] if strata is None else strata.tolist()
-    names = dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
-    within = compare_strata(systems, only=keys)
-    return {names[stratum]: rows for stratum, rows in within.items()}
 
 
 def write_for_paper(

@@ -1,6 +1,7 @@
 """What tests of the command share: answers to score, and what a command writes in the working directory."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -21,9 +22,9 @@ def content(name):
     return json.loads(Path(name).read_text())
 
 
-def saved(*arguments):
-    """Run a command that works, and return the JSON that it writes."""
-    assert main([*map(str, arguments), "--output", "out.json"]) == 0
+def saved(line, *more):
+    """Run a command line that works, with more arguments, and return the JSON that it writes."""
+    assert main([*shlex.split(line), *map(str, more), "--output", "out.json"]) == 0
     return content("out.json")
 
 

@@ -46,12 +46,12 @@ def files(tmp_path, monkeypatch):
 
 
 def alone(question, name="old"):
-    (row,) = saved("score", f"{name}_{question}.jsonl")["rows"]
+    (row,) = saved(f"score {name}_{question}.jsonl")["rows"]
     return row
 
 
 def test_each_question_has_the_classes_and_the_numbers_that_it_has_alone():
-    rows = by_name(saved("score", "old.jsonl", "--by", "question"))
+    rows = by_name(saved("score old.jsonl --by question"))
     assert list(rows) == list(OPTIONS)
     for question, row in rows.items():
         numbers = {key: value for key, value in alone(question).items() if key.startswith("ecuas")}
@@ -161,7 +161,7 @@ def test_levels_that_are_numbers_are_in_their_order_and_names_are_said(size, ran
         ]
         written("levels.jsonl", rows)
         flags = [] if names[0] == "0" else ["--labels", ",".join(names)]
-        (row,) = saved("score", "levels.jsonl", "--cost", "absolute", *flags)["rows"]
+        (row,) = saved("score levels.jsonl --cost absolute", *flags)["rows"]
         assert row["ecuas_1"] == pytest.approx(expected)
     assert "The levels are level " in ran("score levels.jsonl --cost absolute").err
 

@@ -82,7 +82,7 @@ def test_the_examples_of_the_help_work(command, folder, ran):
 
 
 def test_the_numbers_are_those_of_the_metric(folder):
-    (row,) = saved("score", "llama.jsonl", "--n", "0,inf")["rows"]
+    (row,) = saved("score llama.jsonl --n 0,inf")["rows"]
     frame = pd.read_json("llama.jsonl", lines=True)
     arrays = frame["confidence"].to_numpy(), frame["correct"].to_numpy()
     assert (row.pop("system"), row.pop("N"), row.pop("must_not_rank")) == ("llama", 90, "")
@@ -93,7 +93,7 @@ def test_the_gap_that_is_found_is_that_of_one_test_and_of_plan(rng, ran):
     """Adjusted with others, a test finds less than what `plan` says of it alone."""
     for name in ("one.csv", "other.csv"):
         answers(rng, 300).to_csv(name, index=False)
-    (plan,) = saved("plan", "one.csv", "other.csv", "--metrics", "ecuas_1")["rows"]
+    (plan,) = saved("plan one.csv other.csv --metrics ecuas_1")["rows"]
     needed = f"takes {plan['needed']:,} (ecuas plan)"
     for flags in ("", "--metrics ecuas_1"):
         text = " ".join(ran(f"compare one.csv other.csv {flags}").out.split())

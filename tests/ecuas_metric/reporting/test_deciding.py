@@ -122,7 +122,7 @@ def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(
     expected = decide(classes[CLASSES].to_numpy(), cost=cost, reject_cost=0.4)
     assert rows["decision"].tolist() == [names[k] for k in expected.decision]
     np.testing.assert_allclose(rows["uncertainty"], expected.uncertainty, atol=1e-12)
-    document = saved("score", "classes.csv", *labels, "--reject-costs", "0.4", *more)
+    document = saved("score classes.csv", *labels, "--reject-costs", "0.4", *more)
     (scored,) = document["rows"]
     codes = classes["label"].map(CLASSES.index)
     table = 1 - np.eye(3) if text is None else cost
@@ -258,7 +258,7 @@ def test_new_rows_are_read_by_the_recipe_of_labelled_ones(files, ran):
 )
 def test_a_threshold_is_that_of_the_function(name, value, files, capsys):
     answers, _ = files
-    (row,) = saved("threshold", "answers.csv", f"--{name.replace('_', '-')}", value)["rows"]
+    (row,) = saved("threshold answers.csv", f"--{name.replace('_', '-')}", value)["rows"]
     system = confidence_system(answers["correct"], answers["confidence"])
     choice = choose_reject_cost(system, **{name: value})
     printed = capsys.readouterr().out

@@ -152,7 +152,7 @@ def test_a_missing_engine_is_named_with_the_command_that_installs_it(ran, monkey
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_name_stands_before_those_of_its_columns(engine, logs):
-    rows = saved("score", f"A={logs}/0.parquet", f"B={logs}/1.parquet", "--by", "model", *engine)
+    rows = saved(f"score A={logs}/0.parquet B={logs}/1.parquet --by model", *engine)
     assert list(by_name(rows)) == ["A a", "A b", "B a", "B b"]
 
 
@@ -272,7 +272,7 @@ def test_the_systems_of_a_file_stand_in_the_order_of_their_names(rng):
     systems = rng.permutation(names * 5)
     size = len(systems)
     columns = {"model": systems, "confidence": rng.random(size), "correct": np.arange(size) % 2}
-    shown = saved("score", written(columns), "--by", "model", "--out-of-core")
+    shown = saved(f"score {written(columns)} --by model --out-of-core")
     assert list(by_name(shown)) == names
 
 

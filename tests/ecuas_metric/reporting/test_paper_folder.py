@@ -97,7 +97,7 @@ def test_the_document_and_its_parts_stand_alone_and_name_no_command(paper_folder
 @draws
 def test_numbers_are_those_of_compare_and_the_verdict_is_the_same(paper_folder):
     ours = content("paper/results.json")
-    theirs = saved("compare", "a_1%.csv", "b.csv")
+    theirs = saved("compare a_1%.csv b.csv")
     assert theirs.keys() <= ours.keys()
     assert ours["verdict"] == theirs["verdict"]
     by_key = {row["key"]: row for row in theirs["rows"]}

@@ -39,7 +39,7 @@ def written(**columns):
 
 def recalibrated(method, *more, **columns):
     """Return what the command writes for a system: rows by name, and the signature."""
-    document = saved("score", written(**columns), "--calibrate", method, *more)
+    document = saved(f"score {written(**columns)} --calibrate {method}", *more)
     return by_name(document), document["signature"]
 
 
@@ -95,7 +95,7 @@ def test_the_order_of_the_rows_changes_nothing(method, columns, overconfident):
     for seed in range(2):
         rows = table.sample(frac=1, random_state=seed)[["confidence", "correct", "w", *columns]]
         rows.to_csv("a.csv", index=False)
-        document = saved("score", "a.csv", "--weight=w", "--calibrate", method, *more)
+        document = saved(f"score a.csv --weight=w --calibrate {method}", *more)
         values.append(document["rows"][1]["ecuas_1"])
         assert f"recal:{method}/5/42/{by}/weights|" in document["signature"]
     assert values[0] == pytest.approx(values[1], rel=1e-6)
@@ -136,7 +136,7 @@ def test_what_a_fit_decides_has_neither_an_interval_nor_a_test(
     )
     untested = {
         row["key"]: row["untested"]
-        for row in saved("compare", "a.jsonl", "--calibrate", method, *asked, "--full")["rows"]
+        for row in saved(f"compare a.jsonl --calibrate {method}", *asked, "--full")["rows"]
         if row["untested"] not in (None, "outside_family")
     }
     assert untested == dict.fromkeys(DECIDED[method], "decided_by_fit") | {"ece": "biased"}
