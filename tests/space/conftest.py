@@ -5,6 +5,11 @@ import re
 import numpy as np
 import pytest
 
+from ecuas_metric import read_submissions
+from ecuas_metric.comparison import compare
+from ecuas_metric.files.systems import prepare_submissions
+from tests.conftest import ROOT
+
 
 @pytest.fixture(scope="session")
 def app():
@@ -20,6 +25,23 @@ def page(app):
     app.launch(server_name="127.0.0.1", prevent_thread_lock=True, quiet=True)
     yield app.demo.local_url
     app.demo.close()
+
+
+@pytest.fixture(scope="session")
+def examples():
+    """The systems of the three files that the page opens with."""
+    paths = [
+        ROOT / f"space/examples/{name}_model.csv"
+        for name in ("calibrated", "overconfident", "verbal")
+    ]
+    submissions = [one for path in paths for one in read_submissions(path)]
+    return prepare_submissions(submissions, confidence_level=0.95)
+
+
+@pytest.fixture
+def few_reject_costs(monkeypatch):
+    """Test few reject costs, which is quick."""
+    monkeypatch.setattr(compare, "GRIDS", (10,))
 
 
 def contrast(first, second):

@@ -14,9 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import read_submissions
 from ecuas_metric.comparison.verdict import plain_name
-from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.sentences import sentence_by_metric
 from space.figures import NUM_SLOTS
@@ -24,7 +22,6 @@ from space.uploads import LIMITS
 from space.verdict import REJECTING, decide, hundredths
 from space.words import CONTROLS
 from tests import markup
-from tests.conftest import ROOT
 from tests.space.conftest import contrast
 
 CHROMIUM = shutil.which("chromium")
@@ -161,18 +158,9 @@ def test_the_first_screen_asks_answers_and_is_used_by_keyboard_alone(tab):
     walk(tab, "Shift+Tab", to=first)
 
 
-def test_the_verdict_follows_the_prices_in_their_money_and_all_is_in_the_address(tab):
+def test_the_verdict_follows_the_prices_in_their_money_and_all_is_in_the_address(tab, examples):
     verdict = tab.locator(".verdict").first
-    decision = decide(
-        prepare_submissions(
-            [
-                one
-                for name in ("calibrated", "overconfident", "verbal")
-                for one in read_submissions(ROOT / f"space/examples/{name}_model.csv")
-            ],
-            confidence_level=0.95,
-        )
-    )
+    decision = decide(examples)
     for cost, ranking in zip(decision.tested[9::30], decision.rankings[9::30], strict=True):
         # where a wrong answer costs 1, the sentence is that of the command, to the digit
         set_prices(tab, "1", f"{cost:.2f}")
@@ -220,7 +208,7 @@ def test_the_verdict_follows_the_prices_in_their_money_and_all_is_in_the_address
     assert [tab.locator(one).first.input_value() for one in PRICES] == ["4", "3"]
 
 
-def test_what_is_pointed_at_is_what_is_computed(tab):
+def test_what_is_pointed_at_is_what_is_computed(tab, examples):
     """The tooltip at 500 positions: each system and rejecting everything, between the points of their lines too."""
     set_prices(tab, "1", "0.1")
     tips = tab.evaluate("""() => [...Array(500).keys()].map((i) => {
@@ -232,12 +220,9 @@ def test_what_is_pointed_at_is_what_is_computed(tab):
         return [part, Object.fromEntries(rows.map((row) => [text(row, "bdi"), +text(row, "b")]))];
     })""")
     parts = [part for part, _ in tips]
-    for name in ("calibrated", "overconfident", "verbal"):
-        (system,) = prepare_submissions(
-            read_submissions(ROOT / f"space/examples/{name}_model.csv")
-        ).values()
+    for name, system in examples.items():
         computed = reject_cost_curve(system, reject_cost=parts).expected_cost
-        said = [costs[f"{name}_model"] for _, costs in tips]
+        said = [costs[name] for _, costs in tips]
         np.testing.assert_allclose(said, computed, atol=5.1e-4)
     np.testing.assert_allclose([costs[REJECTING] for _, costs in tips], parts, atol=5.1e-4)
     assert tab.locator(".tip").count() == 1

@@ -9,19 +9,14 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
-from ecuas_metric.comparison import compare
 from ecuas_metric.plotting.curves import reject_cost_curve
 from space import figures, verdict
 from tests.conftest import ROOT
 from tests.space.conftest import contrast
 
 STYLE = (ROOT / "space" / "style.css").read_text()
+pytestmark = pytest.mark.usefixtures("few_reject_costs")
 system_of = partial(confidence_system, confidence_level=0.95)
-
-
-@pytest.fixture(autouse=True)
-def few_reject_costs(monkeypatch):
-    monkeypatch.setattr(compare, "GRIDS", (10,))
 
 
 def shown(systems):

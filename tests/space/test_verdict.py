@@ -7,39 +7,22 @@ from functools import partial
 import numpy as np
 import pytest
 
-from ecuas_metric import confidence_system, fixed_reject_cost, read_submissions
+from ecuas_metric import confidence_system, fixed_reject_cost
 from ecuas_metric.comparison import compare
 from ecuas_metric.comparison.compare import compare_pairable
 from ecuas_metric.comparison.verdict import plain_name
-from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.sentences import sentence_by_metric, sentence_on_costs
 from space import verdict
-from tests.conftest import ROOT
 
-EXAMPLES = [
-    ROOT / "space" / "examples" / f"{name}_model.csv"
-    for name in ("calibrated", "overconfident", "verbal")
-]
+# of all decisions but that of the examples, which is made once
+pytestmark = pytest.mark.usefixtures("few_reject_costs")
 system_of = partial(confidence_system, confidence_level=0.95)
-
-
-@pytest.fixture(scope="module")
-def examples():
-    return prepare_submissions(
-        [one for path in EXAMPLES for one in read_submissions(path)], confidence_level=0.95
-    )
 
 
 @pytest.fixture(scope="module")
 def decision(examples):
     return verdict.decide(examples)
-
-
-@pytest.fixture(autouse=True)
-def few_reject_costs(monkeypatch):
-    """Of all decisions but that of the examples, which is made once."""
-    monkeypatch.setattr(compare, "GRIDS", (10,))
 
 
 def at(decision, cost):

@@ -28,6 +28,7 @@ from ecuas_metric.reporting.report import report_grid
 from ecuas_metric.reporting.sentences import headline
 from tests import markup
 from tests.ecuas_metric.systems import frame_of
+from tests.space.conftest import contrast
 
 ELEMENTS = markup.OF_TABLES | {
     *("div", "style", "p", "b", "i", "sub", "span", "br", "code"),
@@ -189,15 +190,7 @@ def test_of_many_systems_who_is_clearly_cheapest_is_never_grey(rng):
     assert {*won} == {page.INKS[0]}
 
 
-def luminance(color):
-    """Return the relative luminance of a colour, as WCAG 2 defines it."""
-    shares = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
-    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
-    return linear @ [0.2126, 0.7152, 0.0722]
-
-
 @pytest.mark.parametrize("ink", [*page.INKS, page.REST])
 @pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
 def test_lines_are_seen_on_light_and_dark_pages(ink, ground):
-    low, high = sorted([luminance(ink), luminance(ground)])
-    assert (high + 0.05) / (low + 0.05) >= 3
+    assert contrast(ink, ground) >= 3
