@@ -65,6 +65,7 @@ class Decision:
 
     verdict: Verdict
     curves: Mapping[str, RejectCostCurve]
+    tested: Floats  # reject costs (M,)
     largest: float  # reject cost: that of answering never
 
     @property
@@ -73,15 +74,10 @@ class Decision:
         return list(self.verdict.strip.values())
 
     @property
-    def tested(self) -> Floats:
-        """The tested reject costs (M,)."""
-        return np.array([key.parameter for key in self.verdict.strip])
-
-    @property
     def last(self) -> float:
         """The reject cost from which on what holds at the last tested one is taken to hold: there are no others."""
-        tested = self.tested
-        return float(tested[-1]) if len(tested) and tested[-1] > COVERED * self.largest else np.inf
+        last = max(self.tested, default=0.0)
+        return float(last) if last > COVERED * self.largest else np.inf
 
     @property
     def systems(self) -> list[str]:
@@ -93,9 +89,9 @@ class Decision:
         found = {}
         for name, curve in self.curves.items():
             row = np.searchsorted(curve.reject_cost, cost * (1 + ROUNDING), side="right") - 1
-            share = float(curve.coverage[row])
-            rise = (cost - float(curve.reject_cost[row])) * (1 - share)
-            found[name] = (float(curve.expected_cost[row]) + rise, share)
+            share = curve.coverage[row]
+            rise = (cost - curve.reject_cost[row]) * (1 - share)
+            found[name] = float(curve.expected_cost[row] + rise), float(share)
         return found
 
 
@@ -112,7 +108,7 @@ def decide(systems: Mapping[str, System]) -> Decision | str:
     choices = {**verdict.systems, REJECTING: rejecting_system(first)}
     most = max(LEAST_POINTS, POINTS // len(choices))
     curves = {name: cost_steps(one, tested, most) for name, one in choices.items()}
-    return Decision(verdict, curves, first.decisions.max_uncertainty)
+    return Decision(verdict, curves, tested, first.decisions.max_uncertainty)
 
 
 def cost_steps(system: System, tested: Floats, most: int) -> RejectCostCurve:
