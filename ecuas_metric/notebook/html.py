@@ -17,7 +17,7 @@ from ..comparison.planning import Plans
 from ..comparison.verdict import Ranking, Verdict, plain_name
 from ..costs import ECUAS_N, ERROR_RATE, RISK
 from ..errors import Note
-from ..inputs import Floats
+from ..inputs import NO_LIMITS, Floats, Limits
 from ..metric import Key
 from ..metrics import column_order
 from ..plotting.curves import reject_cost_curve
@@ -169,10 +169,11 @@ def _columns_of_headline(
 ) -> dict[str, list[str]]:
     """Return the columns of the metric of the sentence: the values, and the differences from the best."""
     digits = digits_for(ranking.rows)
-    values = _values(verdict, ranking, shown)
-    intervals = _intervals(verdict, ranking.key, shown, digits)
-    pairs = zip(values, intervals, strict=True)
-    columns = {_header(ranking.key): [value + interval for value, interval in pairs]}
+    cells = []
+    for one, value in zip(shown, _values(verdict, ranking, shown), strict=True):
+        limits = _limits(verdict.systems.get(one), ranking.key)
+        cells.append(value + _second_line(limits, f".{digits}f", NO_MARK))
+    columns = {_header(ranking.key): cells}
     if ranking.key.entry.higher_is_better is not None and ranking.state != "undefined":
         best = next(iter(ranking.values))
         is_less = ranking.key.entry.higher_is_better
@@ -202,26 +203,20 @@ def _values(verdict: Verdict, ranking: Ranking, shown: Sequence[str]) -> list[st
     return cells
 
 
-def _intervals(verdict: Verdict, key: Key, shown: Sequence[str], digits: int) -> list[str]:
-    """Return the interval of each system, for a second line, or nothing where it is not known."""
-    lines = []
-    for one in shown:
-        system = verdict.systems.get(one)
-        low, high = (math.nan, math.nan) if system is None else _limits(system, key)
-        limits = interval_text(low, high, f".{digits}f")
-        lines.append("" if math.isnan(low) else _second_line(limits + NO_MARK))
-    return lines
-
-
-def _second_line(limits: str) -> str:
-    return f'<br><span class="s">{limits}</span>'
-
-
-def _limits(system: System, key: Key) -> tuple[float, float]:
-    """Return the analytic interval of a number of a system."""
+def _limits(system: System | None, key: Key) -> Limits:
+    """Return the analytic interval of a number of a system; nan where it is not known."""
+    if system is None:
+        return NO_LIMITS
     options = system.options.replace(interval_method="analytic")
     estimates = compute_results(replace(system, options=options), only=[key]).estimates
-    return estimates[key].limits if key in estimates else (math.nan, math.nan)
+    return estimates[key].limits if key in estimates else NO_LIMITS
+
+
+def _second_line(limits: Limits, form: str, room: str = "") -> str:
+    """Return limits below a number, nothing where they are not known."""
+    if math.isnan(limits[0]):
+        return ""
+    return f'<br><span class="s">{interval_text(*limits, form)}{room}</span>'
 
 
 def _from_best(ranking: Ranking, one: str, best: str, digits: int) -> str:
@@ -231,8 +226,7 @@ def _from_best(ranking: Ranking, one: str, best: str, digits: int) -> str:
     form = f"+.{digits}f"
     if math.isnan(row.difference):
         return ""
-    limits = "" if math.isnan(row.low) else _second_line(interval_text(row.low, row.high, form))
-    return f"{row.difference:{form}}{limits}"
+    return f"{row.difference:{form}}{_second_line((row.low, row.high), form)}"
 
 
 def _marks(verdict: Verdict, rows: Iterable[Sequence[str]]) -> list[str]:
@@ -324,7 +318,7 @@ def _columns_of_report(report: Report) -> tuple[list[Key], list[Key]]:
 def _in_two_lines(cell: str) -> str:
     """Return a number with its interval below it."""
     number, bracket, limits = cell.partition(" [")
-    return number + _second_line(f"[{limits}") if bracket else cell
+    return f'{number}<br><span class="s">[{limits}</span>' if bracket else cell
 
 
 @view_of.register
