@@ -25,7 +25,6 @@ from ..options import LEVEL
 from ..results import System
 from .curves import (
     Band,
-    RejectCostCurve,
     Reliability,
     accuracy_band,
     confidence_cost,
@@ -72,19 +71,20 @@ HOLLOW: Style = MARK | {"linestyle": "", "markerfacecolor": "white", "zorder": 3
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A curve of a system: its points, its intervals at some of them, and whether it goes in steps."""
+    """A curve of a system: its points, its intervals at some of them, and how it is drawn."""
 
     x: Floats
     y: Floats
     at: Floats
     band: Band | None
     is_step: bool = False
+    level: float = math.nan  # of a dotted line beside it
 
     @property
     def top(self) -> float:
         """The largest value of the curve and of its intervals."""
         high = self.y if self.band is None else self.band.high
-        return float(np.nanmax(np.append(self.y, high)))
+        return float(np.nanmax([*self.y, *high, self.level]))
 
 
 def risk_coverage_figure(systems: Mapping[str, System], *, ax: Axes | None = None) -> Figure:
@@ -106,17 +106,11 @@ def risk_coverage_figure(systems: Mapping[str, System], *, ax: Axes | None = Non
 
 def reject_cost_figure(systems: Mapping[str, System], *, ax: Axes | None = None) -> Figure:
     """Draw expected cost against reject cost, with accepting all (dotted, one line per system) and rejecting all."""
-    curves = {name: reject_cost_curve(system) for name, system in systems.items()}
-    lines = {name: _cost_line(systems[name], curve) for name, curve in curves.items()}
-    end = max(float(curve.reject_cost[-1]) for curve in curves.values())
+    lines = {name: _cost_line(system) for name, system in systems.items()}
+    end = max(float(line.x[-1]) for line in lines.values())
     xlabel = f"reject cost\n(above {end:.3g} nothing is rejected)"
     figure, grid = _draw_lines(lines, xlabel, "expected cost", ax)
-    styled = zip(curves.values(), _styles(len(curves)), strict=True)
-    for i, (curve, style) in enumerate(styled):
-        dotted = style | {"linestyle": ":", "linewidth": 1}
-        grid[i % len(grid)].plot(curve.reject_cost, curve.accept_all, **dotted)
-    largest = [float(curve.accept_all.max()) for curve in curves.values()]
-    top = max([*largest, *(line.top for line in lines.values())])
+    top = max(line.top for line in lines.values())
     for axes in grid:
         axes.plot(
             [0, end], [0, end], linestyle="--", label="reject all: the reject cost", **REFERENCE
@@ -233,9 +227,12 @@ def _risk_line(system: System) -> _Line:
     return _Line(curve.coverage, curve.risk, at, _limits(risk_band, system, at), is_step=True)
 
 
-def _cost_line(system: System, curve: RejectCostCurve) -> _Line:
+def _cost_line(system: System) -> _Line:
+    curve = reject_cost_curve(system)
     at = np.linspace(0, curve.reject_cost[-1], BAND_POINTS)
-    return _Line(curve.reject_cost, curve.expected_cost, at, _limits(reject_cost_band, system, at))
+    band = _limits(reject_cost_band, system, at)
+    level = float(curve.accept_all[0])
+    return _Line(curve.reject_cost, curve.expected_cost, at, band, level=level)
 
 
 def _order_line(system: System) -> _Line:
@@ -262,8 +259,8 @@ def _draw_lines(
     else:
         figure, axes = figure_of(ax), ax
         names = short_names(lines)
-    for name, line, style in zip(names.values(), curves, _styles(len(curves)), strict=True):
-        _draw(axes, line, style | {"label": label(name)})
+    for name, line, color in zip(names.values(), curves, COLORS, strict=False):
+        _draw(axes, line, {"color": color, "label": label(name)})
     axes.set(xlabel=xlabel, ylabel=ylabel)
     return figure, [axes]
 
@@ -310,25 +307,20 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def _thin(line: _Line) -> _Line:
-    """Return a line of few points and without a band, to be drawn into many panels."""
+    """Return a line of few points and nothing beside it, to be drawn into many panels."""
     spaced = np.linspace(0, len(line.x) - 1, CONTEXT_POINTS)
     rows = np.unique(spaced.astype(int))
-    return replace(line, x=line.x[rows], y=line.y[rows], band=None)
+    return replace(line, x=line.x[rows], y=line.y[rows], band=None, level=math.nan)
 
 
 def _draw(axes: Axes, line: _Line, style: Style) -> None:
     step: Literal["post"] | None = "post" if line.is_step else None
     axes.plot(line.x, line.y, drawstyle="steps-post" if step else "default", **style)
+    color = style["color"]
     if line.band is not None:
-        shade = _SHADE | {"color": style["color"], "step": step}
-        axes.fill_between(line.at, line.band.low, line.band.high, **shade)
-
-
-def _styles(count: int) -> list[Style]:
-    """Return the styles of lines, all the same where each has its own panel."""
-    if count > MAX_TOGETHER:
-        return [_ALONE] * count
-    return [{"color": color} for color in COLORS[:count]]
+        axes.fill_between(line.at, line.band.low, line.band.high, color=color, step=step, **_SHADE)
+    if not math.isnan(line.level):
+        axes.axhline(line.level, color=color, linestyle=":", linewidth=1)
 
 
 def _legend(axes: Axes, systems: Mapping[str, System] = {}, *, is_ours: bool = True) -> None:
