@@ -30,7 +30,7 @@ class Labels:
     gold: pd.DataFrame  # salted hashes of the forms of those that are accepted
 
 
-def read_labels(folder: Path = CURATION) -> Labels:
+def read_labels(folder: Path) -> Labels:
     """Read the CSV files of the curation, of which only the types are made here."""
     questions = read_table(folder, "questions")
     questions["pool_positions"] = [

@@ -74,7 +74,7 @@ def eval_result_entries(
         EvalResultEntry(
             dataset_id=benchmark,
             task_id=str(key),
-            value=_rising_value(key, results),
+            value=_value(key, results),
             dataset_revision=revision,
             date=date or datetime.now(UTC).isoformat(timespec="seconds"),
             source_url=source,
@@ -131,8 +131,13 @@ def keys_to_write(results: Results) -> list[Key]:
     ]
 
 
-def _rising_value(key: Key, results: Results) -> float:
-    """Return the number, or 1 minus it, so that more is better; InputError if it has no value or no direction."""
+def _rising(key: Key, value: float) -> float:
+    """Return a value of a metric, or 1 minus it, so that more is better."""
+    return value if key.entry.higher_is_better else 1 - value
+
+
+def _value(key: Key, results: Results) -> float:
+    """Return the value of an entry; InputError if the metric has no value or no direction."""
     if key.entry.higher_is_better is None:
         raise InputError(
             "only", "has no direction, so that no board can rank by it", value=str(key)
@@ -140,7 +145,7 @@ def _rising_value(key: Key, results: Results) -> float:
     value = results.estimates[key].value
     if math.isnan(value):
         raise InputError("only", "is not defined for these answers", value=str(key))
-    return value if key.entry.higher_is_better else 1 - value
+    return _rising(key, value)
 
 
 def _notes(key: Key, results: Results) -> str:
@@ -148,8 +153,6 @@ def _notes(key: Key, results: Results) -> str:
     name = str(key) if key.entry.higher_is_better else f"1 - {key}"
     limits = ""
     if estimate.low is not None and estimate.high is not None and not math.isnan(estimate.low):
-        low, high = estimate.low, estimate.high
-        if not key.entry.higher_is_better:
-            low, high = 1 - high, 1 - low
+        low, high = sorted(_rising(key, limit) for limit in (estimate.low, estimate.high))
         limits = f", {results.basis.level:.0%} interval [{low:.4g}, {high:.4g}]"
     return f"{name}{limits}, N = {results.basis.num_samples}; {results.basis}"

@@ -26,7 +26,7 @@ def flatten_rows(
     *,
     ignored: int | None = IGNORED,
     class_axis: int | None = -1,
-    shift: bool | None = None,
+    shift: bool | None,
 ) -> tuple[Array, Array, Array | None]:
     """Return logits as rows (N, K), labels (N,) and weights (N,), without ignored labels.
 
@@ -87,14 +87,14 @@ def _find_class_axis(values: Array, truth: Array, class_axis: int | None) -> int
 def score_choices(
     labels: Sequence[int],
     log_likelihoods: Sequence[Sequence[float]],
-    why: str = "",
+    why: str,
 ) -> dict[str, float]:
     """Return metrics, by their keys, of log-likelihoods (N, K) of choices, and of labels (N,), -1 where there is none.
 
     They are nan, and a warning with the reason is logged, where the reader of the tool's runs would refuse the samples:
     those without a label, because of `why`, and those with differing numbers of choices, on which u_M depends.
 
-    >>> score_choices([0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])["error_rate"]
+    >>> score_choices([0, 2], [[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]], why="")["error_rate"]
     0.5
     """
     advice = (

@@ -12,11 +12,11 @@ from triviaqa_subset.matching import aliases_sha256, sha256
 LONG = " It is not the largest of its cities." * 5
 
 
-def as_row(question_id, question=None, aliases=None):
+def as_row(question_id):
     """A row of TriviaQA."""
-    question = question or f"What is the capital of “{question_id}”?" + LONG
-    aliases = aliases or [f"City {question_id}"]
-    answer = {"value": aliases[0], "aliases": aliases, "normalized_aliases": ["city"]}
+    city = f"City {question_id}"
+    answer = {"value": city, "aliases": [city], "normalized_aliases": ["city"]}
+    question = f"What is the capital of “{question_id}”?{LONG}"
     return {"question_id": question_id, "question": question, "answer": answer}
 
 

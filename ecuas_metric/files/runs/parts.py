@@ -159,17 +159,11 @@ def _are_numbers(part: RunPart) -> bool:
 def pool_tasks(
     parts: Sequence[RunPart],
     *,
-    as_strata: bool = False,
+    as_strata: bool,
 ) -> list[RunPart]:
     """Return one part per model: of all its tasks with the same number of choices, and of those in words."""
     if as_strata:
-        parts = [
-            replace(
-                part,
-                columns={**part.columns, "stratum": [part.task] * len(part.rows)},
-            )
-            for part in parts
-        ]
+        parts = [_set_columns(part, stratum=[part.task] * len(part.rows)) for part in parts]
     kinds = grouped(parts, lambda part: (part.model, part.num_classes, part.cost)).values()
     return [_pool(same) if len(same) > 1 else same[0] for same in kinds]
 
@@ -203,7 +197,10 @@ def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
     if len({"weight" in each for each in roles}) > 1:
         raise FileError(parts[0].file, "weights_in_some_tasks")
     if any("group" in each for each in roles):
-        parts = list(map(_with_groups, parts))
+        parts = [
+            _set_columns(part, group=part.columns.get("group", part.columns["id"]))
+            for part in parts
+        ]
     tables = [_with_task(part).columns for part in parts]
     common = set(tables[0]).intersection(*tables)
     return {
@@ -213,20 +210,18 @@ def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
     }
 
 
-def _with_groups(part: RunPart) -> RunPart:
-    """Return a part whose questions are groups, unless it has groups."""
-    groups = part.columns.get("group", part.columns["id"])
-    return replace(part, columns={**part.columns, "group": groups})
+def _set_columns(part: RunPart, **columns: Column) -> RunPart:
+    """Return a part with further or other columns, by their roles."""
+    return replace(part, columns={**part.columns, **columns})
 
 
 def _with_task(part: RunPart) -> RunPart:
     """Return a part with the task before each id, group and stratum, so that models are paired by question."""
-    columns = dict(part.columns)
-    for role in columns.keys() & {"id", "group", "stratum"}:
-        columns[role] = [
-            text if text == part.task else f"{part.task} {text}" for text in columns[role]
-        ]
-    return replace(part, columns=columns)
+    columns = {
+        role: [text if text == part.task else f"{part.task} {text}" for text in part.columns[role]]
+        for role in part.columns.keys() & {"id", "group", "stratum"}
+    }
+    return _set_columns(part, **columns)
 
 
 def only(

@@ -21,7 +21,7 @@ def first_field(record: Fields, names: Iterable[str]) -> object:
     return next((record[name] for name in names if record.get(name) is not None), None)
 
 
-def find_label(record: Fields, named: str | None = None) -> object:
+def find_label(record: Fields, named: str | None) -> object:
     """Return what a field of labels holds, or the one that was named; InputError if two hold different ones."""
     if named is not None:
         return value_by_path(record, named)
