@@ -84,10 +84,8 @@ def _replaced_labels(answers: Iterable[Answer], options: RunOptions) -> dict[str
 
 def _note_on_questions(read: Sequence[RunPart]) -> Note:
     """Return a note on what was recognised: the questions, and how many options these have."""
-    sizes: dict[str, dict[str, None]] = {}
-    for one in read:
-        sizes.setdefault(one.task, {})[str(one.num_classes)] = None
-    questions = [f"{task or 'a question'} of {' and '.join(of)}" for task, of in sizes.items()]
+    sizes = dict.fromkeys((one.task, one.num_classes) for one in read)
+    questions = [f"{task or 'a question'} of {size}" for task, size in sizes]
     return Note("Answers of a decision model to {questions} options.", {"questions": questions})
 
 
@@ -236,11 +234,10 @@ def _opinions(file: Path, answers: Sequence[Answer]) -> dict[str, Column]:
         else one
         for one in answers
     ]
-    table = np.array([list(one.probabilities.values()) for one in opinions])
-    columns = {f"choice_{place}": values for place, values in enumerate(table.T.tolist())}
+    by_level = zip(*(one.probabilities.values() for one in opinions), strict=True)
     return {
         "label": [parts.in_file(file, one.row, _true_option, one) for one in opinions],
-        **columns,
+        **{f"choice_{level}": values for level, values in enumerate(by_level)},
     }
 
 
