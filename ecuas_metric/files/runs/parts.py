@@ -290,7 +290,7 @@ def refuse_two(first: Run, second: Run, rule: str = "several_runs") -> None:
         rule,
         got=" and ".join(names),
         advice="give_one_run",
-        task=second.task,
+        task=second.task or "without a name",
         model=second.model,
     )
 
