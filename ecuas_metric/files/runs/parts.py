@@ -27,6 +27,7 @@ R = TypeVar("R", bound="Run")
 _FIRST = 100_000  # bytes of a file that tell what it is
 _BETWEEN = re.compile(r"[\s,\[]*")  # what is between records
 FEW = 10  # samples of which all may be alike by chance
+STRANGE = (TypeError, AttributeError, LookupError)  # what reading fields of other types raises
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +342,14 @@ def in_file(
         return read(*values)
     except InputError as error:
         raise error.in_file(file, row=row) from None
+    except STRANGE as error:
+        raise strange_error(file, error, row) from error
+
+
+def strange_error(file: object, error: Exception, row: int | None = None) -> FileError:
+    """Return the error of a file, or of a row of it, whose fields are of other types than those of its tool."""
+    reason = f"it is not as its tool writes it ({error})"
+    return FileError(file, "unreadable", row=row, reason=reason)
 
 
 def true_choice(target: object, choices: Sequence[str]) -> int:

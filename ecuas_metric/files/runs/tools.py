@@ -12,7 +12,15 @@ from .every_eval_ever import EVERY_EVAL_EVER
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
 from .lm_eval import LM_EVAL
-from .parts import Reader, RunPart, differing_settings, files_in, starts_with
+from .parts import (
+    STRANGE,
+    Reader,
+    RunPart,
+    differing_settings,
+    files_in,
+    starts_with,
+    strange_error,
+)
 
 _READERS = {
     "lm_eval": LM_EVAL,
@@ -44,7 +52,10 @@ def read_parts(
         if files:
             _require_truth(reader, files, run_options)
             with refuse_changes(map(str, files)):
-                return _note_settings(reader.parts(files, run_options))
+                try:
+                    return _note_settings(reader.parts(files, run_options))
+                except STRANGE as error:
+                    raise strange_error(place, error) from error
     _refuse_totals(place)
     return None
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from scipy.special import log_softmax
 
-from ecuas_metric import read_submissions, score_confidences
+from ecuas_metric import prepare_submissions, read_submissions, score_confidences
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.runs import RunOptions
 from ecuas_metric.files.runs.lm_eval import record_of_sample
@@ -686,6 +686,43 @@ def test_every_eval_ever_asks_for_one_of_several_results(tmp_path):
 )
 def test_every_eval_ever_without_a_verdict_or_a_confidence_is_refused(tmp_path, change, why):
     refuses(why, eval_ever(tmp_path, [eval_ever_row("q0") | change]))
+
+
+def changes(value):
+    """Yield JSON values in each of which one part is something else, or nothing."""
+    yield from (None, "text", 7, [[1]], {"a": 1})
+    if isinstance(value, dict | list):
+        for name, part in value.items() if isinstance(value, dict) else enumerate(value):
+            for other in changes(part):
+                changed = value.copy()
+                changed[name] = other
+                yield changed
+
+
+DECISION = {"type": "choice", "name": "q", "probabilities": [{"value": "a", "probability": 0.6}]}
+DECISION["probabilities"].append({"value": "b", "probability": 0.4})
+WRITTEN = {  # what writes a file of a tool, and its records
+    "lm-eval": (written, [lm_eval_row(0, 1, [-1.0, -2.0], choices=CHOICES[:2]), LINE]),
+    "Every Eval Ever": (eval_ever, [eval_ever_row("q0"), eval_ever_row("q1")]),
+    "decisions": (eval_ever, [{"id": i, "label": "a", "response": {"answers": [DECISION]}} for i in (1, 2)]),
+    "Inspect": (json_file, [inspect_sample(1, "C", 0.5), inspect_sample(2, "I", 0.5)]),
+}  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("tool", WRITTEN)
+def test_a_record_with_anything_in_a_field_is_read_or_refused_in_a_line(tool, tmp_path):
+    write, (first, second) = WRITTEN[tool]
+    errors = []
+    for changed in changes(first):
+        file = write(tmp_path, [changed, second])
+        try:
+            prepare_submissions(read_submissions(file, unlabelled="bounds"))
+        except InputError as error:
+            errors.append(str(error))
+    assert errors
+    assert [error for error in errors if not error.startswith(f"{file}: ")] == []
 
 
 def test_a_mean_over_epochs_is_taken_as_right_if_that_is_named(tmp_path):
