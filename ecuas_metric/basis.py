@@ -228,39 +228,17 @@ def _to_tuples(value: Any) -> Any:
 FACTS: dict[str, Fact] = {one.name: one.metadata["fact"] for one in fields(Basis)}
 
 
-def why_not_comparable(
-    one: Basis,
-    other: Basis,
-    *,
-    purpose: Purpose = Purpose.RANK,
-    key: Key | None = None,
-) -> list[str]:
-    """Return the reasons not to compare two numbers, nouns in the plural; nothing if they may be compared.
+def why_not_comparable(one: Basis, other: Basis, *, purpose: Purpose = Purpose.RANK) -> list[str]:
+    """Return the reasons not to compare the numbers of two bases, nouns in the plural; nothing if they may be.
 
-    Parameters
-    ----------
-    one, other : Basis
-        What the two numbers depend on.
-    purpose : Purpose
-        Whether they are to be ranked, paired or merged.
-    key : Key, optional
-        Which numbers they are: a metric of confidences only does not rank systems whose answers differ (Estienne et
-        al., section "Empirical analysis"). One without a direction ranks nothing, and may always be compared.
+    The purpose is whether they are to be ranked, paired or merged; what a single metric may rank `may_rank` says.
     """
     ignored = _PER_ID if _differ(one, other, "ids") else ()
     reasons = []
     for name, fact in FACTS.items():
         if purpose not in fact.harmless and name not in ignored and _differ(one, other, name):
             reasons.append(fact.reason)
-    if key is not None and _ranks_other_answers(key, one, other):
-        reasons.append("answers")
     return list(dict.fromkeys(reasons))
-
-
-def _ranks_other_answers(key: Key, one: Basis, other: Basis) -> bool:
-    """Return whether a number ranks systems by confidences only, and their answers differ or are unknown."""
-    ranks_confidences = key.assesses == "confidences" and key.entry.higher_is_better is not None
-    return ranks_confidences and not _have_same_answers(one, other)
 
 
 # for these None is a value, not unknown: a system without weights differs from one with weights
@@ -306,9 +284,15 @@ def why_not_rankable(bases: Iterable[Basis]) -> list[str]:
 
 
 def may_rank(key: Key, bases: Iterable[Basis]) -> bool:
-    """Return whether the number `key` may rank these systems: not one of confidences only whose answers differ."""
+    """Return whether the number `key` may rank these systems.
+
+    A metric of confidences only does not rank systems whose answers differ, or are unknown (Estienne et al., section
+    "Empirical analysis"). One without a direction ranks nothing, and may always be compared.
+    """
+    if key.assesses != "confidences" or key.entry.higher_is_better is None:
+        return True
     first, *following = bases
-    return not any(_ranks_other_answers(key, first, other) for other in following)
+    return all(_have_same_answers(first, other) for other in following)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -299,7 +299,7 @@ def make_hard_predictions_note(what: str) -> Note:
 
 def clip_to_unit_interval(values: Array) -> tuple[Array, _Notes]:
     """Return values, those up to 1e-6 outside [0, 1] replaced by 0 or 1, and a note that counts these."""
-    if _all_within(values, 0.0, 1.0):
+    if _all_up_to(values, 1.0):
         return values, ()
     beyond = (values < 0) | (values > 1)
     outside = beyond & lie_in_unit_interval(values)
@@ -480,7 +480,7 @@ def parse_finite(values: object, name: str, advice: str = "") -> Floats:
 
 def check_non_negative(array: Array, name: str) -> Floats:
     """Return an array of any shape in float64; InputError if a value is negative, infinite or NaN."""
-    if not _all_within(array, 0.0, np.finfo(np.float64).max):
+    if not _all_up_to(array, np.finfo(np.float64).max):
         ok = (array >= 0) & (array < np.inf)
         require(ok, array, name, "negative_or_infinite")
     return array.astype(np.float64, copy=False)
@@ -592,9 +592,9 @@ def _count_note(identifier: str, marked: Bools, **fields: object) -> Note:
     return Note(identifier, {"count": count, "total": marked.size, **fields})
 
 
-def _all_within(values: Array, low: float, high: float) -> bool:
-    """Return whether all values lie in [`low`, `high`]; NaN does not."""
-    return bool(values.size and values.min() >= low and values.max() <= high)
+def _all_up_to(values: Array, high: float) -> bool:
+    """Return whether all values lie in [0, `high`]; NaN does not."""
+    return bool(values.size and values.min() >= 0 and values.max() <= high)
 
 
 def lie_in_unit_interval(block: Array) -> Bools:

@@ -56,11 +56,9 @@ def metric_values(
     ties: Groups,
     options: Options,
     *,
-    keys: Iterable[Key] | None = None,
+    keys: Iterable[Key],
 ) -> dict[Key, float]:
-    """Compute metrics without variants: those in `keys`, by default all that are always shown."""
-    if keys is None:
-        keys = defined_keys(decisions, options)
+    """Compute metrics without variants, those in `keys`."""
     wanted = list(dict.fromkeys(keys))
     values: dict[Key, float] = {}
     if decisions.has_abstentions:

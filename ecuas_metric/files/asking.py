@@ -309,9 +309,9 @@ def _are_percentages(values: Floats) -> bool:
     return is_high and are_within(values, 100) and not are_consecutive(values[known])
 
 
-def are_near(sums: Array | float, whole: int = 1) -> bool:
-    """Return whether sums (N,), or one, are `whole` up to the rounding of their terms."""
-    return bool(np.all(np.abs(np.subtract(sums, whole)) <= whole * ROUNDED_SUM_TOLERANCE))
+def are_near(sums: Array | float) -> bool:
+    """Return whether sums (N,), or one, are 1 up to the rounding of their terms."""
+    return bool(np.all(np.abs(np.subtract(sums, 1)) <= ROUNDED_SUM_TOLERANCE))
 
 
 def are_within(values: Floats, highest: float) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..audit import prepare_with_judge
+from ..basis import Origin
 from ..errors import FileError, InputError, Note, Way
 from ..inputs import POSTERIOR_FORMS, grouped
 from ..options import LEVEL, check_choice, check_number, checked_options, refuse_idle_options
@@ -254,17 +255,13 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
     """Prepare one submission, see `prepare_submissions`."""
     if submission.unlabelled and submission.unlabelled.rule == "bounds":
         raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
-    options = dict(options)
-    for name in options.keys() & submission.per_sample.keys():
-        if options[name] is not None:
-            raise InputError(name, "is in a column too: leave one of them out")
-    notes = _notes_on_classes(submission) if options.get("num_classes") is None else ()
-    for name in ("predictions_are", "num_classes", "cost"):
-        if options.get(name) is None:
-            options[name] = getattr(submission, name)
-    checked = checked_options(**options)
+    said = {name: value for name, value in options.items() if value is not None}
+    for name in said.keys() & submission.per_sample.keys():
+        raise InputError(name, "is in a column too: leave one of them out")
+    own = {name: getattr(submission, name) for name in ("predictions_are", "num_classes", "cost")}
+    checked_options(**own | said)
     try:
-        checked = checked_options(**options, **submission.per_sample)
+        checked = checked_options(**own | said, **submission.per_sample)
         system = prepare_with_judge(
             submission.form,
             submission.predictions,
@@ -274,16 +271,25 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         )
     except InputError as error:
         raise add_location(error, submission.recipe, submission.file, submission.rows) from None
-    notes += submission.notes + system.notes
-    origin = replace(
-        system.origin,
+    notes = () if "num_classes" in said else _notes_on_classes(submission)
+    return replace(
+        system,
+        notes=notes + submission.notes + system.notes,
+        truth=submission.truth,
+        origin=_make_origin(submission, system.origin),
+    )
+
+
+def _make_origin(submission: Submission, origin: Origin) -> Origin:
+    """Return the origin of a system with that of its submission."""
+    return replace(
+        origin,
         recipe=submission.recipe.digest(),
         reading=submission.recipe.rules(),
         unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
         part=submission.part or None,
         population=submission.population or None,
     )
-    return replace(system, notes=notes, truth=submission.truth, origin=origin)
 
 
 def _notes_on_classes(submission: Submission) -> tuple[Note, ...]:

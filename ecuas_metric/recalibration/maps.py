@@ -619,10 +619,7 @@ def cross_validated(
     require_same_length(scores=array, references=truth)
     weight = None if sample_weight is None else _parse_weights(sample_weight, len(array))
     order = np.arange(len(array)) if ids is None else _sort_ids(ids, len(array))
-    grouped = None if groups is None else code_memberships(groups, "groups")
-    if grouped is not None:
-        require_same_length(scores=array, groups=grouped)
-        grouped = grouped[order]
+    grouped = None if groups is None else _code_groups(groups, len(array))[order]
     if splitter is None:
         splitter = stratified_folds(FOLDS, grouped=groups is not None)
     num_folds = splitter.get_n_splits(array, truth, grouped)
@@ -658,6 +655,13 @@ def _sort_ids(ids: ArrayLike, size: int) -> Ints:
         return np.argsort(names, kind="stable")
     except TypeError:
         raise InputError("ids", "must be all strings or all numbers", value=names[0]) from None
+
+
+def _code_groups(groups: ArrayLike, size: int) -> Ints:
+    """Return groups as numbers (N,), N = `size`; InputError if one is missing, or they have another length."""
+    codes = code_memberships(groups, "groups")
+    require_same_length(scores=range(size), groups=codes)
+    return codes
 
 
 def _require_all(recalibrated: Floats) -> None:

@@ -150,11 +150,10 @@ def states_of_frame(
     prefix: str = "",
     source: str = SOURCE,
     recipe: Recipe | None = None,
-    reading: Reading = DEFAULT_READING,
 ) -> dict[str, Summary]:
     """Return the summary of each system in a frame; arguments are those of `states_of_batches`."""
     rows = lazy_rows(frame)
-    recipe = recipe or _infer_frame_recipe(rows, reading, source)
+    recipe = recipe or _infer_frame_recipe(rows, DEFAULT_READING, source)
     names: dict[str, Any] = {"name": name, "prefix": prefix, "source": source}
     if _can_aggregate(recipe, rows.collect_schema()):
         # what the engine cannot add up, and what is to be repaired, refused or noted, the rows decide

@@ -34,18 +34,17 @@ def score_files(
     options: Options,
     *,
     engine: str = "local",
-    progress: bool | None = None,
     recipes: list[Recipe] | None = None,
     reading: Reading = DEFAULT_READING,
 ) -> Collection:
     """Return the states of all systems in Parquet files, by the engine "local" or "spark".
 
     Where no column names the systems, all files of a pattern (see `find_pattern_files`) are one system, named as the
-    pattern if it has no name. How each file was read is added to `recipes`. A bar counts the files, by default where a
-    person sees it. FileError names file, column, row and value.
+    pattern if it has no name. How each file was read is added to `recipes`. A bar counts the files where a person sees
+    it. FileError names file, column, row and value.
     """
     frames = _group_files(find_files(patterns), engine)
-    has_bar = engine == "local" and (is_watched() if progress is None else progress)
+    has_bar = engine == "local" and is_watched()
     done = Collection()
     with _open_engine(engine) as read_frame:
         for parts in tqdm(frames, unit="file", delay=1, disable=not has_bar):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ecuas_metric.groups import tie_groups
-from ecuas_metric.metrics import metric_values
+from ecuas_metric.metrics import defined_keys, metric_values
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare_system
 
@@ -99,7 +99,8 @@ def values(decisions, *, sample_weight=None, **options):
     """Return every metric of decisions under its key, for weights (N,) as they are."""
     ties = tie_groups(decisions.rank, decisions.candidate_cost, sample_weight=sample_weight)
     weighted = checked_options(**options).replace(sample_weight=sample_weight)
-    found = metric_values(decisions, ties, weighted)
+    keys = defined_keys(decisions, weighted)
+    found = metric_values(decisions, ties, weighted, keys=keys)
     return {str(key): value for key, value in found.items()}
 
 
