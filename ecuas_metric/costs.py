@@ -122,14 +122,14 @@ def compute_ecuas_cost(
     floored = np.maximum(ratio, epsilon / max_uncertainty)
     if n < SMALLEST_ORDER:
         return ratio - np.log(floored) * c * (1 / max_uncertainty)
+    factor = (n + 1) / n / max_uncertainty
     if 1 <= n <= LARGEST_SQUARED and n == int(n):
         power = _integer_power(floored, int(n))
-        return ratio * power + (1 - power) * c * ((n + 1) / n / max_uncertainty)
+        return ratio * power + (1 - power) * c * factor
     # exact also where 1 - r^n is small, as it is for small n
     with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
         exponent = np.log(floored) * n
-    beyond = np.expm1(exponent) / n
-    return ratio * np.exp(exponent) - beyond * c * ((n + 1) / max_uncertainty)
+    return ratio * np.exp(exponent) - np.expm1(exponent) * c * factor
 
 
 def fixed_reject_cost(

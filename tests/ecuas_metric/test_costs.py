@@ -131,16 +131,18 @@ def test_at_the_largest_uncertainty_and_above_the_cost_is_1_whatever_the_candida
         assert costs.tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("n", [0, 5e-324, 1e-309, 1e-300, 1e-9, 0.5, 1, 1e6, 1e300, np.inf])
-def test_no_n_overflows(n):
+@pytest.mark.parametrize("n", [0, 5e-324, 1e-309, 1e-300, 1e-9, 0.5, 1, 1e6, 1e300, 1.7e308, np.inf])
+@pytest.mark.parametrize("largest", [1.0, 0.5, 1e-3])
+def test_no_n_overflows(n, largest):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cost = ecuas([0.0, 1e-300, 0.5, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0, 1.0], n=n)
+        u = largest * np.array([0.0, 1e-300, 0.5, 0.0, 1.0])
+        cost = ecuas(u, [1.0, 1.0, 1.0, 0.0, 1.0], n=n, max_uncertainty=largest)
         values = score_confidences([1, 1, 0], [1.0, 0.25, 0.5], n=n)
         of_values = ecuas([0.0, 0.75, 0.5], [0.0, 0.0, 1.0], n=n)
     assert np.isfinite(cost).all()
     assert cost[-1] == 1
-    if n < 1e-200:
+    if n < 1e-200 and largest == 1:
         assert cost[0] == pytest.approx(-np.log(1e-7))
     assert values[f"ecuas_{n:g}"] == pytest.approx(of_values.mean(), abs=1e-300)
 
