@@ -56,8 +56,8 @@ def files(folder, rng):
     return answers, classes
 
 
-def decided(*arguments):
-    return pd.DataFrame(saved("decide", *arguments)["rows"])
+def decided(line):
+    return pd.DataFrame(saved(f"decide {line}")["rows"])
 
 
 @pytest.mark.parametrize(
@@ -80,18 +80,20 @@ def test_new_rows_are_read_with_a_remark_that_they_have_no_labels(name, role, fl
 )
 def test_answers_are_accepted_as_the_function_does(calibrate, is_weighted, files):
     answers, _ = files
-    more = ["--calibrate-on", "answers.csv", "--calibrate", calibrate] if calibrate else []
+    line = "new_answers.csv --reject-cost 0.15"
+    if calibrate:
+        line += f" --calibrate-on answers.csv --calibrate {calibrate}"
     confidence = answers["confidence"].to_numpy()
     weight = np.arange(200) % 4 if is_weighted else None
     if weight is not None:  # which new rows have not
         answers.assign(w=weight).to_csv("answers.csv", index=False)
-        more += ["--columns", "answers.csv:weight=w"]
+        line += " --columns answers.csv:weight=w"
     if calibrate:
         fitted = fit_recalibration(
             confidence, answers["correct"], method=calibrate, sample_weight=weight
         )
         confidence = fitted.apply(confidence)
-    rows = decided("new_answers.csv", "--reject-cost", "0.15", *more)
+    rows = decided(line)
     expected = decide_confidences(confidence, 0.15)
     assert rows["id"].tolist() == answers["id"].astype(str).tolist()
     np.testing.assert_allclose(rows["uncertainty"], expected.uncertainty, atol=1e-12)
@@ -116,14 +118,12 @@ def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(
     place = [CLASSES.index(name) for name in order]
     if text == "1,0;3,0;0,2":
         text = ";".join(",".join(map(str, MATRIX[k])) for k in place)
-    more = [] if text is None else ["--cost", text]
-    labels = ["--labels", ",".join(order)]
-    rows = decided("new_classes.csv", *labels, "--reject-cost", "0.4", *more)
+    flags = f"--labels {','.join(order)}" + ("" if text is None else f" --cost '{text}'")
+    rows = decided(f"new_classes.csv {flags} --reject-cost 0.4")
     expected = decide(classes[CLASSES].to_numpy(), cost=cost, reject_cost=0.4)
     assert rows["decision"].tolist() == [names[k] for k in expected.decision]
     np.testing.assert_allclose(rows["uncertainty"], expected.uncertainty, atol=1e-12)
-    document = saved("score classes.csv", *labels, "--reject-costs", "0.4", *more)
-    (scored,) = document["rows"]
+    (scored,) = saved(f"score classes.csv {flags} --reject-costs 0.4")["rows"]
     codes = classes["label"].map(CLASSES.index)
     table = 1 - np.eye(3) if text is None else cost
     costs = np.where(expected.accepted, table[codes, expected.decision], 0.4)
@@ -141,7 +141,7 @@ def test_costs_of_classes_are_of_these_whatever_the_order_of_the_columns(command
     refused = ran(arguments, 2).err
     assert said in refused
     flags = refused.partition("For one order: ")[2].strip().removesuffix(".")
-    rows = pd.DataFrame(saved(*arguments.split(), *flags.split())["rows"])
+    rows = pd.DataFrame(saved(f"{arguments} {flags}")["rows"])
     if command.startswith("compare"):
         assert rows["difference"].tolist() == [0]
     else:
@@ -162,25 +162,25 @@ def test_classes_that_are_numbers_are_in_the_order_of_mappings_of_these(files):
     numbered.assign(**columns).to_csv("numbers.csv", index=False)
     mappings = [dict(zip("012", row, strict=True)) for row in posteriors.tolist()]
     numbered.assign(posteriors=mappings).to_json("named.jsonl", orient="records", lines=True)
-    files_and_cost = ["numbers.csv", "named.jsonl", "--cost", "0,1,2;1,0,3;2,1,0"]
-    first, second = saved("score", *files_and_cost, "--metrics", "risk")["rows"]
+    asked = "numbers.csv named.jsonl --cost '0,1,2;1,0,3;2,1,0' --metrics risk"
+    first, second = saved(f"score {asked}")["rows"]
     assert first["risk"] == pytest.approx(second["risk"], abs=1e-12)
-    (row,) = saved("compare", *files_and_cost, "--metrics", "risk")["rows"]
+    (row,) = saved(f"compare {asked}")["rows"]
     assert row["difference"] == pytest.approx(0, abs=1e-12)
 
 
 def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
     """Also where it has probabilities of 0, which a fit puts a floor under."""
     _, classes = files
-    more = ["--reject-cost", "0.5", "--calibrate-on", "classes.csv"]
+    more = "--reject-cost 0.5 --calibrate-on classes.csv"
     new = classes[CLASSES].copy()
     new.iloc[0] = [1.0, 0.0, 0.0]
     new.iloc[1] = [0.0, 1 - 1e-12, 1e-12]
     new.to_csv("all.csv", index=False)
-    together = decided("all.csv", *more)["uncertainty"]
+    together = decided(f"all.csv {more}")["uncertainty"]
     for row in range(3):
         new.iloc[[row]].to_csv("one.csv", index=False)
-        assert decided("one.csv", *more)["uncertainty"][0] == together[row]
+        assert decided(f"one.csv {more}")["uncertainty"][0] == together[row]
     codes = classes["label"].map(CLASSES.index)
     recalibration = fit_recalibration(classes[CLASSES].to_numpy(), codes)
     np.testing.assert_allclose(
@@ -203,26 +203,26 @@ def test_new_rows_have_columns_of_the_classes_that_a_fit_is_of_in_any_order(numb
     }
     for name, table in tables.items():
         table.to_csv(f"{name}.csv", index=False)
-    more = ["--reject-cost", "0.5", "--calibrate-on", "labelled.csv"]
+    more = "--reject-cost 0.5 --calibrate-on labelled.csv"
     named, in_reverse = (
-        decided(f"{name}.csv", *more).drop(columns="system") for name in ("named", "reversed")
+        decided(f"{name}.csv {more}").drop(columns="system") for name in ("named", "reversed")
     )
     assert named["uncertainty"].nunique() == len(new)
     pd.testing.assert_frame_equal(in_reverse, named)
-    assert "not named after" in ran(f"decide numbered.csv {' '.join(more)}", 2).err
+    assert "not named after" in ran(f"decide numbered.csv {more}", 2).err
 
 
 @pytest.mark.parametrize("missing", [slice(0, 0), slice(None, None, 3), slice(None)])
 def test_a_truth_that_rows_have_changes_no_decision(missing, files):
     answers, classes = files
     for table, truth, name, flags in (
-        (answers, "correct", "new_answers.csv", []),
-        (classes, "label", "new_classes.csv", ["--labels", ",".join(CLASSES)]),
+        (answers, "correct", "new_answers.csv", ""),
+        (classes, "label", "new_classes.csv", "--labels cat,dog,eel"),
     ):
         partly = table.astype({truth: object})
         partly.loc[partly.index[missing], truth] = None
         partly.to_csv("partly.csv", index=False)
-        both = [decided(one, "--reject-cost=0.3", *flags) for one in (name, "partly.csv")]
+        both = [decided(f"{one} --reject-cost 0.3 {flags}") for one in (name, "partly.csv")]
         shown = ["uncertainty", "accepted"]
         np.testing.assert_array_equal(*(rows[shown] for rows in both))
 
@@ -244,9 +244,8 @@ def test_new_rows_are_read_by_the_recipe_of_labelled_ones(files, ran):
     answers[["percent"]].to_csv("new.csv", index=False)
     said = "--columns confidence=percent,correct=ok --scale 100 --right ja"
     ran(f"read graded.csv {said} --output recipe.json")
-    more = ["--reject-cost", "0.15", "--calibrate-on"]
-    rows = decided("new.csv", *more, "graded.csv", "--recipe", "recipe.json")
-    direct = decided("new_answers.csv", *more, "answers.csv")
+    rows = decided("new.csv --reject-cost 0.15 --calibrate-on graded.csv --recipe recipe.json")
+    direct = decided("new_answers.csv --reject-cost 0.15 --calibrate-on answers.csv")
     np.testing.assert_allclose(rows["uncertainty"], direct["uncertainty"], atol=1e-9)
     for command in ("read", "threshold --budget 0.3"):
         out = ran(f"{command} graded.csv --recipe recipe.json").out
@@ -277,7 +276,7 @@ def test_what_is_printed_accepts_what_was_chosen(files, ran):
         answers.assign(confidence=answers["confidence"] ** power).to_csv("answers.csv", index=False)
         out = ran("threshold answers.csv --budget 0.3").out
         cells = re.search(r"^answers +200 +(\S+) +(\S+)", out, re.M)
-        rows = decided("answers.csv", "--reject-cost", cells[1])
+        rows = decided(f"answers.csv --reject-cost {cells[1]}")
         assert f"{rows['accepted'].mean():.3f}" == cells[2]
     out = ran(f"decide answers.csv --reject-cost {cells[1]} --output out.csv").out
     said = "read answers.csv: 200 rows; confidence = confidence, id = id; not used: correct (the truth)"
