@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 
 from ecuas_metric import ecuas_score, score_confidences, score_posteriors
-from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import answers, by_name, saved
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=42)
@@ -37,9 +36,9 @@ def written(**columns):
     return "a.jsonl"
 
 
-def recalibrated(method, *more, **columns):
+def recalibrated(method, flags="", **columns):
     """Return what the command writes for a system: rows by name, and the signature."""
-    document = saved(f"score {written(**columns)} --calibrate {method}", *more)
+    document = saved(f"score {written(**columns)} --calibrate {method} {flags}")
     return by_name(document), document["signature"]
 
 
@@ -56,7 +55,7 @@ def test_confidences_are_recalibrated_as_scikit_learn_does_out_of_fold(
     groups = np.arange(300) // 3
     weight = np.random.default_rng(1).integers(0, 5, 300)
     columns = {"confidence": q, "correct": correct, "document": groups, "w": weight}
-    rows, line = recalibrated(method, *flags.split(), **columns)
+    rows, line = recalibrated(method, flags, **columns)
     splitter = StratifiedGroupKFold(3, shuffle=True, random_state=42) if "3" in flags else FOLDS
     if "w" not in flags:
         weight = None
@@ -89,13 +88,15 @@ def test_the_order_of_the_rows_changes_nothing(method, columns, overconfident):
     table = pd.DataFrame({"confidence": q.round(2), "correct": correct, "id": np.arange(300) // 2})
     table["document"] = table["id"] // 2
     table["w"] = 1 + np.arange(300) % 3  # also of rows that are alike otherwise
-    more = ["--groups", columns[-1], "--columns", "id=id", "--interval", 0.95] if columns else []
+    flags = f"--weight w --calibrate {method}"
+    if columns:
+        flags += f" --groups {columns[-1]} --columns id=id --interval 0.95"
     by = "ids" if columns else "values"
     values = []
     for seed in range(2):
         rows = table.sample(frac=1, random_state=seed)[["confidence", "correct", "w", *columns]]
         rows.to_csv("a.csv", index=False)
-        document = saved(f"score a.csv --weight=w --calibrate {method}", *more)
+        document = saved(f"score a.csv {flags}")
         values.append(document["rows"][1]["ecuas_1"])
         assert f"recal:{method}/5/42/{by}/weights|" in document["signature"]
     assert values[0] == pytest.approx(values[1], rel=1e-6)
@@ -108,7 +109,7 @@ def test_folds_keep_the_rows_of_an_id_together_as_groups_of_ids_do(method, overc
     ids = [f"q{k // 5:02}" for k in range(300)]
     rows, line = recalibrated(method, confidence=q, correct=correct, id=ids)
     grouped, line_of_groups = recalibrated(
-        method, "--groups=id", "--columns=id=id", confidence=q, correct=correct, id=ids
+        method, "--groups id --columns id=id", confidence=q, correct=correct, id=ids
     )
     split, _ = recalibrated(method, confidence=q, correct=correct)
     name = f"a, {method}"
@@ -130,13 +131,13 @@ def test_what_a_fit_decides_has_neither_an_interval_nor_a_test(
 ):
     """By simulation most such intervals miss: see docs/statistics.md."""
     q, correct = overconfident
-    asked = ["--reject-costs", 0.1, "--interval", 0.95]
+    asked = "--reject-costs 0.1 --interval 0.95"
     rows, _ = recalibrated(
-        method, *asked, "--interval-method", *interval.split(), confidence=q, correct=correct
+        method, f"{asked} --interval-method {interval}", confidence=q, correct=correct
     )
     untested = {
         row["key"]: row["untested"]
-        for row in saved(f"compare a.jsonl --calibrate {method}", *asked, "--full")["rows"]
+        for row in saved(f"compare a.jsonl --calibrate {method} {asked} --full")["rows"]
         if row["untested"] not in (None, "outside_family")
     }
     assert untested == dict.fromkeys(DECIDED[method], "decided_by_fit") | {"ece": "biased"}
@@ -155,8 +156,8 @@ def test_posteriors_in_every_form_are_recalibrated_alike(overconfident, form):
     scores = np.log(shares) if form.startswith("log") else shares
     scores = scores + np.arange(300)[:, None] / 7 if form == "logits" else scores
     columns = {"prob": q} if form == "positive" else {f"prob_{k}": scores[:, k] for k in range(2)}
-    more = ["--predictions-are", form] if form.startswith("log") else []
-    rows, _ = recalibrated("affine", *more, label=label, **columns)
+    flags = f"--predictions-are {form}" if form.startswith("log") else ""
+    rows, _ = recalibrated("affine", flags, label=label, **columns)
     expected = score_posteriors(label, out_of_fold(logit(q), label))
     assert rows["a, affine"]["ecuas_0"] == pytest.approx(expected["ecuas_0"], abs=1e-5)
     assert rows["a, affine"]["cross_entropy"] == pytest.approx(expected["cross_entropy"], abs=1e-7)
@@ -167,7 +168,7 @@ def test_a_temperature_of_many_classes():
     logits = rng.normal(size=(400, 3)) * 1.5
     label = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     columns = {f"logit_{k}": 4 * logits[:, k] for k in range(3)}
-    rows, _ = recalibrated("temperature", "--predictions-are", "logits", label=label, **columns)
+    rows, _ = recalibrated("temperature", "--predictions-are logits", label=label, **columns)
     perfect = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     assert rows["a, temperature"]["error_rate"] == rows["a"]["error_rate"]
     assert rows["a, temperature"]["ecuas_1"] == pytest.approx(ecuas_score(label, perfect), abs=0.01)
@@ -240,17 +241,17 @@ def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(
 
 
 @pytest.mark.parametrize("flags", ["--calibrate affine", "--explain"])
-def test_what_needs_every_label_says_so(flags, overconfident, capsys):
+def test_what_needs_every_label_says_so(flags, overconfident, ran):
     q, correct = overconfident
     file = written(confidence=q, correct=np.where(np.arange(len(q)) % 9 > 0, correct, np.nan))
-    assert main(["score", file, *flags.split()]) == 2
     flag, *_ = flags.split()
-    assert f"{flag} needs a label for every answer, and some have none." in capsys.readouterr().err
+    said = ran(f"score {file} {flags}", 2).err
+    assert f"{flag} needs a label for every answer, and some have none." in said
 
 
 @pytest.mark.parametrize(("command", "rule"), [("score", "wrong"), ("compare", "drop")])
 def test_what_became_of_unlabelled_answers_is_in_every_signature(command, rule, overconfident):
     q, correct = overconfident
     file = written(confidence=q, correct=np.where(np.arange(len(q)) % 9 > 0, correct, np.nan))
-    line = saved(command, file, "--calibrate", "affine", "--unlabelled", rule)["signature"]
+    line = saved(f"{command} {file} --calibrate affine --unlabelled {rule}")["signature"]
     assert line.count(f"|unlabelled:{rule}|") == len(line.split(" ; ")) == 2
