@@ -87,10 +87,7 @@ TYPES = {**dict.fromkeys(TEXT, str), "correct": float}
 MAX_TEXT = 1000  # characters of an answer
 
 
-def read_uploads(
-    paths: Sequence[str],
-    reading: Reading | None = None,
-) -> list[Submission]:
+def read_uploads(paths: Sequence[str], reading: Reading | None = None) -> list[Submission]:
     """Read the systems of all files, each file once."""
     if not paths:
         raise InputError("Files", "no_file", advice="upload_one")
@@ -98,15 +95,19 @@ def read_uploads(
     files = list(map(Path, paths))
     size = sum(map(_size, files))
     require_at_most("All files together", "too_many_bytes", size, LIMITS.all_bytes)
-    return _read(files, reading or Reading())
+    submissions: list[Submission] = []
+    for file in files:
+        with _errors_of(file):
+            submissions += _read(file, reading or Reading())
+        if len(submissions) > LIMITS.systems:
+            rule = "too_many_systems_of_files"
+            raise InputError("Systems", rule, advice="use_the_command", most=LIMITS.systems)
+        rows = sum(len(one.rows) for one in submissions)
+        require_at_most("All files together", "too_many_rows", rows, LIMITS.rows)
+    return _with_different_names(submissions)
 
 
-def require_at_most(
-    what: str,
-    rule: str,
-    number: int,
-    most: int,
-) -> None:
+def require_at_most(what: str, rule: str, number: int, most: int) -> None:
     """Raise an InputError if there is more than this page takes."""
     if number > most:
         raise InputError(what, rule, got=f"{number:,}", advice="use_the_command", most=most)
@@ -127,8 +128,7 @@ def read_answers(path: str) -> pd.DataFrame:
     file = Path(path)
     _size(file)
     with _errors_of(file):
-        sheet = _read_sheet(file)
-    return _answers_in(sheet, file)
+        return _answers_in(_read_sheet(file))
 
 
 def _size(file: Path) -> int:
@@ -170,11 +170,10 @@ def _require_moderate(file: Path) -> None:
 
 def _require_size(file: Path, rows: int, columns: int, size: int = 0) -> None:
     """Refuse a table of too many rows, columns or bytes."""
-    allowed = LIMITS
-    require_at_most(file.name, "too_many_columns", columns, allowed.columns)
-    require_at_most(file.name, "too_many_rows", rows, allowed.rows)
     unpacked = max(size, CELL * rows * columns)
-    require_at_most(file.name, "too_much_unpacked", unpacked, allowed.unpacked_bytes)
+    require_at_most(file.name, "too_many_columns", columns, LIMITS.columns)
+    require_at_most(file.name, "too_many_rows", rows, LIMITS.rows)
+    require_at_most(file.name, "too_much_unpacked", unpacked, LIMITS.unpacked_bytes)
 
 
 def _require_log(file: Path) -> None:
@@ -192,22 +191,15 @@ def _lines(file: Path) -> int:
         return sum(block.count(b"\n") for block in iter(partial(content.read, BEGINNING), b""))
 
 
-def _read(paths: Sequence[Path], reading: Reading) -> list[Submission]:
-    submissions: list[Submission] = []
-    for path in paths:
-        with _errors_of(path):
-            run = read_run(path, reading)
-            submissions += (
-                _read_table(path, reading) if run is None else [_named(one, path) for one in run]
-            )
-        most = LIMITS.systems
-        if len(submissions) > most:
-            raise InputError(
-                "Systems", "too_many_systems_of_files", advice="use_the_command", most=most
-            )
-        rows = sum(len(one.rows) for one in submissions)
-        require_at_most("All files together", "too_many_rows", rows, LIMITS.rows)
-    return _with_different_names(submissions)
+def _read(path: Path, reading: Reading) -> list[Submission]:
+    """Return the systems of a run or a table; the columns of graded answers have their roles unasked."""
+    run = read_run(path, reading)
+    if run is not None:
+        return [_named(one, path) for one in run]
+    sheet = _read_sheet(path, **reading.of_file())
+    if {POPULATION, *GRADED_COLUMNS.values()} <= set(sheet.table.column_names):
+        reading = replace(reading, columns={**GRADED_COLUMNS, **reading.columns})
+    return make_submissions(sheet, path.name, reading=reading)
 
 
 def _named(submission: Submission, path: Path) -> Submission:
@@ -216,32 +208,25 @@ def _named(submission: Submission, path: Path) -> Submission:
     return replace(submission, name=name, recipe=replace(submission.recipe, source=path.name))
 
 
-def _read_table(path: Path, reading: Reading) -> list[Submission]:
-    """Return the systems of a table; the columns of graded answers have their roles unasked."""
-    sheet = _read_sheet(path, **reading.of_file())
-    if {POPULATION, *GRADED_COLUMNS.values()} <= set(sheet.table.column_names):
-        reading = replace(reading, columns={**GRADED_COLUMNS, **reading.columns})
-    return make_submissions(sheet, path.name, reading=reading)
-
-
 def _with_different_names(submissions: list[Submission]) -> list[Submission]:
     """Return submissions with names that show as they are: `plain_text`, not empty, and all different by a number."""
     by_name: dict[str, Submission] = {}
     for submission in submissions:
-        name = plain_text(submission.name) or "unnamed"
-        candidates = (name, *(f"{name} ({i})" for i in range(2, len(submissions) + 1)))
-        free = next(candidate for candidate in candidates if candidate not in by_name)
+        name = free = plain_text(submission.name) or "unnamed"
+        number = 1
+        while free in by_name:
+            number += 1
+            free = f"{name} ({number})"
         by_name[free] = replace(submission, name=free)
     return list(by_name.values())
 
 
-def _answers_in(sheet: Sheet, path: Path) -> pd.DataFrame:
+def _answers_in(sheet: Sheet) -> pd.DataFrame:
     if not len(sheet.rows):
-        raise FileError(path.name, "no_rows")
+        raise FileError(sheet.source, "no_rows")
     columns = _columns_of(sheet)
     if "correct" in columns:
-        with _errors_of(path):
-            columns["correct"] = _verdicts_in(sheet)
+        columns["correct"] = _verdicts_in(sheet)
     columns = columns.reindex(columns=[*NEEDED, "correct"]).fillna(dict.fromkeys(TEXT, ""))
     frame = columns.set_axis(sheet.rows).astype(TYPES)
     is_long = frame["answer"].str.len() > MAX_TEXT
@@ -277,8 +262,8 @@ def _verdicts_in(sheet: Sheet) -> Floats:
     return verdicts
 
 
-def _read_sheet(path: Path) -> Sheet:
-    sheet = read_sheet(path)
+def _read_sheet(path: Path, **rows: str) -> Sheet:
+    sheet = read_sheet(path, **rows)
     _require_size(path, len(sheet.rows), sheet.table.num_columns)  # of JSON it is known now
     return sheet
 

@@ -155,6 +155,19 @@ def test_columns_are_named_for_all_files_and_names_show_as_they_are_and_stay_dif
     assert [one.name for one in systems] == ["x 1", "x 2", "x 1 (2)", "x 2 (2)"]
 
 
+@pytest.mark.parametrize(
+    "name, content, columns",
+    [
+        ("a.csv", b"measured in 2026\n" + ROW, {"skip": "1"}),
+        ("a.json", b'{"data": [{"confidence": 0.5, "correct": 1}]}', {"rows": "data"}),
+    ],
+)
+def test_which_rows_are_read_is_said_as_which_columns(name, content, columns, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    (submission,) = uploads.read_uploads([str(tmp_path / name)], Reading(columns=columns))
+    assert submission.predictions.tolist() == [0.5]
+
+
 def test_the_files_of_a_run_are_read_as_they_are_and_named_after_their_file(tmp_path):
     file = written(
         tmp_path / "a1b2c3", [lm_eval_row(i, i % 4, [-1.0, -2.0, -3.0, -4.0]) for i in range(5)]
