@@ -5,21 +5,18 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ecuas_metric import (
     InputError,
-    compare_systems,
     confidence_system,
     read_submissions,
     score_confidences,
 )
-from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.files.systems import prepare_submissions
-from ecuas_metric.metric import METRICS, Key
-from ecuas_metric.options import checked_options
+from ecuas_metric.metric import METRICS
 from ecuas_metric.plotting.curves import reject_cost_curve, reliability
 from ecuas_metric.reporting.recalibrating import add_recalibrated
 from ecuas_metric.results import compute_results
@@ -28,7 +25,6 @@ from tests.ecuas_metric.systems import confidence_systems
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 OPTIONS = {"n": (0, 0.5, 1, 128), "reject_costs": (0, 0.1, 0.35), "normalize": True}
-NAMED = ("prr", "auarc", "error_average_precision", "smooth_ece")
 
 
 @st.composite
@@ -44,24 +40,6 @@ def abstaining(draw):
 def make_numbers(confidence, correct, abstained=None, **options):
     system = confidence_system(correct, confidence, abstained=abstained, **options)
     return compute_results(system).flat()
-
-
-NO_ANSWER = (np.zeros(2), np.zeros(2, np.int64), np.ones(2, np.bool_), np.full(2, 0.5))
-
-
-@given(abstaining(), st.sampled_from([None, 2, 5]))
-@example(NO_ANSWER, None)
-def test_an_abstention_costs_what_the_largest_uncertainty_costs(data, num_classes):
-    confidence, correct, abstained, weight = data
-    options = OPTIONS | {"num_classes": num_classes, "sample_weight": weight}
-    found = make_numbers(confidence, correct, abstained, **options)
-    least = 0.0 if num_classes is None else 1 / num_classes
-    for label in (0, 1):
-        unsure = np.where(abstained, least, confidence)
-        other = make_numbers(unsure, np.where(abstained, label, correct), **options)
-        for key, value in other.items():
-            if key.startswith(("ecuas", "expected_cost")):
-                assert found[key] == pytest.approx(value, rel=1e-12, abs=1e-12), key
 
 
 @given(abstaining(), st.floats(0, 1))
@@ -234,48 +212,6 @@ def test_words_that_are_no_verdicts_are_asked_about(table, tmp_path):
         read_submissions(path)
 
 
-@pytest.mark.long
-def test_a_difference_of_systems_that_abstain_alike_is_that_of_their_answers(table):
-    silent = table["abstained"].to_numpy() == 1
-    sharper = table["confidence"] ** 2
-    options = {"confidence_level": 0.95, "n": 1}
-    systems = [
-        confidence_system(table["correct"], q, abstained=silent, **options)
-        for q in (table["confidence"], sharper)
-    ]
-    alone = [
-        confidence_system(table["correct"][~silent].astype(int), q[~silent], **options)
-        for q in (table["confidence"], sharper)
-    ]
-    answers = {str(row.key): row for row in compare_systems(alone, by_position=True)}
-    for row in compare_systems(systems, by_position=True):
-        if not row.key.entry.skips_abstentions:
-            continue
-        expected = answers[str(row.key)]
-        assert row.difference == pytest.approx(expected.difference)
-        assert row.comparable == expected.comparable
-        assert [row.low, row.high] == pytest.approx(
-            [expected.low, expected.high], abs=2e-3, nan_ok=True
-        )
-
-
-def test_confidences_do_not_rank_systems_that_answer_other_questions(table):
-    silent = table["abstained"].to_numpy() == 1
-    correct = np.where(silent, 0, table["correct"])
-    q = table["confidence"].fillna(0.5)
-    options = {"confidence_level": 0.95, "n": 1}
-    systems = [
-        confidence_system(correct, q, abstained=silent, **options),
-        confidence_system(correct, q, **options),
-    ]
-    comparable = {
-        str(row.key): row.comparable for row in compare_systems(systems, by_position=True)
-    }
-    assert comparable["ecuas_1"]
-    assert comparable["error_rate"]
-    assert not comparable["auroc"]
-
-
 def test_curves_and_recalibration_leave_them_out(table, tmp_path):
     silent = table["abstained"].to_numpy() == 1
     system = confidence_system(table["correct"], table["confidence"], abstained=silent, n=1)
@@ -292,27 +228,6 @@ def test_curves_and_recalibration_leave_them_out(table, tmp_path):
     systems, _ = add_recalibrated(prepare_submissions(submissions), submissions, method="affine")
     _, after = systems.values()
     assert after.decisions.abstained.tolist() == silent.tolist()
-    table[["id", "confidence", "correct"]][~silent].to_csv(path, index=False)
-    submissions = read_submissions(path)
-    alone, _ = add_recalibrated(prepare_submissions(submissions), submissions, method="affine")
-    cost = [compute_results(one).flat()["ece"] for one in (after, alone["a, affine"])]
-    assert cost[0] == pytest.approx(cost[1], abs=0.03)  # other folds
-
-
-def test_bounds_of_unlabelled_answers_leave_them_out(table):
-    silent = table["abstained"].to_numpy() == 1
-    correct = table["correct"].to_numpy().copy()
-    correct[:20] = np.nan
-    confidence = np.where(silent, -1.0, table["confidence"])
-    options = checked_options(n=1)
-    known = np.where(silent, 0.0, correct)
-    bounds = unlabelled_bounds(confidence, known, options)
-    alone = unlabelled_bounds(confidence[~silent], correct[~silent], options)
-    assert bounds[Key("auroc")] == alone[Key("auroc")]
-    assert bounds[Key("ece")] == alone[Key("ece")]
-    share = silent.mean()
-    low = share + (1 - share) * alone[Key("ecuas", 1.0)].low
-    assert bounds[Key("ecuas", 1.0)].low == pytest.approx(low)
 
 
 def test_what_is_no_mark_is_refused():

@@ -1,11 +1,8 @@
 """A metric is one entry of the registry: with it alone it goes through every path."""
 
 import dataclasses
-import itertools
 import json
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +20,8 @@ from ecuas_metric import (
     score_confidences,
 )
 from ecuas_metric.comparison.planning import plan_of_systems
-from ecuas_metric.comparison.unlabelled import unlabelled_bounds
-from ecuas_metric.groups import Groups
-from ecuas_metric.metric import Data, Key
-from ecuas_metric.metrics import METRICS, value_line
-from ecuas_metric.options import checked_options
+from ecuas_metric.metric import Key
+from ecuas_metric.metrics import METRICS
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import compute_results
 
@@ -110,33 +104,6 @@ def test_only_what_was_added_is_removed():
     assert remove_metric(add_metric(entry)) is entry
 
 
-@pytest.mark.long
-def test_threads_that_add_and_remove_metrics_change_nothing_in_a_running_score():
-    rng = np.random.default_rng(0)
-    confidence = rng.random(SIZE)
-    correct = rng.random(SIZE) < confidence
-    options = {"confidence_level": 0.9, "decompose": True, "normalize": True}
-    expected = score_confidences(correct, confidence, **options)
-    has_ended = threading.Event()
-
-    def add_and_remove(number):
-        while not has_ended.is_set():
-            own = {"name": f"missed_by_{number}", "title": f"Missed by {number}"}
-            entry = dataclasses.replace(ENTRIES["mean"], **own)
-            remove_metric(add_metric(entry))
-
-    with ThreadPoolExecutor(2) as pool:
-        threads = [pool.submit(add_and_remove, number) for number in "ab"]
-        try:
-            for _ in range(60):
-                found = score_confidences(correct, confidence, **options)
-                assert {key: found[key] for key in expected} == expected
-        finally:
-            has_ended.set()
-        for thread in threads:
-            thread.result()
-
-
 @pytest.fixture(params=ENTRIES)
 def metric(request):
     entry = add_metric(ENTRIES[request.param])
@@ -179,39 +146,6 @@ def test_it_has_a_value_a_column_an_interval_a_test_and_a_plan(metric, outputs):
     assert 0 < row.p <= 1
     assert (plan.difference, plan.samples) == (row.difference, SIZE)
     assert 0 < plan.detectable < 1
-
-
-@pytest.mark.parametrize("size", [1, 9, 2000])
-def test_a_line_by_differences_is_that_of_a_mean_by_a_bounded_number_of_values(size, rng):
-    computed = []
-
-    def risk(data):
-        computed.append(data.groups.cost.sum() / data.groups.weight.sum())
-        return computed[-1]
-
-    weight = rng.random(size)
-    groups = Groups(weight, weight * rng.random(size), np.arange(size))
-    entry = Metric(name="mean_cost", title="Mean", value=risk, **TEXTS)
-    line = value_line(entry, Data(None, None, grouped=groups))
-    np.testing.assert_allclose(line.intercept, -computed[0], rtol=1e-5)
-    np.testing.assert_allclose(line.slope, 1, rtol=1e-5)
-    assert len(computed) <= 1 + 2 * min(size, 256)
-
-
-def test_bounds_of_unlabelled_answers_are_right_or_not_known(metric, outputs):
-    key = Key(metric.name)
-    correct, confidence = (values[:8] for values in outputs["good"])
-    judged = correct[3:]
-    answers = np.concatenate([np.full(3, np.nan), judged])
-    bounds = unlabelled_bounds(confidence, answers, checked_options())
-    assert (key in bounds) == (metric.cost is not None)
-    values = []
-    for verdicts in itertools.product([0, 1], repeat=3):
-        system = confidence_system(np.concatenate([verdicts, judged]), confidence)
-        values.append(compute_results(system, only=[key]).estimates[key].value)
-    if key in bounds:
-        limits = bounds[key]
-        assert (limits.low, limits.high) == pytest.approx((min(values), max(values)))
 
 
 @pytest.fixture

@@ -22,8 +22,6 @@ from ecuas_metric import (
     InputError,
     apply_affine,
     apply_isotonic,
-    augrc_score,
-    aurc_score,
     auroc_score,
     choose_reject_cost,
     compare_systems,
@@ -47,16 +45,10 @@ from ecuas_metric import (
 from ecuas_metric.metric import Key
 from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS
 
-from .systems import EVERY_OPTION, confidence_systems, posterior_systems
+from .systems import EVERY_OPTION, posterior_systems
 
 Y_TRUE = ["cat", "dog", "dog"]
 Y_PROB = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]
-SCORES = {
-    "ece": functools.partial(ece_score, n_bins=3),
-    "auroc": auroc_score,
-    "aurc": aurc_score,
-    "augrc": augrc_score,
-}
 ORDERS = st.sampled_from([0, 0.5, 1, 2.5, np.inf])
 
 
@@ -96,21 +88,6 @@ def test_names_of_classes_change_nothing_and_columns_are_those_of_log_loss(syste
     ours = score_posteriors(names[truth], sorted_q, labels=np.sort(names))
     assert ours["cross_entropy"] == pytest.approx(log_loss(names[truth], sorted_q, labels=names))
     assert ours["ecuas_1"] == pytest.approx(ecuas_score(truth, q, labels=range(q.shape[1])))
-
-
-@given(confidence_systems(), ORDERS, st.sampled_from([None, 2, 4]), st.booleans())
-@pytest.mark.filterwarnings("ignore")
-def test_scores_of_confidences_are_those_of_score_confidences(system, n, num_classes, has_weights):
-    confidence, correct = system
-    weight = {"sample_weight": np.arange(1.0, len(correct) + 1) if has_weights else None}
-    expected = score_confidences(
-        correct, confidence, n=n, num_classes=num_classes, n_bins=3, **weight
-    )
-    for name, score in SCORES.items():
-        assert score(correct, confidence, **weight) == pytest.approx(expected[name], nan_ok=True)
-        assert type(score(correct, confidence)) is float
-    found = confidence_ecuas_score(correct, confidence, n=n, num_classes=num_classes, **weight)
-    assert found == pytest.approx(expected[f"ecuas_{n:g}"])
 
 
 LEVEL_OF_90 = {"confidence_level": 0.9}
@@ -208,13 +185,11 @@ BAD = [  # the rules themselves are those of test_inputs and test_options
     (lambda: ecuas_score([0, -100, 0], Y_PROB), "y_true must be classes; got -100 at index 1 (1 of 3). Does it mark"),
     (lambda: ecuas_score(["cat"], Y_PROB[:1]), f"y_true must have as many classes as y_prob, 2; got 1. {NUMBERED}"),
     (lambda: ecuas_score(Y_TRUE[:2], Y_PROB), "y_true and y_prob must have the same length; got 2 and 3."),
-    (lambda: posterior_system(Y_TRUE, Y_PROB, ids="a"), "y_true and ids must have the same length; got 3 and 1."),
     (lambda: of_costs([0, 1], [0.1], max_uncertainty=1), "uncertainty and candidate_cost must have the same length;"),
     (lambda: ecuas_score([["cat"], ["dog"], ["dog"]], Y_PROB), "y_true must be one-dimensional; got shape (3, 1)."),
     (lambda: ecuas_score([0, 1], np.ones((2, 2, 2)) / 2), "y_prob must have shape (N,) or (N, K); got shape (2, 2, 2)"),
     (lambda: ecuas_score([0, 1], [0.5, nan]), f"{POSITIVE} nan at index 1 (1 of 2)."),
     (lambda: ecuas_score([0, 1], [-1.5, 2.5]), f"{POSITIVE} -1.5 at index 0 (2 of 2). Logits?"),
-    (lambda: ecuas_score([0, 1], [-1.5, 2.5], predictions_are="log_probabilities"), "y_prob must be at most 0, the"),
     (lambda: ecuas_score(Y_PROB, [0, 1, 1]), "y_true must hold classes; got shape (3, 2). Swapped? y_true comes"),
     (lambda: ecuas_score([0.2, 0.9], [0, 1]), "y_true must hold classes; got numbers between 0 and 1. Swapped? y_true"),
     (lambda: ece_score([0.9, 0.8], [1, 0]), "correct must be 0 (incorrect) or 1 (correct); got 0.9 at index 0 (2 of 2)."
@@ -223,18 +198,12 @@ BAD = [  # the rules themselves are those of test_inputs and test_options
         "2). Swapped? confidence comes first."),
     (lambda: ece_score([1, 2], [0.5, 0.5]), "correct must be 0 (incorrect) or 1 (correct); got 2 at index 1 (1 of 2). "
         "Class labels? score_posteriors takes posteriors of shape (N, K)."),
-    (lambda: aurc_score([1, 0], [0.5, nan]), "confidence must not be NaN; got nan at index 1 (1 of 2). "
-        "Missing confidences? score_confidences takes them with missing_confidence."),
     (lambda: score_confidences([1, 0], [0.5, nan]), "confidence must not be NaN; got nan at index 1 (1 of 2). "
         "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them."),
     (lambda: ecuas_score(Y_TRUE, Y_PROB, n=[0, 1]), "n must be a number in [0, inf]; got [0, 1]."),
     (lambda: fixed_reject_cost(uncertainty=[0.5], candidate_cost=[1], reject_cost=-1), "reject_cost must be >= 0; got"),
-    (lambda: fixed_reject_cost(uncertainty=[nan], candidate_cost=[1], reject_cost=0.5), "uncertainty must be finite"),
-    (lambda: fit_temperature(TWO_ROWS[:2], [0]), "log_posteriors and references must have the same length; got 2"),
     (lambda: apply_affine(fit_temperature(TWO_ROWS, [0, 0, 1]), [[0.0, 1.0, 2.0]]),
         "log_posteriors must have shape (N, 2), the classes of the fit; got shape (1, 3)."),
-    (lambda: fit_isotonic([50, 90], [0, 1]), "confidence must lie in [0, 1]; got 50.0 at index 0 (2 of 2). Percent"),
-    (lambda: apply_isotonic(fit_isotonic([0.5, 0.6], [0, 1]), [0.5, None]), "confidence must be finite; got nan"),
     (lambda: cross_validated(fit_isotonic, apply_isotonic, [0.1] * 9, [0, 1] * 4 + [0], splitter=ONE_FOLD),
         "splitter must put every sample in a test fold; got sample 3 in none (6 of 9)."),
 ]  # fmt: skip
@@ -307,16 +276,6 @@ def test_defaults_are_those_of_the_table_of_options():
                 assert parameter.default == expected[name], (function, name)
 
 
-def test_margins_are_the_logits_of_the_second_class(rng):
-    y = rng.integers(0, 2, 50)
-    margin = rng.normal(size=50)
-    expected = ecuas_score(y, 1 / (1 + np.exp(-margin)))
-    assert ecuas_score(y, margin, predictions_are="logits") == pytest.approx(expected, rel=1e-12)
-    assert ecuas_score(
-        y, -np.log1p(np.exp(-margin)), predictions_are="log_probabilities"
-    ) == pytest.approx(expected)
-
-
 def test_columns_of_a_data_frame_are_found_by_their_names(rng):
     names = np.array(["cat", "dog", "ship"])
     y_prob = rng.dirichlet(np.ones(3), 50)
@@ -382,21 +341,6 @@ def test_so_are_those_of_what_each_sample_has(name):
     np.testing.assert_equal(expected, plain)
     with pytest.raises(InputError, match=f"^correct and {name} must have their rows in one order"):
         score_confidences(correct, arrays["confidence"], **{name: given.iloc[::-1]})
-
-
-def test_names_with_numbers_in_the_order_of_texts_are_noted(rng):
-    names = [f"class_{number}" for number in range(12)]
-    posteriors = rng.dirichlet(np.full(12, 0.1), 200)
-    truth = np.array(names)[[rng.choice(12, p=row) for row in posteriors]]
-    with pytest.warns(UserWarning, match="in the order of their names as texts: .*class_10"):
-        by_text = ecuas_score(truth, posteriors)
-    by_name = ecuas_score(truth, pd.DataFrame(posteriors, columns=names))
-    assert by_name < by_text
-    in_order = np.argsort(names)
-    labels = np.array(names)[in_order]
-    assert ecuas_score(truth, posteriors[:, in_order], labels=labels) == by_name
-    few = [f"class_{number}" for number in range(9)]
-    ecuas_score(few, np.eye(9))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

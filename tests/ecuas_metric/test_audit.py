@@ -7,11 +7,6 @@ import pytest
 
 from ecuas_metric import (
     InputError,
-    augrc_score,
-    aurc_score,
-    auroc_score,
-    compare_systems,
-    confidence_ecuas_score,
     confidence_system,
     score_confidences,
 )
@@ -66,18 +61,6 @@ def test_where_people_label_all_the_judge_changes_no_number(errs, option, rng):
     assert found.estimates.keys() == every
 
 
-def test_a_good_judge_narrows_and_a_random_one_hardly_widens(rng):
-    confidence, correct, verdict = judged(rng, errs=0.02)
-    rows = rng.permutation(600)[:100]
-    labels = audited(correct, rows)
-    alone = compute_results(confidence_system(correct[rows], confidence[rows], **OPTIONS)).estimates
-    good = results_of(labels, confidence, verdict).estimates
-    noise = results_of(labels, confidence, rng.integers(0, 2, 600)).estimates
-    for key in (Key("error_rate"), Key("ecuas", 1.0), Key("ecuas", 0.0), Key("auroc")):
-        assert width(good[key]) < 0.85 * width(alone[key]), key
-        assert width(noise[key]) < 1.15 * width(alone[key]), key
-
-
 @pytest.mark.long
 def test_the_mean_over_all_draws_is_the_value_of_all_answers():
     confidence = np.array([0.1, 0.3, 0.35, 0.5, 0.6, 0.6, 0.7, 0.8, 0.9, 0.95])
@@ -128,18 +111,6 @@ def test_a_plan_of_labels_begins_with_the_interval_and_falls_to_that_of_all_labe
         plan_labels(confidence_system(few, confidence, judge=verdict, **OPTIONS))
 
 
-def test_groups_of_one_answer_are_none_and_copies_of_answers_widen(rng):
-    confidence, correct, verdict = judged(rng)
-    labels = audited(correct, rng.permutation(600)[:120])
-    key = Key("ecuas", 1.0)
-    alone = results_of(labels, confidence, verdict).estimates[key]
-    singles = results_of(labels, confidence, verdict, groups=np.arange(600)).estimates[key]
-    assert width(singles) == pytest.approx(width(alone), rel=0.02)
-    twice = [np.repeat(values, 2) for values in (labels, confidence, verdict)]
-    pairs = results_of(*twice, groups=np.arange(1200) // 2).estimates[key]
-    assert width(pairs) == pytest.approx(width(alone), rel=0.05)
-
-
 def test_a_judge_counts_from_as_many_mistakes_as_intervals_need(rng):
     confidence, correct, verdict = judged(rng)
     wrong = np.flatnonzero(correct == 0)
@@ -155,14 +126,6 @@ def test_a_judge_counts_from_as_many_mistakes_as_intervals_need(rng):
                 assert by_people == (key.metric not in uses), (count, key)
         noted = [note for note in found.notes if note.id == "judge_not_used"]
         assert len(noted) == (count < 10)
-
-
-def test_answers_that_were_picked_do_not_look_drawn(rng):
-    confidence, correct, verdict = judged(rng)
-    picked = np.argsort(confidence)[:120]
-    for rows, is_noted in ((picked, True), (rng.permutation(600)[:120], False)):
-        results = results_of(audited(correct, rows), confidence, verdict)
-        assert ("audit_not_drawn" in [note.id for note in results.notes]) == is_noted
 
 
 def test_unequal_probabilities_of_the_draw_are_undone(rng):
@@ -202,47 +165,6 @@ def test_one_stratum_is_none_and_strata_are_weighted_by_their_size(rng):
     found = compute_results(system).estimates[Key("error_rate")]
     assert found.value == pytest.approx(cost.mean())
     assert found.low < 1 - correct.mean() < found.high
-
-
-@pytest.mark.parametrize(
-    ("function", "key"),
-    [
-        (confidence_ecuas_score, "ecuas_1"),
-        (auroc_score, "auroc"),
-        (aurc_score, "aurc"),
-        (augrc_score, "augrc"),
-    ],
-)
-def test_a_function_of_one_metric_takes_a_judge(function, key, rng):
-    confidence, correct, verdict = judged(rng)
-    labels = audited(correct, rng.permutation(600)[:120])
-    chance = rng.random(600) / 2 + 0.1
-    options = {"judge": verdict, "audit_probability": chance}
-    expected = score_confidences(labels, confidence, n=1, **options)[key]
-    assert function(labels, confidence, **options) == expected
-    assert function(labels, confidence, judge=verdict) != expected
-
-
-@pytest.mark.long
-def test_a_difference_to_itself_is_0_and_turned_it_is_its_negative(rng):
-    confidence, correct, verdict = judged(rng)
-    rows = rng.permutation(600)[:120]
-    first = confidence_system(audited(correct, rows), confidence, judge=verdict, **OPTIONS)
-    other_correct = np.where(rng.random(600) < 0.2, 1 - correct, correct)
-    for others in (rows, rng.permutation(600)[:120]):
-        labels = audited(other_correct, others)
-        second = confidence_system(labels, confidence, judge=verdict, **OPTIONS)
-        there = compare_systems([first, second], by_position=True)
-        back = compare_systems([second, first], by_position=True)
-        for row, turned in zip(there, back, strict=True):
-            assert row.difference == pytest.approx(-turned.difference)
-            assert [row.low, row.high] == pytest.approx(
-                [-turned.high, -turned.low], abs=1e-9, nan_ok=True
-            )
-            assert row.p == pytest.approx(turned.p, nan_ok=True)
-    for row in compare_systems([first, first], by_position=True):
-        assert row.difference == 0
-        assert row.p == 1 or row.key.metric not in ("error_rate", "ecuas")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from ecuas_metric import (
     compare_systems,
     confidence_system,
     make_report,
-    posterior_system,
 )
 from ecuas_metric.basis import (
     FACTS,
@@ -189,18 +188,6 @@ def test_numbers_that_depend_on_other_things_are_neither_ranked_nor_paired(reaso
     assert not any(cell.is_best for row in grid.rows for cell in row)
     with pytest.raises(InputError, match=re.escape(reason)):
         compare_systems(systems, by_position=True)
-
-
-def test_true_classes_and_costs_are_compared(rng):
-    posteriors = rng.dirichlet(np.ones(3), SIZE)
-    labels = rng.integers(0, 3, SIZE)
-    one = posterior_system(labels, posteriors, labels=range(3))
-    other = posterior_system((labels + 1) % 3, posteriors, labels=range(3))
-    dear = posterior_system(
-        labels, posteriors, labels=range(3), cost=[[0, 1, 9], [1, 0, 1], [9, 1, 0]]
-    )
-    assert why_not_comparable(one.basis, other.basis) == ["true classes"]
-    assert "costs" in why_not_comparable(one.basis, dear.basis)
 
 
 HOMES = {"calibration", "costs", "order", "peer_metrics"}  # modules of entries

@@ -77,18 +77,6 @@ def test_without_pairs_there_is_nothing_to_say():
     assert any("ece_debiased" in str(note) for note in compute_results(system).notes)
 
 
-def test_its_interval_is_that_of_its_delta_method():
-    """Of two bins of equal weight."""
-    size = 20_000
-    gaps = np.array([0.2, -0.4])
-    accuracy = np.array([0.75, 0.5])
-    correct = (np.arange(size) < accuracy[:, None] * size).ravel()
-    low, value, high = debiased(correct, np.repeat(accuracy + gaps, size))
-    half = 1.96 * math.sqrt((gaps**2 * accuracy * (1 - accuracy)).sum() / 4 / size / 0.1)
-    assert value == pytest.approx(math.sqrt(0.1), rel=1e-3)
-    assert (high - low) / 2 == pytest.approx(half, rel=0.05)
-
-
 def test_groups_of_one_answer_leave_the_debiased_gap_as_it_is(rng):
     q = rng.random(300)
     correct = rng.random(300) < q**3

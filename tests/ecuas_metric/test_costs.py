@@ -16,7 +16,6 @@ from ecuas_metric.costs import (
     weighted_cost,
 )
 from ecuas_metric.decisions import largest_uncertainty
-from ecuas_metric.options import DEFAULTS, Options
 from tests.ecuas_metric import oracle
 from tests.ecuas_metric.registry import row_of
 
@@ -131,7 +130,9 @@ def test_at_the_largest_uncertainty_and_above_the_cost_is_1_whatever_the_candida
         assert costs.tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("n", [0, 5e-324, 1e-309, 1e-300, 1e-9, 0.5, 1, 1e6, 1e300, 1.7e308, np.inf])
+@pytest.mark.parametrize(
+    "n", [0, 5e-324, 1e-309, 1e-300, 1e-9, 0.5, 1, 1e6, 1e300, 1.7e308, np.inf]
+)
 @pytest.mark.parametrize("largest", [1.0, 0.5, 1e-3])
 def test_no_n_overflows(n, largest):
     with warnings.catch_warnings():
@@ -275,21 +276,6 @@ def test_what_cannot_be_verified_is_refused_for_that_reason(monkeypatch):
         largest_uncertainty(np.array([[0.0, 1.0], [10.0, 0.0]]))
 
 
-def test_the_floor_of_a_matrix_depends_on_its_unit_and_on_no_dominated_decision(rng):
-    for _ in range(200):
-        classes, decisions = rng.integers(2, 6, 2)
-        matrix = 10 ** rng.uniform(-6, 6, (classes, decisions))
-        floor = Options(cost=matrix).floor
-        u_max = largest_uncertainty(matrix)
-        assert u_max <= floor / DEFAULTS.epsilon * (1 + 1e-12)
-        assert floor < u_max  # so that it is refused for no matrix
-        assert Options(cost=matrix * 8.0).floor == 8 * floor
-        worse = np.column_stack([matrix, matrix.max(axis=1) * 1e5])
-        assert Options(cost=worse).floor == floor
-    assert Options(cost=1 - np.eye(4)).floor == DEFAULTS.epsilon
-    assert Options(cost=np.array([[0, 1e-3], [1e5, 0]])).floor == pytest.approx(1e-10)
-
-
 SMALL = [1e-3, 1e-7, 1e-8, 1e-12, 1e-30, 1e-300, 5e-324, 0.0]
 
 
@@ -312,15 +298,3 @@ def test_no_score_improves_as_the_probability_of_the_truth_falls_to_0(form, cost
                 assert values[key] >= before[key] - 2e-7, key
         assert values["cross_entropy"] == pytest.approx(-math.log(max(probability, 1e-7)))
         before = values
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("epsilon", [1e-7, 0.2, 0.4])
-def test_a_system_that_knows_the_frequencies_alone_has_the_normalised_cross_entropy_1(epsilon):
-    options = {"normalize": True, "epsilon": epsilon}
-    correct = [1] * 9 + [0]
-    values = score_confidences(correct, [0.9] * 10, **options)
-    assert values["normalized_confidence_cross_entropy"] == pytest.approx(1)
-    label = [0] * 7 + [1] * 2 + [2]
-    values = score_posteriors(label, [[0.7, 0.2, 0.1]] * 10, **options)
-    assert values["normalized_cross_entropy"] == pytest.approx(1)

@@ -13,8 +13,6 @@ from scipy.stats import entropy
 from ecuas_metric import score_posteriors
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.decisions import posterior_decisions
-from ecuas_metric.options import checked_options
-from ecuas_metric.results import prepare_system
 from tests.ecuas_metric.systems import distributions, posterior_systems
 
 ORDERS = st.sampled_from([0.0, 0.5, 1.0, 3.0, np.inf])
@@ -94,31 +92,6 @@ def test_equal_expected_costs_go_to_the_first_decision(order, rng):
     np.testing.assert_array_equal(ours.uncertainty, expected.min(axis=1) / 1000)
 
 
-def test_neither_the_order_of_the_classes_nor_the_unit_of_costs_breaks_a_tie(rng):
-    q = rng.multinomial(10, np.ones(3) / 3, 100) / 10
-    labels = rng.integers(0, 3, 100)
-    costs = {"cost": [[0, 1, 4], [2, 0, 1], [3, 5, 0]], "n": 1, "labels": range(3)}
-    order = [2, 0, 1]
-    turned = np.argsort(order)[labels]
-    by_log = [
-        score_posteriors(*given, cost="log", labels=range(3))
-        for given in ((labels, q), (turned, q[:, order]))
-    ]
-    assert by_log[0] == pytest.approx(by_log[1], rel=1e-12)
-    once = score_posteriors(labels, q, **costs)
-    thrice = score_posteriors(labels, q, **costs | {"cost": 3 * np.array(costs["cost"])})
-    assert 3 * once["aurc"] == pytest.approx(thrice["aurc"], rel=1e-12)
-
-
-def test_rows_tied_exactly_are_decided_alike_by_the_zero_one_cost_and_its_matrix(rng):
-    q = rng.choice([0.1, 0.2, 0.3], (1000, 37))
-    q /= q.sum(axis=1, keepdims=True)
-    labels = rng.integers(0, 37, 1000)
-    named = posterior_decisions(q, labels, cost="zero_one")
-    as_matrix = posterior_decisions(q, labels, cost=1 - np.eye(37))
-    np.testing.assert_array_equal(named.candidate_cost, as_matrix.candidate_cost)
-
-
 def test_equal_rows_have_equal_uncertainties_wherever_they_stand(rng):
     q = np.repeat(rng.dirichlet(np.ones(37), 1), 501, axis=0)
     decisions = posterior_decisions(q, np.zeros(501, int), cost=rng.random((37, 37)))
@@ -131,20 +104,6 @@ def test_the_cross_entropy_of_rounded_rows_is_that_of_fractions():
     expected = [-math.log(row[0] / sum(row)) for row in rows]
     ours = posterior_decisions(q, np.array([0, 0]))
     np.testing.assert_allclose(ours.cross_entropy, expected, rtol=1e-14)
-
-
-def notes_of(posteriors, **options):
-    labels = np.zeros(len(posteriors), int)
-    return prepare_system("posteriors", posteriors, labels, checked_options(**options)).notes
-
-
-def test_a_note_says_how_many_rows_were_divided_by_more_than_the_rounding_of_float32(rng):
-    q = np.array([[0.5, 0.5], [0.333, 0.666], [0.2, 0.8]])
-    for values, form in ((q, "probabilities"), (np.log(q), "log_probabilities")):
-        (note,) = notes_of(values, predictions_are=form)
-        assert note.id == "renormalized"
-        assert note.fact.startswith("1 of 3 rows (33.3%) sum to 1 only within")
-    assert not notes_of(rng.dirichlet(np.ones(1000), 50).astype(np.float32))
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
@@ -165,15 +124,3 @@ def test_decisions_beyond_the_largest_uncertainty_are_called_so(recwarn):
     (said,) = [str(one.message) for one in recwarn if "above" in str(one.message)]
     assert "1 of 3" in said
     assert "num_classes" not in said
-
-
-@pytest.mark.parametrize("num_classes", [2, 3, 6, 7, 10, 100, 1000])
-def test_at_chance_the_cost_is_1_whatever_the_rounding(num_classes, recwarn):
-    q = np.full((2, num_classes), 1 / num_classes)
-    for posteriors, form in ((q, "probabilities"), (np.zeros_like(q), "logits")):
-        decisions = posterior_decisions(posteriors, np.array([0, 1]), predictions_are=form)
-        assert costs_of(decisions, np.inf).tolist() == [1, 1]
-    single = np.full_like(q, np.float32(1) / np.float32(num_classes), np.float32)
-    decisions = posterior_decisions(single, np.array([0, 1]))
-    np.testing.assert_allclose(costs_of(decisions, 1), 1, rtol=1e-5)
-    assert not recwarn.list

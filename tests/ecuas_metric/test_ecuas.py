@@ -197,43 +197,11 @@ def test_after_an_error_the_same_call_mended_scores_each_sample_once(
         assert len(ecuas) == 0
 
 
-def test_what_is_added_again_after_an_error_is_noted_and_can_be_forgotten(ecuas, expected, recwarn):
-    for rows in (slice(2), slice(2, 4)):
-        ecuas.add_batch(predictions=CONFIDENCE[rows], references=CORRECT[rows])
-    assert not recwarn  # without an error, nothing is noted
-    with pytest.raises(ValueError, match="sample_weight"):
-        ecuas.compute(sample_weight=[1])
-    with pytest.warns(UserWarning, match=r"^4 samples .* are kept, and count"):
-        ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
-    assert len(ecuas) == 8
-    ecuas.reset()
-    ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
-    assert ecuas.compute() == expected
-
-
 def test_arrays_of_a_batch_may_be_written_to(ecuas, expected):
     confidence, correct = np.array(CONFIDENCE), np.array(CORRECT)
     ecuas.add_batch(predictions=confidence, references=correct)
     confidence[:], correct[:] = 0, 0
     assert ecuas.compute() == expected
-
-
-AT_LOAD = {"num_classes": 4, "n": 5, "epsilon": 0.1, "reject_costs": 0.3, "confidence_level": 0.9}
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_options_of_load_are_defaults_of_compute(way, tmp_path):
-    module = load("confidences", tmp_path, **AT_LOAD)
-    for own in ({}, {"n": 2}, {"n": None, "num_classes": 3}):
-        options = AT_LOAD | {name: value for name, value in own.items() if value is not None}
-        expected = direct("confidences", CONFIDENCE, CORRECT, options)
-        np.testing.assert_equal(results(module, way, CONFIDENCE, CORRECT, **own), expected)
-    both = evaluate.combine({"four": module, "any": load("confidences", tmp_path)})
-    found = results(both, way, CONFIDENCE, CORRECT, n=5)
-    assert found["four_ecuas_5"] != found["any_ecuas_5"]
-    expected = direct("confidences", CONFIDENCE, CORRECT, AT_LOAD)
-    of_four = {key: found.get(f"four_{key}", found.get(key)) for key in expected}
-    np.testing.assert_equal(of_four, expected)
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -255,31 +223,6 @@ def test_the_signature_has_the_options_of_load_and_columns_their_names(tmp_path)
     module = load("posteriors", tmp_path)
     expected = module.compute(predictions=posteriors, references=LABELS)
     assert module.compute(predictions=turned, references=LABELS) == expected
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_of_several_processes_nothing_is_lost_by_an_error(way, tmp_path):
-    predictions, references, _ = data("confidences", size=9)
-    weights = np.arange(1.0, 10.0)
-
-    def share(process):
-        module = load_share("confidences", tmp_path, process)
-        given = (
-            predictions[4 * process : 4 + 5 * process],
-            references[4 * process : 4 + 5 * process],
-        )
-        if process:
-            return results(module, way, *given)
-        with pytest.raises(ValueError, match="sample_weight must have the same length"):
-            results(module, way, *given, sample_weight=[1.0])
-        if way != "compute":
-            with pytest.raises(ValueError, match="^the inputs cannot be added"):
-                module.add_batch(predictions=[0.5], references=[1])
-        again = {"predictions": given[0], "references": given[1]} if way == "compute" else {}
-        return module.compute(**again, sample_weight=weights)
-
-    expected = direct("confidences", predictions, references, {"sample_weight": weights})
-    assert shares_of(share, 2) == [expected, None]
 
 
 def test_indices_in_another_order_are_refused(ecuas):

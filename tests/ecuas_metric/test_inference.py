@@ -1,31 +1,25 @@
 """Laws of the one engine of inference: exact limits, mirrors, invariances, p against intervals, and smoothness."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from ecuas_metric import compare_systems, confidence_system
-from ecuas_metric.groups import Line, sum_samples
 from ecuas_metric.inference import (
     Inference,
-    Number,
     Side,
-    find_unseen,
     infer,
     pearson_quantile,
     pearson_tail,
 )
 from ecuas_metric.intervals import make_numbers
-from ecuas_metric.metric import Key, Point
+from ecuas_metric.metric import Key
 from ecuas_metric.results import compute_values, make_answers, value_keys
 from ecuas_metric.sampling import SIMPLE, Design
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.systems import inferred, limits, reaches
-
-COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
 
 
 @pytest.mark.parametrize("level, least", [(0.8, 0.73), (0.95, 0.94), (0.99, 0.985)])
@@ -139,23 +133,6 @@ def test_intervals_of_differences_leave_out_0_if_and_only_if_p_is_less_than_alph
         assert (row.low_all, row.high_all) == one
 
 
-def test_a_system_differs_from_itself_by_no_more_than_one_answer_could(rng):
-    q = rng.random(50)
-    system = confidence_system(answers(rng, q), q, confidence_level=0.95)
-    rows = {
-        str(row.key): row for row in compare_systems({"a": system, "b": system}, by_position=True)
-    }
-    for row in rows.values():
-        assert row.difference == 0
-        if not math.isnan(row.p):
-            assert row.p == row.p_adjusted == 1
-            assert row.low < 0 < row.high
-    rate = rows["error_rate"]
-    # moved by half an answer, not by a whole one
-    exact = stats.binomtest(0, 50).proportion_ci().high - 0.5 / 50
-    assert (rate.low, rate.high) == pytest.approx((-exact, exact), rel=0.03)
-
-
 def test_one_dominant_weight_has_no_interval_and_a_reason():
     for weight in ([1000.0, 1.0], [1e7, *np.ones(5000)], [1e4, *np.ones(100)]):
         size = len(weight)
@@ -197,21 +174,6 @@ def test_copies_in_groups_tell_what_one_of_each_tells(size, parts, rng):
         np.testing.assert_allclose(copied[key], alone[key], rtol=0.06, err_msg=key)
 
 
-def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):
-    q = np.full(400, 0.7)
-    correct = rng.integers(0, 2, 400)
-    plain = limits(q, correct)["error_rate"]
-    halves = limits(q, correct, strata=np.arange(400) % 2)["error_rate"]
-    assert halves == pytest.approx(plain, abs=0.03 * np.ptp(plain))
-    few = np.arange(400) < 3
-    weight = np.where(few, 0.15 / 3, 0.85 / 397)
-    alike = np.where(few, 1, correct)
-    parted = limits(q, alike, sample_weight=weight, strata=few)["error_rate"]
-    others = limits(q[3:], alike[3:])["error_rate"]
-    # three that agree are no certainty
-    assert np.ptp(parted) > 1.5 * 0.85 * np.ptp(others)
-
-
 def test_equal_strata_are_as_sure_as_the_average_of_their_parts(rng):
     q = rng.random(90)
     correct = rng.random(90) < q
@@ -240,19 +202,6 @@ def test_groups_that_all_speak_for_one_are_no_surer_than_by_the_test_of_signs(co
     assert 0.5 ** (count - 1) <= row.p <= (0.1 if count < 10 else 0.02)
 
 
-@pytest.mark.parametrize("wrong", [0, 1, 3])
-def test_the_least_change_of_a_confidence_changes_no_limit_much(wrong):
-    """Of groups whose confidences are all equal, or nearly."""
-    correct = np.arange(600) >= wrong
-    confidence = np.full(600, 0.9)
-    groups = np.arange(600) // 10
-    before = limits(confidence, correct, groups=groups)
-    confidence[300:310] += 1e-12
-    after = limits(confidence, correct, groups=groups)
-    for key in ("ecuas_0", "ecuas_1", "confidence_brier_score"):
-        np.testing.assert_allclose(np.ptp(after[key]), np.ptp(before[key]), rtol=1e-6)
-
-
 @pytest.mark.parametrize("more", [[11, 1.1], [10, 0], [12, 3]])
 def test_a_decision_that_nobody_takes_changes_no_limit(more, rng):
     """It costs at least as much as another one, whatever is true."""
@@ -269,18 +218,6 @@ def test_a_decision_that_nobody_takes_changes_no_limit(more, rng):
             np.testing.assert_allclose(after[key], before[key], rtol=1e-9)
 
 
-@pytest.mark.parametrize("reject_costs", [(), 0.1])
-def test_a_decision_whose_mistakes_are_dear_may_cost_as_much(reject_costs):
-    """A limit without a mistake is that of an error rate, times what a mistake of this decision costs."""
-    posteriors = np.tile([0.999, 0.001], (60, 1))
-    label = np.zeros(60, int)
-    key = Key("selective_risk", 0.1) if reject_costs else Key("risk")
-    options = {"reject_costs": reject_costs, "only": [key], "cost": [[0, 1], [20, 0]]}
-    found = limits(posteriors, label, "posteriors", **options)[str(key)]
-    rate = limits(posteriors[:, 0], 1 - label, only=[Key("error_rate")])["error_rate"]
-    np.testing.assert_allclose(found, 20 * rate, rtol=1e-9)
-
-
 def test_few_heavy_weights_are_few_degrees_of_freedom(rng):
     """As many as the variance of a sum of squares of normal deviates has, weighted (Satterthwaite 1946)."""
     weight = rng.pareto(2, 200) + 1
@@ -290,65 +227,6 @@ def test_few_heavy_weights_are_few_degrees_of_freedom(rng):
     assert Design(weight, np.arange(200)).num_units == pytest.approx(units)
     assert Design(np.append(weight, 0.0)).num_units == pytest.approx(units)
     assert Design(np.full(200, 0.3)).num_units == pytest.approx(200)
-
-
-def test_what_was_not_seen_is_told_with_its_place(rng):
-    q = np.where(np.arange(120) < 69, 1.0, 0.5)
-    _, notes = inferred(q, (q == 1) | (rng.random(120) > 0.3), n=0)
-    (note,) = (note for note in notes if note.id == "unseen")
-    told = "No mistake was seen among 69 answers with confidence 1; one would move a number by up to 0.13,"
-    assert note.fact.startswith(told)
-    assert "ecuas_0" in note.fact
-    assert "unseen" not in [note.id for note in inferred(q, np.arange(120) % 4 > 0, n=0)[1]]
-
-
-@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
-def test_a_limit_without_a_note_keeps_half_of_itself_without_the_added_answer(level):
-    tail = (1 - level) / 2
-    noted = []
-    for certain in range(1, 100, 2):  # all of them right, beside 20 of which 10 are wrong
-        q = np.repeat([0.999, 0.6], [certain, 20])
-        system = confidence_system(np.arange(len(q)) < certain + 10, q, n=0)
-        answers = make_answers(system)
-        (number,) = make_numbers(answers, compute_values(system, only=[Key("ecuas", 0.0)])).values()
-        inference = infer([number], SIMPLE)
-        low, high = inference.limits(level)
-        still = inference.observed
-        halves = [
-            number.value - still.limit(tail) < (number.value - low) / 2,
-            -still.mirrored().limit(tail) - number.value < (high - number.value) / 2,
-        ]
-        (hidden,) = find_unseen([[number]], [inference], level, SIMPLE)
-        assert (hidden is not None) == any(halves), certain
-        noted.append(any(halves))
-    assert set(noted) == {True, False}
-
-
-def test_rounding_does_not_decide_whether_auroc_depends_on_answers(rng):
-    """Where all are tied it depends on none, and is known as a share of as many answers is."""
-    for right in range(1, 300, 7):
-        auroc = limits(
-            np.full(300, 0.7),
-            np.arange(300) < right,
-            sample_weight=rng.random(300) + 0.1,
-            only=[Key("auroc")],
-        )
-        assert auroc["auroc"] == pytest.approx([0.493, 0.507], abs=0.002)
-
-
-def test_one_answer_is_added_whatever_weights_and_costs():
-    """Of a group with a heavy answer that costs little, the kinds are less than nothing and more than all."""
-    weight = np.array([0.1, 5.0, 1.0, 1.0])
-    cost = np.array([1.0, 0.1, 0.0, 1.0])
-    add = partial(np.add.reduceat, indices=[0, 2])
-    groups = sum_samples(np.array([0.3, 0.6]), weight, cost, add)
-    assert groups.kinds.weight.min() < 0
-    point = Point(groups.mean(COSTS), COSTS)
-    number = Number(point.value, groups, lambda _: point, point)
-    inference = infer([number], SIMPLE)
-    heavy = math.sqrt(np.sum(weight**4) / np.sum(weight**2))
-    for side in (inference.lower, inference.upper):
-        assert side.moments.mass.sum() == pytest.approx(heavy)
 
 
 def test_a_system_that_is_the_naive_one_has_its_value():

@@ -3,10 +3,9 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from ecuas_metric.groups import tie_groups
-from ecuas_metric.metric import Data, Key
+from ecuas_metric.metric import Data
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import AURC, aurc
 from ecuas_metric.results import compute_results, prepare_system
@@ -81,15 +80,6 @@ def test_analytic_intervals_are_about_the_bootstraps(rng):
         assert (estimate.value, limits) == (value, near), key
 
 
-def test_a_share_of_1_is_not_less_by_rounding():
-    """The weights of three wrong answers, divided by their sum, add up to 1 - 2e-16."""
-    weight = 0.3 * np.array([1, 1.7, 2])
-    rounded, _ = inferred(np.zeros(3), np.zeros(3, int), sample_weight=weight)
-    exact, _ = inferred(np.zeros(3), np.zeros(3, int), sample_weight=weight / 0.3)
-    assert rounded["error_rate"].low == pytest.approx(exact["error_rate"].low)
-    assert rounded["error_rate"].low < 0.5
-
-
 @pytest.mark.parametrize("right", [0, 1, 2, 30, 58, 59, 60])
 @pytest.mark.parametrize("high", [0.3, 1.0])
 def test_no_limit_lies_outside_the_range_of_its_metric(right, high, rng):
@@ -124,28 +114,6 @@ def test_every_interval_holds_its_value(scale, cost, rng):
         assert math.isnan(low) or (low <= value * (1 + 1e-12) and value <= high * (1 + 1e-12)), key
 
 
-def test_a_cost_by_its_logarithm_has_the_interval_of_the_cross_entropy(rng):
-    """The same losses, among which half of what a probability of 0 costs is possible though it was not seen."""
-    q = 0.9 * rng.dirichlet(np.ones(3), 200) + 1 / 30
-    found, notes = inferred(q, rng.integers(0, 3, 200), "posteriors", cost="log")
-    risk, loss = (np.array(astuple(found[key])) for key in ("risk", "cross_entropy"))
-    assert risk == pytest.approx(loss, abs=0.1 * np.ptp(loss))
-    assumed = [note.fields for note in notes if note.id == "assumed"]
-    assert [fields["largest"] for fields in assumed] == [-math.log(1e-7) / 2]
-    assert Key("cross_entropy") not in assumed[0]["metrics"]
-
-
-@pytest.mark.parametrize("scale", [0.1, 1, 15, 1e6])
-def test_losses_of_two_classes_have_the_intervals_of_confidences(scale, rng):
-    """Also where probabilities are below the floor: it is one for both."""
-    label = rng.integers(0, 2, 150)
-    logits = scale * (rng.normal(size=(150, 2)) + 1.3 * np.eye(2)[label])
-    found, _ = inferred(logits, label, "posteriors", predictions_are="logits")
-    for key, factor in (("cross_entropy", 1), ("brier_score", 2)):
-        of_confidence = np.array(astuple(found[f"confidence_{key}"]))
-        assert astuple(found[key]) == pytest.approx(factor * of_confidence, rel=1e-9), key
-
-
 @pytest.mark.parametrize("design", ["", "groups"])
 def test_a_rare_class_has_the_rule_of_rare_mistakes(design, rng):
     """Divisors that are not known within a factor of two are those of as few of either."""
@@ -164,14 +132,6 @@ def test_a_rare_class_has_the_rule_of_rare_mistakes(design, rng):
     assert (are_there[0], any(are_there), are_there[-1]) == (False, True, False)
 
 
-def test_nobody_accepted_is_no_certainty():
-    values, _ = inferred(np.full(50, 0.2), np.arange(50) % 2, reject_costs=0.1)
-    cost = values["expected_cost_0.1"]
-    assert cost.low < 0.1 < cost.high < 0.2
-    constant, _ = inferred(np.zeros(50), np.zeros(50, int), n=0)
-    assert constant["ecuas_0"].low < 1 < constant["ecuas_0"].high
-
-
 def test_the_bias_of_small_samples_is_that_of_the_formula():
     """Against the mean over many samples of 30, and the area itself, -log of the share before, under r(F) = F."""
     generator = np.random.default_rng(5)
@@ -186,38 +146,6 @@ def test_the_bias_of_small_samples_is_that_of_the_formula():
         0.25, abs=3 * np.std(values) / np.sqrt(1500)
     )
     assert np.mean(values) - 0.25 > 3 * np.std(values) / np.sqrt(1500)
-
-
-@pytest.mark.parametrize("size", [100, 1000])
-def test_a_normalised_value_of_confidences_equal_to_the_accuracy_is_not_certain(size):
-    """It is that of the naive system, 1, if the true accuracy is as observed, and larger if it is any other."""
-    correct = np.arange(size) < 0.8 * size
-    values, _ = inferred(np.full(size, 0.8), correct, normalize=True)
-    brier, cross_entropy = (
-        values[f"normalized_confidence_{key}"] for key in ("brier_score", "cross_entropy")
-    )
-    assert [brier.value, cross_entropy.value] == pytest.approx([1, 1])
-    assert (
-        1 - 2 / size < min(brier.low, cross_entropy.low) <= max(brier.low, cross_entropy.low) <= 1
-    )
-    for p in stats.binomtest(int(correct.sum()), size).proportion_ci(method="wilson"):
-        assert brier.high >= (p * 0.04 + (1 - p) * 0.64) / (p * (1 - p)) * (1 - 1e-9)
-        loss = -p * np.log(0.8) - (1 - p) * np.log(0.2)
-        assert cross_entropy.high >= loss / stats.entropy([p, 1 - p]) * (1 - 1e-9)
-
-
-@pytest.mark.parametrize("design", ["sample_weight", "groups", ""])
-def test_no_limit_lies_above_the_dearest_cost_that_the_note_assumes(design, rng):
-    for size in (3, 4, 7, 11):
-        cost = rng.gamma(0.3, 1, size)
-        of_each = {"sample_weight": 10 ** rng.uniform(0, 2, size), "groups": np.arange(size) // 2}
-        options = {design: of_each[design]} if design else {}
-        options |= {"max_uncertainty": 1.0, "reject_costs": 0.5}
-        found, notes = inferred(rng.random(size), cost, "costs", **options)
-        assumed = [note.fields["largest"] for note in notes if note.id == "assumed"]
-        assert assumed in ([], [cost.max()])
-        for key in ("risk", "aurc", "selective_risk_0.5"):
-            assert not found[key].high > cost.max()
 
 
 def test_limits_of_graded_costs_become_those_of_a_mean():

@@ -236,24 +236,6 @@ def test_resamples_without_any_weight_have_no_value():
     assert values["error_rate_low"] == values["error_rate_high"] == 0
 
 
-@pytest.mark.parametrize("correct", [0, 1])
-@pytest.mark.parametrize("unit", [1.0, 1e5, 1e-300])
-def test_nothing_to_divide_by_is_nan_also_where_fractional_weights_do_not_add_up(
-    correct, unit, rng
-):
-    for weight in (*unit * (rng.random((10, 10)) + 0.01), None):
-        options = checked_options(normalize=True, sample_weight=weight)
-        results = compute_results(
-            prepare_system("confidences", np.full(10, 0.5), np.full(10, correct), options)
-        )
-        values = results.flat()
-        assert np.isnan(values["normalized_confidence_cross_entropy"])
-        assert np.isnan(values["normalized_confidence_brier_score"])
-        assert str(results.notes[-1]).startswith(
-            "The naive system costs nothing, so these are nan when normalized:"
-        )
-
-
 def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -262,27 +244,6 @@ def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):
             "posteriors", rng.dirichlet(np.ones(4), 40), np.arange(40) % 4, options
         )
         assert compute_results(system).notes == ()
-
-
-def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
-    q = rng.random(300)
-    correct = rng.integers(0, 2, 300)
-    options = {
-        "n_resamples": 20,
-        "decompose": True,
-        "normalize": True,
-        "reject_costs": 0.2,
-        "calibration": True,
-    }
-    by_bins = []
-    for n_bins in (3, 10):
-        system = prepare_system(
-            "confidences", q, correct, checked_options(n_bins=n_bins, **options)
-        )
-        by_bins.append(compute_results(system, only=every_key(system, 0.4)).estimates)
-    few, many = by_bins
-    changed = {key for key in few if few[key].value != many[key].value}
-    assert changed == {key for key in few if "n_bins" in key.options}
 
 
 # whose ends only many answers come near

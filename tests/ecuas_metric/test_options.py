@@ -2,14 +2,12 @@ import dataclasses
 import math
 import re
 
-import evaluate
 import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import __version__, read_submissions, score_confidences
+from ecuas_metric import __version__, score_confidences
 from ecuas_metric.basis import make_options_basis
-from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import (
     DEFAULTS,
@@ -250,23 +248,6 @@ def test_it_is_one_line_of_named_parts():
     line = signature(checked_options(**EVERY_OPTION))
     assert re.fullmatch(r"ecuas(\|[a-zA-Z]+:[^|\n]+)+", line)
     assert line.endswith(f"|v:{__version__}")
-
-
-@pytest.mark.filterwarnings("ignore:auroc is nan")
-def test_the_module_signs_as_a_report_does_and_knows_k_of_the_posteriors_it_computed(tmp_path):
-    (tmp_path / "a.csv").write_text("confidence,correct,w\n0.5,1,0.5\n0.7,0,1.5\n0.6,1,2.5\n")
-    submissions = read_submissions(tmp_path / "a.csv", columns={"weight": "w"})
-    module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
-    # the samples are sorted where there are intervals
-    for options in ({}, {"confidence_level": 0.9}):
-        system = prepare_submissions(submissions, n=1, **options)["a"]
-        of_arrays = str(system.basis).replace(f"|recipe:{submissions[0].recipe.digest()}", "")
-        assert of_arrays == module.signature(n=1, sample_weight=[0.5, 1.5, 2.5], **options)
-    assert "|K:inf|" in module.signature()
-    module.compute(predictions=[[0.2, 0.5, 0.3]], references=[1], n=1)
-    assert "|K:3|" in module.signature()
-    module.compute(predictions=[0.2, 0.4], references=[1, 0], n=1)
-    assert "|K:4|" in module.signature(num_classes=4)
 
 
 @pytest.mark.parametrize("spread", [0, 1, 8, 300], ids="by 1e{}".format)

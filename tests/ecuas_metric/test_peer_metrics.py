@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ecuas_metric import confidence_system, ece_score, peer_metrics, posterior_system
-from ecuas_metric.groups import Groups, tie_groups
+from ecuas_metric import confidence_system, peer_metrics, posterior_system
+from ecuas_metric.groups import Groups
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.order import aurc, aurc_line
 from ecuas_metric.peer_metrics import (
@@ -23,7 +23,6 @@ from ecuas_metric.peer_metrics import (
     error_average_precision,
     fpr_at_tpr,
     mce,
-    mean_selective_risk,
     prr,
     risk_at_coverage,
     smooth_ece,
@@ -34,7 +33,7 @@ from ecuas_metric.summary import compute_summary_results, summarize_system
 from tests.conftest import ROOT
 from tests.ecuas_metric.held_out import answers
 from tests.ecuas_metric.registry import REGISTRY, row_of
-from tests.ecuas_metric.systems import UNIT, groups_of, inferred
+from tests.ecuas_metric.systems import groups_of, inferred
 
 CONFIDENCE = np.array([0.97, 0.93, 0.88, 0.85, 0.79, 0.74, 0.66, 0.61, 0.52, 0.43, 0.31, 0.12])
 CORRECT = np.array([1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0])
@@ -68,7 +67,6 @@ DIFFERENCE = re.compile(r"prints (\S+) where `(\w+)` is (\d\.\d+)")
 ANSWERS = st.lists(
     st.tuples(st.sampled_from([0.1, 0.5, 0.9, 1.0]), st.integers(0, 1)), min_size=1, max_size=6
 )
-SAMPLES = st.lists(st.tuples(UNIT, st.integers(0, 1)), min_size=1, max_size=30)
 
 
 def columns_of(answers):
@@ -199,49 +197,6 @@ def test_continuous_in_the_weights(metric, answers, data):
     for step in (1e-7, 2e-4):
         moved = weight + step * (np.arange(len(weight)) % 3)
         assert metric(groups_of(confidence, correct, moved)) == pytest.approx(value, abs=100 * step)
-
-
-def test_rounding_of_weights_does_not_decide_which_answers_are_rejected(rng):
-    """Sums of weights up to the first rejected answer are whole numbers up to rounding."""
-    confidence = rng.random(60).round(1)
-    correct = answers(rng, confidence)
-    weight = rng.random(60) + 0.1
-    rounded = [weight * (1 + 1e-13 * rng.normal(size=60)) for _ in range(40)]
-    values = [prr(groups_of(confidence, correct, one), max_rejection=0.5) for one in rounded]
-    assert np.ptp(values) < 1e-9
-
-
-@given(st.lists(st.tuples(UNIT, st.floats(0, 3)), min_size=1, max_size=12))
-def test_risks_of_any_cost_are_means_of_what_is_accepted(answers):
-    uncertainty, cost = columns_of(answers)
-    groups = tie_groups(uncertainty, cost)
-    assert risk_at_coverage(groups, 1.0) == pytest.approx(cost.mean())
-    assert coverage_at_risk(groups, float(cost.max())) == 1
-    assert mean_selective_risk(groups) <= cost.max() + 1e-12
-
-
-@pytest.mark.parametrize("count, n_bins", [(30, 7), (100, 10), (50, 3), (4, 10)])
-def test_bins_of_equal_mass_start_at_quantiles(count, n_bins, rng):
-    confidence = rng.random(count)
-    correct = rng.integers(0, 2, count)
-    edges = np.quantile(confidence, np.arange(1, n_bins) / n_bins)
-    bins = np.searchsorted(edges, confidence, side="right")
-    gaps = np.bincount(bins, confidence - correct)
-    expected = np.abs(gaps).sum() / count
-    assert ece_equal_mass(groups_of(confidence, correct), n_bins) == pytest.approx(expected)
-
-
-@given(SAMPLES)
-@example([(0.3, 1)] * 3)
-@example([(0.3, 0)])
-def test_the_largest_gap_is_no_smaller_than_the_mean_and_one_bin_is_one_gap(answers):
-    confidence, correct = columns_of(answers)
-    groups = groups_of(confidence, correct)
-    gap = abs(np.mean(confidence - correct))
-    largest = np.abs(confidence - correct).mean()
-    assert mce(groups, 4) >= ece_score(correct, confidence, n_bins=4) - 1e-12
-    assert mce(groups, 1) == ece_equal_mass(groups, 1) == same(gap)
-    assert gap - 1e-9 <= smooth_ece(groups) <= largest + 1e-9
 
 
 @given(st.lists(st.tuples(st.floats(0.02, 0.98), st.integers(0, 1)), min_size=5, max_size=20))

@@ -25,7 +25,6 @@ from ecuas_metric import (
     read_submissions,
     score_confidences,
     score_costs,
-    score_frame,
     score_posteriors,
 )
 from ecuas_metric.inputs import complement, parse_numbers
@@ -68,13 +67,6 @@ def test_bfloat16_has_the_fewest_digits_that_round_to_it():
     for value, found in zip(values.double().tolist(), widened.tolist(), strict=True):
         digits = len(np.format_float_scientific(found, trim="-").split("e")[0].replace(".", ""))
         assert digits < 2 or float(rounded(float(f"{value:.{digits - 2}e}"))) != value
-
-
-def test_whole_numbers_and_logits_are_the_same_numbers(rng):
-    whole = rng.integers(2**23, 2**31, 1000).astype(np.float32)
-    np.testing.assert_array_equal(widen(whole), whole.astype(np.float64))
-    logits = (rng.normal(size=(200, 3)) * 9).astype(np.float16)
-    np.testing.assert_array_equal(widen(logits), logits.astype(np.float64))
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=9), st.sampled_from(SHORT))
@@ -170,34 +162,6 @@ def test_posteriors_costs_and_maps_of_any_precision(dtype, rng):
     assert maps[0].tolist() == maps[1].tolist()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("runs", RUNS)
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_frames_and_states(runs):
-    duckdb = pytest.importorskip("duckdb", reason="needs the extra `scale`")
-    kinds = {
-        "pandas": pd.DataFrame,
-        "polars": pl.DataFrame,
-        "lazy": lambda columns: pl.DataFrame(columns).lazy(),
-        "pyarrow": pa.table,
-        "duckdb": lambda columns: duckdb.from_arrow(pa.table(columns)),
-    }
-    options = {"reject_costs": (0.05, 0.1, 0.3), "n": (0, 1)}
-    for run in runs:
-        confidence, correct = drawn(run)
-        expected = score_confidences(correct, confidence, **options)
-        for name, frame in kinds.items():
-            for dtype in SHORT[: 1 if name in ("lazy", "duckdb") else 2]:  # which have no float16
-                short = {"confidence": confidence.astype(dtype), "correct": correct}
-                found = score_frame(frame(short), **options).flat()
-                differing = {key for key in expected if not same(found[key], expected[key])}
-                assert not differing, name
-
-
-def same(one, other):
-    return one == pytest.approx(other, rel=1e-12, abs=1e-14, nan_ok=True)
-
-
 def scored(path, **options):
     systems = prepare_submissions(read_submissions(path), **options)
     (results,) = make_report(systems).results.values()
@@ -216,39 +180,6 @@ def test_files_of_any_precision(dtype, runs, tmp_path):
             parquet.write_table(pa.table(columns), path)
             values[name] = scored(path, **OPTIONS)
         np.testing.assert_equal(values["short"], values["double"])
-
-
-def test_lists_of_any_precision_in_files(tmp_path):
-    rows = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]
-    values = []
-    for kind in (np.float64, np.float32, np.float16):
-        path = tmp_path / "a.parquet"
-        flat = pa.array(np.ravel(rows).astype(kind))
-        lists = pa.FixedSizeListArray.from_arrays(flat, 2)
-        parquet.write_table(pa.table({"label": [0, 1, 1], "posteriors": lists}), path)
-        values.append(scored(path, reject_costs=(0.1, 0.2)))
-    assert values[0] == values[1] == values[2]
-
-
-@pytest.mark.parametrize("runs", RUNS)
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_tensors_of_any_precision(runs):
-    torch = pytest.importorskip("torch", reason="needs the extra `local`")
-    plug = pytest.importorskip("ecuas_metric.integrations.torchmetrics")
-    kinds = (torch.float32, torch.float16, torch.bfloat16)
-    for run in runs:
-        confidence, correct = drawn(run)
-        expected = score_confidences(correct, confidence, **OPTIONS)
-        for kind in kinds:
-            tensor = torch.tensor(confidence, dtype=kind)
-            np.testing.assert_equal(score_confidences(correct, tensor, **OPTIONS), expected)
-            metric = plug.ECUAS(n=(0, 1), reject_costs=(0.05, 0.1, 0.3))
-            metric.update(tensor, torch.tensor(correct))
-            found = {key: value.item() for key, value in metric.compute().items()}
-            assert found.keys() - expected.keys() == {
-                key for key in found if key.endswith("_error")
-            }
-            assert all(same(found[key], expected[key]) for key in found.keys() & expected.keys())
 
 
 @given(st.integers(0, 1000), st.sampled_from([1, 10, 100]))
@@ -271,20 +202,3 @@ def test_uncertainties_are_complements_of_confidences():
         score_confidences(correct, confidence, uncertainty=uncertainty)
     with pytest.raises(ValueError, match=r"^uncertainty must lie in \[0, 1\]; got 2"):
         score_confidences([1, 0], uncertainty=[0.5, 2.0])
-
-
-def test_ratings_are_the_shares_that_are_written(tmp_path):
-    """4.6 from 1 to 5 is 0.9: in files, in frames, and out of core."""
-    hundredths = np.arange(0, 101)
-    ratings = np.round(1 + 4 * hundredths / 100, 2)
-    correct = (np.arange(101) % 3 > 0).astype(int)
-    expected = score_confidences(correct, hundredths / 100, n=1, reject_costs=(0.1, 0.3))
-    columns = {"confidence": ratings, "correct": correct}
-    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
-        found = score_frame(frame, scale="1:5", n=1, reject_costs=(0.1, 0.3)).flat()
-        assert {key for key in expected if not same(found[key], expected[key])} == set()
-    path = tmp_path / "ratings.csv"
-    pd.DataFrame(columns).to_csv(path, index=False)
-    systems = prepare_submissions(read_submissions(path, scale="1:5"), n=1, reject_costs=(0.1, 0.3))
-    (results,) = make_report(systems).results.values()
-    np.testing.assert_equal(results.flat(), expected)

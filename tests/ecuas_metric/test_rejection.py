@@ -9,7 +9,6 @@ from ecuas_metric import (
     decide,
     decide_confidences,
     ecuas_score,
-    score_confidences,
     score_posteriors,
 )
 from tests.conftest import seeds
@@ -43,70 +42,32 @@ def test_the_mean_cost_of_what_is_decided_is_the_expected_cost(seed):
     )
 
 
-@pytest.mark.parametrize("form", ["probabilities", "log_probabilities", "logits"])
-def test_ties_and_forms_are_those_of_the_scores(form, rng):
-    # of few values: ties between classes, and with the reject cost
-    q = rng.integers(1, 4, (300, 3)) / 4
-    q /= q.sum(axis=1, keepdims=True)
-    labels = rng.integers(0, 3, 300)
-    values = q if form == "probabilities" else np.log(q) + (form == "logits")
-    for reject_cost in np.unique(1 - q.max(axis=1)):
-        rows = decide(values, reject_cost=reject_cost, predictions_are=form)
-        scores = score_posteriors(labels, values, reject_costs=reject_cost, predictions_are=form)
-        mean = cost_of(rows, reject_cost, rows.decision != labels)
-        assert mean == pytest.approx(scores[f"expected_cost_{reject_cost:g}"], rel=1e-14)
-        assert rows.accepted.mean() == scores[f"coverage_{reject_cost:g}"]
-
-
-@pytest.mark.parametrize("num_classes", [None, 2, 4])
-def test_the_mean_cost_of_accepted_confidences_is_the_expected_cost(num_classes, rng):
-    confidence = rng.integers(1 if num_classes else 0, 11, 200) / 10
-    confidence = np.maximum(confidence, 1 / num_classes) if num_classes else confidence
-    correct = rng.integers(0, 2, 200)
-    for reject_cost in (0.0, 0.1, 0.3, 0.5):
-        rows = decide_confidences(confidence, reject_cost, num_classes=num_classes)
-        scores = score_confidences(
-            correct, confidence, reject_costs=reject_cost, num_classes=num_classes
-        )
-        assert rows.decision is None
-        assert cost_of(rows, reject_cost, 1 - correct) == pytest.approx(
-            scores[f"expected_cost_{reject_cost:g}"]
-        )
-
-
 def test_costs_and_decisions_by_name_are_those_of_the_matrix(rng):
     q = rng.dirichlet(np.ones(3), 50)
     classes = ["cat", "dog", "eel"]
     truth = np.array(classes)[rng.integers(0, 3, 50)]
     weights = {"eel": 4, "cat": 1, "dog": 2}
     matrix = np.array([1, 2, 4])[:, None] * (1 - np.eye(3))
-    tables = {
-        name: dict(zip(["x", "y"], row, strict=True))
-        for name, row in zip(classes, matrix[:, :2], strict=True)
-    }
     assert ecuas_score(truth, q, cost=weights) == ecuas_score(truth, q, cost=matrix)
-    assert score_posteriors(truth[:1], q[:1], cost=weights) == score_posteriors(
-        [truth[0]], q[:1], cost=matrix, labels=classes
-    )
     numbered = decide(q, cost=matrix, reject_cost=0.5)
-    for rows in (
-        decide(q, cost=weights, reject_cost=0.5),
-        decide(q, cost=matrix, labels=classes, reject_cost=0.5),
-        decide(
-            pd.DataFrame(q, columns=classes)[["eel", "cat", "dog"]], cost=matrix, reject_cost=0.5
-        ),
+    shuffled = pd.DataFrame(q, columns=classes)[["eel", "cat", "dog"]]
+    for y_prob, options in (
+        (q, {"cost": weights}),
+        (q, {"cost": matrix, "labels": classes}),
+        (shuffled, {"cost": matrix}),
     ):
+        rows = decide(y_prob, reject_cost=0.5, **options)
         assert rows.decision.tolist() == np.array(classes)[numbered.decision].tolist()
         np.testing.assert_array_equal(rows.uncertainty, numbered.uncertainty)
-    two = pd.DataFrame(q[:, :2] / q[:, :2].sum(axis=1, keepdims=True), columns=[True, False])
+    tables = {
+        name: dict(zip("xy", row, strict=True))
+        for name, row in zip(classes, matrix[:, :2], strict=True)
+    }
+    expected = np.array(["x", "y"])[decide(q, cost=matrix[:, :2], reject_cost=0.5).decision]
+    assert decide(q, cost=tables, reject_cost=0.5).decision.tolist() == expected.tolist()
+    two = pd.DataFrame({True: q[:, 0], False: 1 - q[:, 0]})
     rows = decide(two, reject_cost=0.5)
     assert rows.decision.tolist() == (two[True] > two[False]).tolist()  # as names, not as a mask
-    named = decide(q, cost=tables, reject_cost=0.5)
-    assert (
-        named.decision.tolist()
-        == np.array(["x", "y"])[decide(q, cost=matrix[:, :2], reject_cost=0.5).decision].tolist()
-    )
-    assert decide(q[:, 1], cost={0: 1, 1: 3}, reject_cost=0.5).decision.dtype.kind == "i"
 
 
 def test_a_data_frame_of_costs_says_which_class_and_which_decision_it_means(rng):

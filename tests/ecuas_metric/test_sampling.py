@@ -44,24 +44,6 @@ def test_draws_are_the_same_in_any_chunks(size, monkeypatch):
         np.testing.assert_array_equal(all_weights(size, 40), weights)
 
 
-def test_groups_are_drawn_whole():
-    groups = np.array([0, 0, 0, 1, 2, 2])
-    weights = all_weights(6, 100, groups=groups)
-    for group in range(3):
-        members = weights[:, groups == group]
-        assert (members == members[:, :1]).all()
-    assert (weights[:, [0, 3, 4]].sum(axis=1) == 3).all()
-
-
-def test_strata_keep_their_sizes():
-    strata = np.array([0] * 7 + [1] * 3)
-    weights = all_weights(10, 100, strata=strata)
-    assert (weights[:, :7].sum(axis=1) == 7).all()
-    groups = np.array([0, 0, 1, 1, 2, 2, 3, 4, 4, 5])
-    both = all_weights(10, 100, strata=strata, groups=groups)
-    assert (both[:, [0, 2, 4, 6]].sum(axis=1) == 4).all()
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_a_resample_has_the_values_of_its_counts_as_weights(form, rng):
     system = FORMS[form](rng, 300).system(confidence_level=0.95)
@@ -120,9 +102,3 @@ def test_same_seed_same_numbers_another_seed_others(system):
     )
     assert first == again
     assert first["ecuas_0_low"] != other["ecuas_0_low"]
-
-
-def test_row_order_does_not_matter(system, rng):
-    order = rng.permutation(300)
-    shuffled = percentile((system[0][order], system[1][order]), n_resamples=50).flat()
-    assert shuffled == pytest.approx(percentile(system, n_resamples=50).flat(), nan_ok=True)

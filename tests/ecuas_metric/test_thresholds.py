@@ -5,7 +5,6 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from ecuas_metric import (
     InputError,
@@ -14,7 +13,7 @@ from ecuas_metric import (
     posterior_system,
     score_confidences,
 )
-from ecuas_metric.rejection import STEPS, _risk_p_value, _test_levels
+from ecuas_metric.rejection import STEPS, _risk_p_value
 from tests.conftest import ROOT
 from tests.ecuas_metric.certificates import (
     KINDS,
@@ -53,14 +52,6 @@ def test_a_certified_risk_is_exceeded_in_at_most_5_percent_of_the_recorded_runs(
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_recorded_of_certificates_is_what_they_do(kind, size):
     assert times_broken(kind, size) == int(recorded()[kind, size]["broken"])
-
-
-@pytest.mark.parametrize("sizes", [[3], [30, 100, 200], np.arange(1, 21) * 50])
-def test_levels_add_up_and_half_is_of_the_first_test_that_can_pass(sizes):
-    levels = _test_levels(np.array(sizes), RISK, 0.05)
-    assert levels.sum() == pytest.approx(0.05)
-    passed = [size for size in sizes if binom.cdf(1, size, RISK) <= 0.025]
-    assert sizes[np.argmax(levels)] == min(passed, default=sizes[-1])
 
 
 @pytest.mark.parametrize("budget", [0.0, 0.1, 0.5, 0.93])
@@ -172,14 +163,3 @@ def test_what_cannot_be_chosen_is_refused(options, message):
     system = confidence_system([0, 1], [0.4, 0.6], sample_weight=weights, num_classes=num_classes)
     with pytest.raises(InputError, match=message):
         choose_reject_cost(system, **options)
-
-
-@pytest.mark.parametrize("unit", [0.1, 7.0])
-def test_a_certificate_does_not_depend_on_the_unit_of_costs(unit, rng):
-    posteriors = rng.dirichlet([0.25] * 3, 300)
-    label = (posteriors.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
-    shares = []
-    for factor in (1.0, unit):
-        system = posterior_system(label, posteriors, cost=factor * (1 - np.eye(3)))
-        shares.append(choose_reject_cost(system, max_risk=0.15 * factor).coverage.value)
-    assert shares[0] == pytest.approx(shares[1])
