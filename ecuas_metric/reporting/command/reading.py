@@ -561,9 +561,9 @@ def _require_one_task(submissions: Iterable[Submission], *, are_pooled: bool) ->
     parts = {one.part: one.recipe.format for one in submissions if one.part}
     if len(parts) > 1:
         rule = "takes one task of each model"
-        advice = (
-            f"Choose one with --tasks{'' if are_pooled else ', or pool them with --pool-tasks'}."
-        )
+        advice = "Choose one with --tasks."
+        if not are_pooled:
+            advice = "Choose one with --tasks, or pool them with --pool-tasks."
         if "run" not in parts.values():
             rule = "takes one part of the data"
             advice = "All together? Leave out part=COLUMN. Else take a file with the rows of one."
