@@ -10,12 +10,10 @@ import pytest
 
 from ecuas_metric import read_submissions
 from ecuas_metric.errors import FileError
-from ecuas_metric.files.checks import code_for_missing
 from tests.ecuas_metric.files.tables import (
     BASE,
     BINARY,
     BY_NAME,
-    CHOSEN,
     CLASSES,
     FOUR,
     LABEL,
@@ -44,20 +42,13 @@ def of_json(rows):
     return json.dumps(rows)
 
 
-LEFT = BASE.assign(system="a")
 LISTS = pd.DataFrame({"label": LABEL, "probs": FOUR.tolist()})
 MAPPED = pd.DataFrame({"label": CLASSES[LABEL], "probs": by_class()})
 COUNTED = BASE.assign(confidence=Q.round(1)).value_counts(["confidence", "correct"])
 READ = {  # whose numbers, a file, and flags: read at once
-    "an index, and a column of weights": ("confidences", BASE.assign(weight=2).to_csv()),
-    "names in upper case": ("confidences", BASE.rename(columns=str.upper)),
     "two names of one role that say the same": (
         "confidences",
         BASE.assign(is_correct=np.where(C, "yes", "no"), conf=Q),
-    ),
-    "names of models beside each other": (
-        "confidences",
-        BASE.assign(model="m", model_name="M (2026)"),
     ),
     "an id that repeats beside one that does not": (
         "confidences",
@@ -66,15 +57,6 @@ READ = {  # whose numbers, a file, and flags: read at once
     "answers, right ones, and the verdict": (
         "confidences",
         BASE.assign(answer=BASE.id, gold=BASE.id, prediction="x"),
-    ),
-    "rows within, beside values that are no rows": (
-        "confidences",
-        of_json({"type": "run", "accuracy": 0.5, "results": RECORDS}),
-    ),
-    "rows by id": ("confidences", BASE.set_index("id").to_json(orient="index")),
-    "rows by ids that are numbers": (
-        "confidences",
-        of_json({str(900 + k): row for k, row in enumerate(RECORDS)}),
     ),
     "a score by its name": (
         "confidences",
@@ -111,7 +93,6 @@ READ = {  # whose numbers, a file, and flags: read at once
         "posteriors",
         LISTS.assign(confidence=0.5),
     ),
-    "mappings": ("posteriors", of_json(MAPPED.to_dict("records"))),
     "lists of scores": (
         "posteriors",
         of_json(
@@ -121,16 +102,8 @@ READ = {  # whose numbers, a file, and flags: read at once
             ]
         ),
     ),
-    "two classes, of which the second is named": (
-        "binary",
-        pd.DataFrame({"label": SPAM[Y], "prob": P}),
-        "--labels ham,spam",
-    ),
-    "the class that was chosen": ("one of four classes", CHOSEN),
 }
 REFUSED = {  # a file, what is said of it, and flags
-    "a footer": (f"{TEXT}Mean,0.5,1\n", "the last rows are unlike all others"),
-    "a header in between": (TEXT + TEXT.partition("\n")[0] + "\n", "must hold"),
     "no id": (BASE.assign(id=np.where(SOME, "", BASE.id)), "column 'id' has no value"),
     "counts": (COUNTED.reset_index(name="n"), "how many samples each row is of"),
     "words of another column": (
@@ -185,7 +158,6 @@ REFUSED = {  # a file, what is said of it, and flags
         "--scale 100",
     ),
     "beyond a scale": (BASE.assign(confidence=120 * Q), "the scale 100", "--scale 100"),
-    "margins": (BINARY.assign(y_prob=4 * P - 2), "must lie in [0, 1]"),
     "grades": (BASE.assign(correct=np.arange(N) % 4), "--correct-from"),
     "a code among grades": (
         BASE.assign(correct=np.where(SOME, 99, C)),
@@ -198,7 +170,6 @@ REFUSED = {  # a file, what is said of it, and flags
         .assign(correct=["yess", *["yes", "no"] * 99, "no"]),
         "yess",
     ),
-    "labels beyond the columns": (POSTERIORS.assign(label=LABEL + 1), "must be labels in"),
     "another class in a row": (
         of_json(
             [
@@ -209,12 +180,7 @@ REFUSED = {  # a file, what is said of it, and flags
         "must name the same classes in each row",
     ),
     "Python's repr": (MAPPED.astype(str), "Python's repr, no JSON"),
-    "a class without a column": (
-        BY_NAME.drop(columns="ship"),
-        "has label = y_true, but no posteriors",
-    ),
     "two sets": (POSTERIORS.assign(**{f"p_{k}": 0.25 for k in range(4)}), "several sets"),
-    "a name that is nowhere": (TEXT, "has no column 'sure'", "--columns confidence=sure"),
 }
 ASKED = {  # a file, lines that the refusal prints, of which one gives the known numbers of whom, and flags
     "a probability and a verdict": (
@@ -324,11 +290,6 @@ def test_what_only_the_user_knows_is_asked_in_lines_to_choose_from(case, score, 
     assert right == 1
 
 
-@pytest.mark.parametrize(("times", "code"), [(1, None), (2, -9), (4, -9), (5, None), (6, None)])
-def test_a_code_for_missing_values_is_in_several_rows_but_fewer_than_half(times, code):
-    assert code_for_missing(np.array([-9.0] * times + [0.5] * (10 - times))) == code
-
-
 def test_an_error_is_a_table_and_lines_and_data_break_none(score):
     table = renamed(confidence="a\nb", correct="c\r\n# d").drop(columns="id")
     first, *below = score("a.csv", table)[2].splitlines()
@@ -355,45 +316,6 @@ def test_the_first_part_of_a_joined_id_that_repeats_is_a_group(tmp_path):
     (submission,) = read_submissions(path, columns={"id": "id+seed"})
     assert submission.per_sample["groups"] == [*BASE["id"]] * 2
     assert submission.ids.to_pylist()[:2] == ["q000 | 1", "q001 | 1"]
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
-def test_a_confidence_beside_all_probabilities_is_the_largest_or_asked_about(tmp_path, suffix):
-    rng = np.random.default_rng(0)
-    shares = rng.dirichlet(np.ones(4), 30).round(4)
-    largest = shares.max(axis=1)
-    path = tmp_path / f"a{suffix}"
-
-    def read(values, **columns):
-        table = pd.DataFrame({"confidence": values, "correct": rng.integers(0, 2, 30)})
-        if suffix == ".csv":
-            table = table.join(pd.DataFrame(shares).add_prefix("prob_"))
-            table.to_csv(path, index=False)
-        else:
-            table["probabilities"] = shares.tolist()
-            table.to_json(path, orient="records", lines=True)
-        return read_submissions(path, columns=columns)
-
-    assert read(largest)[0].predictions == pytest.approx(largest)
-    corrected = (4 * largest - 1) / 3
-    with pytest.raises(FileError, match="largest") as refusal:
-        read(corrected)
-    (way,) = refusal.value.ways
-    assert read(corrected, **way.columns)[0].predictions == pytest.approx(corrected)
-
-
-def test_systems_may_be_named_by_objects(tmp_path):
-    """As promptfoo names a provider in each row."""
-    path = tmp_path / "rows.json"
-    rows = [
-        row | {"provider": {"id": "x", "label": "ab"[place % 2]}}
-        for place, row in enumerate(RECORDS)
-    ]
-    path.write_text(json.dumps(rows))
-    (pooled,) = read_submissions(path)
-    assert "like_systems" in [note.id for note in pooled.notes]
-    two = read_submissions(path, columns={"system": "provider"})
-    assert [one.name for one in two] == ['{"id": "x", "label": "a"}', '{"id": "x", "label": "b"}']
 
 
 @pytest.mark.parametrize("store", ["lists", "mappings", "text", "columns", "zeros"])

@@ -11,10 +11,8 @@ import pytest
 from ecuas_metric import (
     InputError,
     Key,
-    check_gate,
     compare_systems,
     make_report,
-    plan_of_systems,
     prepare_submissions,
     read_submissions,
     score_frame,
@@ -77,15 +75,6 @@ def test_options_are_those_of_what_is_prepared_here(rng):
     for function in (compare_systems, make_report):
         with pytest.raises(InputError, match=r"^reject_costs have no effect on systems"):
             function(systems, reject_costs=[0.1])
-
-
-def test_frames_in_a_list_are_numbered_and_a_gate_and_a_plan_take_frames(rng):
-    frames = [rows.drop(columns="system") for _, rows in made(rng).groupby("system")]
-    named = {f"system {number}": frame for number, frame in enumerate(frames, 1)}
-    rows = compare_systems(frames, only="er")
-    assert rows == compare_systems(named, only="er")
-    assert check_gate(named, "er").worsening == -rows[0].difference
-    assert plan_of_systems(named, only=["er"])[0].difference == rows[0].difference
 
 
 def test_what_the_error_of_a_frame_offers_is_taken_and_names_the_frame(rng):

@@ -3,12 +3,10 @@ import shlex
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from ecuas_metric import InputError, prepare_submissions, read_submissions, score_frame
 from ecuas_metric.errors import FileError
-from ecuas_metric.files.asking import list_columns
 from ecuas_metric.files.cells import NOTHING
 from ecuas_metric.files.recipe import NAMES, parse_pairs
 from ecuas_metric.reporting.command.flags import COMMANDS, flag_name
@@ -16,20 +14,6 @@ from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs/files.md").read_text(encoding="utf-8")
 NAMED, SAID = (block.splitlines() for block in re.findall(r"```text\n(.*?)\n```", PAGE, re.DOTALL))
-
-
-@pytest.mark.parametrize(
-    ("cells", "said"),
-    [
-        (["yes", "yes", "yes", "no"], ["2 texts", "yes 3, no 1"]),
-        (["yes", None, "", "no", "", "x"], ["3 texts", "yes, no, x"]),
-        ([1, 1, 1, 1, 2, 3, 4], ["4 values", "1, 2, 3"]),
-        (["{'a': 1}", "{'a': 2}"], ["Python's repr, no JSON", "{'a': 1} 1, {'a': 2} 1"]),
-    ],
-)
-def test_the_values_shown_of_a_column_differ(cells, said):
-    (line,) = list_columns(pa.table({"column": cells}))
-    assert line.split("   ")[1:] == said
 
 
 def test_the_page_on_files_has_the_names_of_each_role():

@@ -6,11 +6,11 @@ import pytest
 
 from ecuas_metric import prepare_submissions, read_submissions, score_frame, score_posteriors
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.submissions import UNLABELLED_ADVICE, Unlabelled
+from ecuas_metric.files.submissions import UNLABELLED_ADVICE
 from ecuas_metric.files.systems import prepare_submission
 from ecuas_metric.messages import ADVICE
 from ecuas_metric.results import compute_results
-from tests.ecuas_metric.files.tables import BASE, read_content
+from tests.ecuas_metric.files.tables import read_content
 
 
 def write(path, content):
@@ -21,24 +21,6 @@ def write(path, content):
 def only(path, **options):
     (submission,) = read_submissions(path, **options)
     return submission
-
-
-GAPS = '{"confidence": 0.9, "correct": 1, "a": "x\u2028y"}\n\n{"confidence": 0.25, "correct": 0}\n'
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("words.csv", "confidence, correct\n0.9, TRUE\n0.25, false\n"),
-        ("blank.csv", "confidence,correct\n0.9,1\n\n0.25,0\n\n"),
-        ("gaps.jsonl", GAPS),
-    ],
-)
-def test_files_of_other_tools_hold_the_same(name, text, tmp_path):
-    submission = only(write(tmp_path / name, text))
-    assert (submission.form, submission.name) == ("confidences", name.split(".")[0])
-    assert submission.predictions.tolist() == [0.9, 0.25]
-    assert submission.references.tolist() == [1, 0]
 
 
 def test_digits_survive_csv(tmp_path):
@@ -53,18 +35,6 @@ def test_posteriors_in_columns_are_put_in_the_order_of_their_numbers(prefix, tmp
     submission = only(write(tmp_path / "a.csv", f"{head},label\n10,2,1,0,3,4,5,6,7,8,9,4\n"))
     assert submission.form == "posteriors"
     assert submission.predictions.tolist() == [list(range(11))]
-
-
-@pytest.mark.parametrize("kind", ["float64", "float32", "object"])
-def test_posteriors_are_the_same_numbers_however_their_columns_are_stored(kind, tmp_path):
-    posteriors = np.random.default_rng(0).dirichlet(np.ones(4), 30).round(7)
-    posteriors[3, 1] = np.nan
-    columns = [f"prob_{k}" for k in range(4)]
-    table = pd.DataFrame(posteriors[:, ::-1].astype("float64"), columns=columns[::-1])
-    table["prob_2"] = table["prob_2"].astype(kind)  # beside others that are float64
-    table.assign(label=np.arange(30) % 4).to_parquet(tmp_path / "a.parquet")
-    read = only(tmp_path / "a.parquet", labels=list("0123")).predictions
-    np.testing.assert_array_equal(read, posteriors)
 
 
 @pytest.mark.parametrize("names", [["low", "medium", "high"], ["9", "100", "10"]])
@@ -123,13 +93,6 @@ def test_a_column_of_systems_is_several_systems(tmp_path):
     assert [submission.name for submission in submissions] == ["a x", "b x", "a y"]
 
 
-def test_columns_can_be_named(tmp_path):
-    path = write(tmp_path / "a.csv", "p true,ok,w,doc\n0.9,1,2,a\n0.8,0,3,b\n")
-    names = {"confidence": "p true", "correct": "OK", "weight": "w", "group": "doc"}
-    submission = only(path, columns=names)
-    assert submission.per_sample == {"sample_weight": [2, 3], "groups": ["a", "b"]}
-
-
 @pytest.mark.parametrize(
     ("weight", "share", "said"), [("", 1 / 3, "33.3%"), ("w", 0.5, "50.0% by weight")]
 )
@@ -168,20 +131,6 @@ def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
     for name, ids in (("a.csv", ["001", 2]), ("b.jsonl", ["001", 2]), ("c.parquet", ["001", "2"])):
         assert only(write(tmp_path / name, table.assign(id=ids))).ids.tolist() == ["001", "2"]
     assert only(write(tmp_path / "d.parquet", table.assign(id=[1.0, 2.0]))).ids.tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("name", ["doc_id", "question", "index"])
-def test_ids_have_the_names_that_tools_give_them(name, tmp_path):
-    table = BASE.rename(columns={"id": name})
-    assert only(write(tmp_path / "a.csv", table)).ids.tolist() == BASE["id"].tolist()
-
-
-def test_small_percentages_of_classes_are_on_no_other_scale(tmp_path):
-    percentages = "p_0,p_1,p_2,label\n99.2,0.5,0.3,0\n0.4,99.1,0.5,1\n"
-    submission = only(write(tmp_path / "a.csv", percentages), scale="100")
-    np.testing.assert_allclose(
-        submission.predictions, [[0.992, 0.005, 0.003], [0.004, 0.991, 0.005]]
-    )
 
 
 @pytest.mark.parametrize(
@@ -251,13 +200,6 @@ def test_names_of_columns_and_rules_must_be_known(options, message, tmp_path):
         read_submissions(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), **options)
 
 
-@pytest.mark.parametrize(("share", "is_said"), [(0.0104, False), (0.0107, True)])
-def test_a_share_by_weight_is_said_where_it_is_another_one(share, is_said):
-    rows = np.arange(1000) < 10
-    fact = Unlabelled("wrong", rows, share).note(rows).fact
-    assert ("by weight" in fact) == is_said
-
-
 @pytest.mark.parametrize("right", ["hit", "hit/miss"])
 def test_one_pair_of_words_holds_for_all_systems(right, tmp_path):
     rows = [("a", "hit"), ("a", "miss"), ("b", "miss"), ("b", "miss")]
@@ -300,13 +242,6 @@ def test_a_predicted_class_is_held_against_probabilities_of_the_scale_that_is_sa
     table.to_csv(tmp_path / "a.csv", index=False)
     options = options or {"predictions_are": "logits"}
     assert only(tmp_path / "a.csv", **options).form == "posteriors"
-
-
-def test_a_single_document_with_a_list_of_numbers_is_a_row(tmp_path):
-    row = '{"label": 1, "posteriors": [0.25, 0.75]}\n'
-    one = only(write(tmp_path / "one.jsonl", row)).predictions
-    two = only(write(tmp_path / "two.jsonl", 2 * row)).predictions
-    assert one.tolist() == two[:1].tolist() == [[0.25, 0.75]]
 
 
 @pytest.mark.parametrize(("rows", "num_classes"), [(15, 3), (14, None)])

@@ -68,22 +68,6 @@ def test_labels_by_id_give_the_numbers_of_labels_beside(tmp_path, store, kind):
     assert ecuas_values(without_labels(tmp_path, store, questions), run=run) == beside
 
 
-def test_columns_of_other_names_are_said_and_the_order_of_rows_is_free(tmp_path):
-    questions = draw_questions(3, ITEMS)
-    path = without_labels(tmp_path, "openai", questions)
-    name = questions[1].name
-    truth = [labels_of(questions, item)[name] for item in range(ITEMS)]
-    labels = tmp_path / "tickets.csv"
-    table = pd.DataFrame({"ticket": range(ITEMS), "owner": truth})
-    table.sample(frac=1, random_state=0).to_csv(labels, index=False)
-    run = RunOptions(tasks=[name], truth=read_labels(labels, {"id": "ticket", "label": "owner"}))
-    (one,) = read_submissions(path, run=run)
-    (same,) = read_submissions(
-        write_store(tmp_path, "openai", questions), run=RunOptions(tasks=[name])
-    )
-    assert one.references.tolist() == same.references.tolist()
-
-
 def answered(item, **fields):
     answer = {"type": "predicate", "probability": 0.9}
     response = {"model": "m", "answers": [{"name": name, **answer} for name in ("a", "b")]}
@@ -112,21 +96,6 @@ def test_labels_of_nobody_or_of_several_are_refused(tmp_path, rows, labels, what
         read_with(path, labels and write_lines(tmp_path / "labels.jsonl", labels))
 
 
-def test_questions_without_labels_are_named_as_not_used(tmp_path):
-    rows = [answered(item, labels={"a": True}) for item in range(3)]
-    rows[0]["response"]["answers"].append({"type": "box", "name": "where"})
-    (one,) = read_submissions(write_lines(tmp_path / "a.jsonl", rows))
-    assert one.recipe.unused == (("b", "no labels"), ("where", "of type box"))
-
-
-def test_labels_of_the_run_beside_those_of_another_file_are_named_as_not_used(tmp_path):
-    path = write_lines(tmp_path / "a.jsonl", [answered(1, labels={"a": True, "b": True})])
-    labels = write_lines(tmp_path / "labels.jsonl", [{"id": 1, "a": True, "b": False}])
-    first, second = read_with(path, labels)
-    assert [*first.references, *second.references] == [1, 0]
-    assert first.recipe.unused == (("labels of the run", "those of the other file count"),)
-
-
 def test_each_file_has_the_names_of_columns_that_are_said_of_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     questions = draw_questions(3, ITEMS)
@@ -141,19 +110,3 @@ def test_each_file_has_the_names_of_columns_that_are_said_of_it(tmp_path, monkey
         assert cli.main([*command, "--output", "out.json"]) == 0
         rows = json.loads(Path("out.json").read_text())["rows"]
         assert [row["N"] for row in rows] == [ITEMS] * len(questions)
-
-
-def test_the_flag_takes_labels_and_is_refused_of_other_files(tmp_path, capsys):
-    questions = draw_questions(3, ITEMS)
-    path = without_labels(tmp_path, "openai", questions)
-    labels = write_labels(tmp_path, ".csv", questions)
-    output = tmp_path / "out.json"
-    assert cli.main(["score", str(path), "--truth", str(labels), "--output", str(output)]) == 0
-    rows = json.loads(output.read_text())["rows"]
-    assert sorted(row["ecuas_1"] for row in rows) == pytest.approx(
-        sorted(ecuas_values(write_store(tmp_path, "openai", questions)).values())
-    )
-    table = tmp_path / "table.csv"
-    table.write_text("confidence,correct\n0.9,1\n0.4,0\n")
-    assert cli.main(["score", str(table), "--truth", str(labels)]) == 2
-    assert "--truth" in capsys.readouterr().err

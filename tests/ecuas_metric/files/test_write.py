@@ -13,11 +13,8 @@ import pytest
 
 from ecuas_metric.errors import FileError
 from ecuas_metric.files.read import read_sheet, refuse_changes
-from ecuas_metric.files.runs import RunOptions
-from ecuas_metric.files.systems import read_submissions
 from ecuas_metric.files.write import write_whole
 from tests.conftest import ROOT
-from tests.ecuas_metric.files.test_runs import lm_eval_row, written
 
 
 @contextmanager
@@ -127,29 +124,6 @@ def test_a_file_that_is_changed_while_it_is_read_is_refused_whatever_else_that_l
         fail_after(change, file)
     with pytest.raises(KeyError), refuse_changes([str(file), str(tmp_path), "none"]):
         raise KeyError
-
-
-class Tasks(list):
-    """Names of tasks; who asks for one finds that a file has changed."""
-
-    def __init__(self, names, path):
-        super().__init__(names)
-        self.path = path
-
-    def __contains__(self, name):
-        change_size(self.path)
-        return super().__contains__(name)
-
-
-def test_a_run_that_is_changed_while_it_is_read_is_refused(tmp_path):
-    file = written(tmp_path, [lm_eval_row(i, i % 4, [-1.0, -2.0, -3.0, -4.0]) for i in range(5)])
-    (one,) = read_submissions(tmp_path)
-    assert len(one.predictions) == 5
-    for path in (file, tmp_path):
-        content = file.read_bytes()
-        with pytest.raises(FileError, match="the file was changed while it was read"):
-            read_submissions(path, run=RunOptions(tasks=Tasks(["colors"], file)))
-        file.write_bytes(content)
 
 
 REWRITES = """
