@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import confidence_system, read_submissions
-from ecuas_metric.basis import why_not_rankable
 from ecuas_metric.comparison.compare import (
     Family,
     compare_strata,
@@ -16,21 +15,13 @@ from ecuas_metric.comparison.compare import (
     match_ids,
 )
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.systems import prepare_submissions
-from ecuas_metric.files.values import from_values, to_ids
 from ecuas_metric.metric import Key
-from ecuas_metric.options import PER_SAMPLE, Options, checked_options
-from ecuas_metric.results import compute_values, prepare_system, resampled_values, value_keys
-from ecuas_metric.sampling import bootstrap_counts, make_design
+from ecuas_metric.options import PER_SAMPLE, checked_options
+from ecuas_metric.results import compute_values, prepare_system, value_keys
 from tests.ecuas_metric.files.submitted import submission
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
 ARRAYS = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
-KINDS = [
-    ([3, 1, 2], ["1", "2", "3"]),
-    (["007", "x", "7"], ["7", "007", "x"]),
-    (["2", "10"], [10, 2]),
-]
 
 
 @pytest.fixture
@@ -81,19 +72,6 @@ def test_differences_are_those_of_the_metrics(outputs, count, rng):
             values[first][row.key] - values[second][row.key], abs=1e-12
         )
         assert row.low <= row.difference <= row.high or row.key == Key("ece")
-
-
-def test_pairing_makes_the_interval_of_similar_systems_narrow_and_their_difference_significant(
-    outputs,
-):
-    rows = rows_of(outputs)
-    paired, unpaired = (
-        rows["calibrated", other, "ecuas_1"] for other in ("overconfident", "other")
-    )
-    assert paired.high - paired.low < 0.7 * (unpaired.high - unpaired.low)
-    row = rows["calibrated", "overconfident", "ecuas_0"]
-    assert row.high < 0
-    assert row.p <= row.p_adjusted < 0.02
 
 
 @pytest.mark.long
@@ -162,32 +140,6 @@ def test_differences_that_rest_on_unseen_mistakes_say_so_and_of_which_system(rng
     assert note.fact.startswith("No mistake was seen among 69 answers with confidence 1")
     assert "ecuas_0" in note.fact
     assert f"sure: {note}" in repr(compared)
-
-
-def test_one_wrong_answer_each_is_no_evidence_on_auroc():
-    rng = np.random.default_rng(0)
-    arrays = {
-        name: (rng.random(100), (np.arange(100) != wrong).astype(int))
-        for name, wrong in (("a", 17), ("b", 60))
-    }
-    (test,) = Family(systems_of(arrays), [Key("auroc")]).tests
-    assert test.inference.p_value() > 0.2
-
-
-@pytest.mark.long
-def test_an_interval_is_about_the_bootstraps(outputs):
-    options = Options(n_resamples=300)
-    counts = np.vstack(list(bootstrap_counts(make_design(400, options), options)))
-    values = {
-        name: resampled_values(system, counts) for name, system in systems_of(outputs, n=1).items()
-    }
-    for (first, second, _), row in rows_of(outputs, n=1, n_resamples=1000).items():
-        if row.key != Key("ece"):
-            differences = values[first][row.key] - values[second][row.key]
-            limits = np.quantile(differences, [0.025, 0.975])
-            one_answer = 0.02  # which the bootstrap does not know, at most
-            near = pytest.approx(limits, abs=0.15 * np.ptp(limits) + one_answer)
-            assert (row.low, row.high) == near, row
 
 
 @pytest.mark.long
@@ -292,24 +244,6 @@ def test_rows_are_paired_by_position_only_where_that_is_asked_for_and_the_output
     assert "position" not in repr(by_id)
 
 
-@pytest.mark.parametrize(("ids", "others"), KINDS)
-def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
-    order = match_ids("two", others, "one", ids)
-    assert [str(others[row]) for row in order] == [str(value) for value in ids]
-    parts = [
-        submission(name, rng, size=len(ids), ids=values)
-        for name, values in (("one", ids), ("two", others))
-    ]
-    assert why_not_rankable(one.basis for one in prepare_submissions(parts).values()) == []
-    assert [len(part.predictions) for part in in_common(parts)] == [len(ids)] * 2
-    parts[1] = replace(parts[1], ids=to_ids(from_values([*others[:-1], "none"])))
-    assert why_not_rankable(one.basis for one in prepare_submissions(parts).values()) == [
-        "questions"
-    ]
-    common = set(map(str, others[:-1]))
-    assert [set(map(str, part.ids.tolist())) for part in in_common(parts)] == [common] * 2
-
-
 def test_common_samples_are_those_of_the_same_part(rng):
     ids = {("one", "x"): "abcd", ("one", "y"): "ab", ("two", "x"): "acd", ("two", "y"): "ab"}
     parts = [
@@ -368,14 +302,6 @@ def test_mistakes_of_one_of_two_systems_tell_what_the_test_of_signs_does(count, 
     exact = stats.binomtest(0, count).pvalue
     for key in ("error_rate", "confidence_cross_entropy", "ecuas_0", "ecuas_1"):
         assert 0.7 * exact / 2 <= rows[key] <= exact
-
-
-def test_one_difference_alone_is_adjusted_by_nothing(rng):
-    p = rng.beta(3, 1.5, 200)
-    outputs = {"a": (p, (rng.random(200) < p).astype(int)), "b": (p**2, rng.integers(0, 2, 200))}
-    systems = systems_of(outputs, groups=np.arange(200) % 12)
-    (alone,) = compare_systems(systems, only=[Key("error_rate")], by_position=True)
-    assert (alone.p_adjusted, alone.low_all) == pytest.approx((alone.p, alone.low))
 
 
 @pytest.mark.parametrize("effect", [0.0, 1.0, 3.0])

@@ -69,14 +69,6 @@ def test_weights_and_groups_count(rng):
     assert grouped.needed == pytest.approx(2 * plain.needed, rel=5e-3)
 
 
-def test_strata_that_are_alike_need_as_many_samples_as_none(rng):
-    outputs = pair(rng, 400)
-    plain = plans_of(outputs)[ECUAS_1]
-    parts = plans_of(outputs, strata=np.arange(400) % 2)[ECUAS_1]
-    assert parts.needed == pytest.approx(plain.needed, rel=0.05)
-    assert parts.detectable == pytest.approx(plain.detectable, rel=0.05)
-
-
 @pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.9, 0.01), (0.5, 0.2)])
 @pytest.mark.parametrize("spread", [NORMAL, spread_of(0.4, -2.0, -0.1)])
 def test_what_n_detects_needs_n(spread, power, alpha):
@@ -185,20 +177,6 @@ def test_a_pilot_knows_a_constant_deviation_and_four_times_the_rows_halve_the_ra
     }
     (plan,) = plan_of_systems(systems, difference=0.1, only=["error_rate"], by_position=True)
     assert plan.needed_low == plan.needed == plan.needed_high
-
-
-def test_most_ranges_of_pilots_hold_the_n_of_many_samples(rng):
-    def plan(size):
-        p = rng.beta(4, 2, size)
-        correct = (rng.random(size) < p).astype(int)
-        outputs = {"a": p, "b": expit(1.5 * logit(p))}
-        systems = {name: confidence_system(correct, q, **OPTIONS) for name, q in outputs.items()}
-        (one,) = plan_of_systems(systems, difference=0.02, only=["ecuas_1"], by_position=True)
-        return one
-
-    needed = plan(100_000).needed
-    pilots = [plan(150) for _ in range(40)]
-    assert sum(one.needed_low <= needed <= one.needed_high for one in pilots) >= 35
 
 
 def test_without_a_pilot_there_is_no_range():

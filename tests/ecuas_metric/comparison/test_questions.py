@@ -42,13 +42,6 @@ def test_each_ecuas_is_the_mean_of_those_of_the_questions(abstained):
             assert both[key] == pytest.approx(np.mean(each), rel=1e-9)
 
 
-def test_a_question_alone_has_its_own_numbers():
-    (team,) = (system for name, system in questions_of(3).items() if name == "team")
-    assert compute_values(join_questions({"team": team}), KEYS) == pytest.approx(
-        compute_values(team, KEYS)
-    )
-
-
 def test_a_question_twice_tells_no_more_than_once():
     team = questions_of(4)["team"]
     once = compute_results(join_questions({"a": team}), only=KEYS).estimates
@@ -75,10 +68,3 @@ def test_options_of_one_question_are_refused_and_not_dropped(option):
     )
     with pytest.raises(InputError, match=next(iter(option))):
         join_questions({"a": one})
-
-
-def test_the_seed_and_the_floor_are_those_of_the_questions():
-    options = {"random_state": 5, "epsilon": 1e-3, "confidence_level": 0.9}
-    one = confidence_system([1, 0, 1], [0.9, 0.4, 1.0], num_classes=4, ids="abc", **options)
-    kept = join_questions({"a": one}).options
-    assert {name: getattr(kept, name) for name in options} == options

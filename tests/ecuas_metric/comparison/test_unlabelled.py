@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecuas_metric import metric, posterior_system
-from ecuas_metric.comparison.unlabelled import bound_system, unlabelled_bounds
+from ecuas_metric import metric
+from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.submissions import make_unlabelled
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_values, make_system
@@ -104,18 +103,6 @@ def test_bounds_of_too_many_sums_contain_those_of_all_completions(system):
             assert bounds[key].high >= high - 1e-9
 
 
-@pytest.mark.parametrize("distinct", [0, 1, 13, 14])
-def test_sums_are_those_of_all_subsets_unless_these_are_too_many(distinct):
-    """Of powers of 2, the largest twice, they are all whole numbers, each once."""
-    powers = 2.0 ** np.arange(distinct)
-    weights = np.r_[powers, powers[-1:]]
-    whole = np.arange(weights.sum() + 1)
-    sums = metric.attainable_sums(weights)
-    assert (sums is None) == (len(whole) > metric.MAX_SUMS)
-    if sums is not None:
-        np.testing.assert_array_equal(np.sort(sums), whole)
-
-
 @given(open_systems(weights=(1.0, 3.0)), st.data())
 def test_what_is_missing_can_be_anything_within_the_bounds_and_both_ends_occur(system, data):
     """Confidences and labels: of means of costs; metrics of the order have no bounds then."""
@@ -147,19 +134,6 @@ def test_what_is_missing_can_be_anything_within_the_bounds_and_both_ends_occur(s
         assert [min(values[key]), max(values[key])] == pytest.approx(
             [limits.low, limits.high], rel=1e-9
         )
-
-
-@pytest.mark.parametrize("cost", ["zero_one", [[0, 5], [1, 0]]])
-@pytest.mark.parametrize("is_open", [False, True])
-def test_answers_bound_numbers_if_they_have_a_confidence_and_some_are_open(is_open, cost, rng):
-    """Of those that were left out none is there."""
-    posteriors = rng.dirichlet(np.ones(2), 20)
-    system = posterior_system(rng.integers(0, 2, 20), posteriors, cost=cost)
-    answers = make_unlabelled(np.arange(25) < 5, np.ones(25), "drop")
-    if is_open:
-        answers = make_unlabelled(np.arange(20) < 5, np.ones(20), "wrong")
-    bounds = bound_system(system, answers)
-    assert bool(bounds) == (is_open and cost == "zero_one")
 
 
 @pytest.mark.parametrize(

@@ -77,22 +77,6 @@ def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, 
 
 
 @pytest.mark.long
-def test_recalibrated_systems_have_averages_of_their_own(frame):
-    for name in ("a", "b"):
-        frame.assign(confidence=frame["confidence"] ** 2).to_csv(f"{name}.csv")
-    flags = ["--calibrate", "affine", "--interval", "0.9"]
-    rows, averages = score("a.csv", "b.csv", *flags)
-    assert list(averages) == ["a", "a, affine", "b", "b, affine"]
-    for name, average in averages.items():
-        of, comma, method = name.partition(",")
-        values = [rows[f"{of} {part}{comma}{method}"]["ecuas_0"] for part in PARTS]
-        assert average["ecuas_0"] == pytest.approx(np.mean(values))
-    alone, averages = score("a.csv", *flags)
-    assert list(averages) == ["a", "a, affine"]
-    assert list(alone) == [f"{part}{suffix}" for part in PARTS for suffix in ("", ", affine")]
-
-
-@pytest.mark.long
 def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(frame):
     pd.concat([frame.assign(model=name) for name in ("m1", "m2")]).to_parquet("runs.parquet")
     inside, _ = score("runs.parquet")
@@ -131,18 +115,6 @@ def test_averages_that_do_not_exist(frame, capsys, ran):
     assert "The average of auroc is nan: it does not exist in 1 of 3 parts." in err
     assert "Groups have samples in several parts, so there are no intervals of averages." in err
     ran("score a.csv --by topic", 2)
-
-
-@pytest.mark.parametrize("rule", ["bounds", "wrong", "drop"])
-def test_answers_without_a_verdict_have_averages_unless_they_are_bounded(frame, rule):
-    frame["correct"] = frame["correct"].where(frame.index % 5 > 0)
-    frame.to_csv("a.csv", index=False)
-    rows, averages = score("a.csv", "--unlabelled", rule)
-    assert bool(averages) == (rule != "bounds")
-    for average in averages.values():
-        for key in set(METRICS) - {"aurc"}:
-            mean = np.mean([row[key] for row in rows.values()])
-            assert average[key] == pytest.approx(mean, abs=1e-12)
 
 
 def test_tasks_of_a_run_are_rows_or_pooled(rng, ran):

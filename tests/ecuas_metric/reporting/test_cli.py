@@ -13,15 +13,13 @@ from ecuas_metric import confidence_system
 from ecuas_metric.basis import FACTS
 from ecuas_metric.files.submissions import OPTION_OF_ROLE
 from ecuas_metric.metric import METRICS
-from ecuas_metric.options import OPTIONS, checked_options
+from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.command import in_memory
 from ecuas_metric.reporting.command.flags import COMMANDS
-from ecuas_metric.reporting.tables import BEST
 from ecuas_metric.reporting.words import COMMAND_WORDS
 from tests.ecuas_metric.reporting.commanded import answers, by_name, content, saved
-from tests.ecuas_metric.systems import compute
 
 TINY = "confidence,correct\n0.9,1\n0.4,0\n"
 
@@ -81,44 +79,6 @@ def test_the_examples_of_the_help_work(command, folder, ran):
         assert (folder / output).exists()
 
 
-def test_the_numbers_are_those_of_the_metric(folder):
-    (row,) = saved("score llama.jsonl --n 0,inf")["rows"]
-    frame = pd.read_json("llama.jsonl", lines=True)
-    arrays = frame["confidence"].to_numpy(), frame["correct"].to_numpy()
-    assert (row.pop("system"), row.pop("N"), row.pop("must_not_rank")) == ("llama", 90, "")
-    assert row == pytest.approx(compute("confidences", *arrays, checked_options(n=(0, np.inf))))
-
-
-def test_the_gap_that_is_found_is_that_of_one_test_and_of_plan(rng, ran):
-    """Adjusted with others, a test finds less than what `plan` says of it alone."""
-    for name in ("one.csv", "other.csv"):
-        answers(rng, 300).to_csv(name, index=False)
-    (plan,) = saved("plan one.csv other.csv --metrics ecuas_1")["rows"]
-    needed = f"takes {plan['needed']:,} (ecuas plan)"
-    for flags in ("", "--metrics ecuas_1"):
-        text = " ".join(ran(f"compare one.csv other.csv {flags}").out.split())
-        gap = (
-            f"Tested alone, a gap of {plan['detectable']:.3f} is found four times in five with 300"
-        )
-        assert gap in text
-        assert needed in text
-
-
-def test_of_several_lists_in_a_document_the_longest_is_offered_and_can_be_read(folder, ran):
-    rows = [{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]
-    text = json.dumps({"results": {"prompts": [{"raw": "a"}], "results": rows}})
-    (folder / "run.json").write_text(text)
-    error = ran("score run.json", 2).err
-    assert error.endswith("Which? --columns rows=results.results.\n")
-    assert ran(f"score run.json {error.split('Which? ')[1].rstrip().removesuffix('.')}").out
-
-
-def test_a_word_among_numbers_may_be_no_answer_and_the_error_names_the_flag(folder, ran):
-    (folder / "some.csv").write_text("confidence,correct\n0.9,1\n0.8,0\n0.7,1\n0.4,NOT_ATTEMPTED\n")
-    assert "No answer? --abstained WORD" in ran("score some.csv", 2).err
-    assert "No answer was given to 1" in ran("score some.csv --abstained NOT_ATTEMPTED").err
-
-
 def test_compare_pairs_by_id(folder, ran):
     out = ran("compare gpt.csv llama.jsonl --metrics ecuas_0,auroc").out
     assert "paired by id" in out
@@ -147,26 +107,6 @@ def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_text_sa
     assert "90 samples, paired by position" in out.splitlines()[-1]
 
 
-def test_the_signature_says_which_rows_are_paired_and_how(folder):
-    def signature(flags, command="compare", other="llama.jsonl"):
-        files = ["gpt.csv", other]
-        return saved(command, *files, "--metrics", "ER", *flags.split())["signature"]
-
-    plain = signature("")
-    assert signature("--common") == plain  # which leaves nothing out
-    for command in ("compare", "plan"):
-        assert "|paired:rows|" in signature("--by-position", command)
-    of_rows = signature("--by-position").replace("|paired:rows", "")
-    assert of_rows == plain
-    skips = signature("--common --columns gpt.csv:skip=2+3").split(" ; ")
-    in_common = "|population:in common"
-    assert [line.replace(in_common, "") for line in skips] == [
-        plain.replace("|recipe:", "|reading:skip=2+3|recipe:"),
-        plain,
-    ]
-    assert all(in_common in line for line in skips)
-
-
 def many(rng, count=12):
     """Write systems with long names, all of which answer the same questions."""
     files = [f"a-model-of-size-{i}-with-a-long-name_verbalized_greedy.csv" for i in range(count)]
@@ -185,33 +125,6 @@ def test_twelve_systems_fit_a_screen_and_files_have_every_difference(folder, cap
     assert len(lines) < 30
     notes = content("out.json")["notes"]
     assert notes[0].startswith("Too close to call between a-model-of-size-0-")
-
-
-def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
-    common = ["compare", *many(rng, 4), "--metrics", "ECUAS_1,ER"]
-    rows = saved(*common)["rows"]
-    assert "first" not in capsys.readouterr().out
-    assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
-    only = "--only", "significant"
-    significant = saved(*common, *only)["rows"]
-    assert significant == [row for row in rows if row["p_adjusted"] <= 0.05]
-    count = f"Of 12 differences that are tested, {len(significant)} are significant and shown."
-    assert count in content("out.json")["notes"]
-    assert capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 1  # once in the table of pairs
-    assert not saved(*common[:3], "--metrics", "ER,ECE", "--interval", "0.999999", *only)["rows"]
-    out = capsys.readouterr().out
-    assert "Of 1 differences that are tested, 0 are" in out
-    assert "first  second" not in out
-
-
-def test_systems_of_different_questions_have_no_best(folder, ran):
-    _, _, out = ran("score gpt.csv short.jsonl").out.partition("\n")
-    differing = "the systems differ in: numbers of samples, questions.\n"
-    assert out.startswith(f"No best value is marked, since {differing}")
-    assert BEST not in out
-    out = ran("score gpt.csv short.jsonl --common").out
-    assert BEST in out
-    assert [line.split()[1] for line in out.splitlines()[3:5]] == ["89", "89"]
 
 
 @pytest.mark.parametrize(
@@ -317,15 +230,6 @@ def test_systems_have_the_names_they_are_given_or_those_that_tell_their_files_ap
     assert refused.endswith("Name them: NAME=FILE.\n")
 
 
-def test_nested_columns_beside_one_that_repeats_are_proposed(folder, ran):
-    rows = [
-        {"out": {"confidence": k / 30, "correct": k % 7 < k / 4, "seed": k % 3}} for k in range(30)
-    ]
-    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    refused = ran("score a.jsonl", 2).err
-    assert "--columns confidence=out.confidence,correct=out.correct" in refused
-
-
 def test_parts_of_a_row_that_have_names_are_its_fields_and_no_rows(folder, ran):
     """As DeepEval keeps the metrics of a test case; parts without names may be rows."""
     parts = [{"name": "right", "score": 1}, {"name": "style", "score": 0}]
@@ -394,13 +298,6 @@ def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, mes
     assert captured.out == ""
 
 
-@pytest.mark.parametrize(
-    "drawing", ["--calibration", "--explain", "--interval 0.9 --interval-method percentile"]
-)
-def test_random_draws_have_a_seed_where_there_are_any(drawing, folder, ran):
-    ran(f"score gpt.csv {drawing} --seed 3 --resamples 50")
-
-
 @pytest.mark.parametrize(("flags", "header"), [("", "difference"), ("--difference 0.1", "planned")])
 def test_a_plan_says_whose_difference_it_has(flags, header, folder, ran):
     out = ran(f"plan --error-rates 0.3,0.2 {flags}").out
@@ -416,12 +313,6 @@ def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
     assert "ECUAS_0 v" in shown
     assert "\n† These assess" in shown  # which cp1252 has
     assert "caf\u00e9 \\u03bb" in shown
-
-
-def test_a_table_is_written_into_folders_that_are_not_there_yet(folder, ran):
-    for name in ("a.json", "b.csv"):  # the second into what the first made
-        ran(f"score gpt.csv --output deep/within/{name}")
-        assert (folder / "deep" / "within" / name).exists()
 
 
 def failing(error):
@@ -490,21 +381,6 @@ def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signa
         assert " ".join(parameter.flag.help.split()) in words, parameter.name
 
 
-def test_weights_of_a_recipe_may_be_counts(folder, ran):
-    common = ["score", "runs.csv", "--metrics", "ECE", "--weights-are", "counts"]
-    ran("read runs.csv --weight document --output recipe.json")
-    expected = saved(*common, "--weight", "document")["rows"]
-    assert saved(*common, "--recipe", "recipe.json")["rows"] == expected
-
-
-def test_what_missing_confidences_leave_known_is_one_number(folder, ran):
-    (folder / "a.csv").write_text("confidence,correct\n,1\n0.4,0\n0.7,1\n0.6,1\n")
-    header, _, row = ran("score a.csv --metrics error_rate,ECUAS_1").out.splitlines()[1:4]
-    assert header.split() == ["system", "N", "ER", "↓", "ECUAS_1", "↓"]
-    assert row.split()[:3] == ["a", "4", "0.250"]
-    assert row.count(" to ") == 1
-
-
 def next_steps(ran, arguments):
     """Return the commands that come next, each of which runs as it is printed."""
     steps = re.findall("^next: ecuas (.*)  # ", ran(arguments).out, re.MULTILINE)
@@ -524,18 +400,6 @@ def test_recalibration_comes_next_where_a_number_is_not_beaten(folder, ran, rng)
     assert how not in next_steps(ran, "score bold.csv --calibrate affine")
     honest.assign(correct=1).to_csv("bold.csv", index=False)
     assert how not in next_steps(ran, "score bold.csv")
-
-
-def test_a_winner_whose_confidences_are_worth_nothing_is_named(folder, ran, rng):
-    honest = answers(rng, 300)
-    honest.to_csv("honest.csv", index=False)
-    honest.assign(confidence=1 - honest["confidence"]).to_csv("inverted.csv", index=False)
-    wrong = 1 - honest["correct"].mean()
-    anchor = wrong + wrong * (
-        1 - wrong
-    )  # ECUAS_1 of one confidence for all: error rate and Brier score
-    out = ran("compare honest.csv inverted.csv --metrics ecuas_1").out
-    assert f"accuracy as every confidence: inverted ({anchor:.3f}); try" in " ".join(out.split())
 
 
 def test_what_the_table_says_on_k_can_be_typed(folder, ran, rng):

@@ -154,21 +154,6 @@ def test_the_order_of_the_rows_of_a_matrix_is_said(files, ran):
     assert rows not in ran("score classes.csv --cost cost.csv").err
 
 
-def test_classes_that_are_numbers_are_in_the_order_of_mappings_of_these(files):
-    _, classes = files
-    numbered = pd.DataFrame({"id": range(200), "label": classes["label"].map(CLASSES.index)})
-    posteriors = classes[CLASSES].to_numpy()
-    columns = {f"prob_{k}": posteriors[:, k] for k in range(3)}
-    numbered.assign(**columns).to_csv("numbers.csv", index=False)
-    mappings = [dict(zip("012", row, strict=True)) for row in posteriors.tolist()]
-    numbered.assign(posteriors=mappings).to_json("named.jsonl", orient="records", lines=True)
-    asked = "numbers.csv named.jsonl --cost '0,1,2;1,0,3;2,1,0' --metrics risk"
-    first, second = saved(f"score {asked}")["rows"]
-    assert first["risk"] == pytest.approx(second["risk"], abs=1e-12)
-    (row,) = saved(f"compare {asked}")["rows"]
-    assert row["difference"] == pytest.approx(0, abs=1e-12)
-
-
 def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
     """Also where it has probabilities of 0, which a fit puts a floor under."""
     _, classes = files
@@ -186,54 +171,6 @@ def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
     np.testing.assert_allclose(
         together, decide(recalibration.apply(new), reject_cost=0.5).uncertainty, atol=1e-12
     )
-
-
-@pytest.mark.parametrize("number", [2, 3])
-def test_new_rows_have_columns_of_the_classes_that_a_fit_is_of_in_any_order(number, files, ran):
-    _, classes = files
-    names = CLASSES[:number]
-    labelled = classes[classes["label"].isin(names)]
-    new = labelled[names].div(labelled[names].sum(axis=1), axis=0).round(12)
-    new[names[0]] = 1 - new[names[1:]].sum(axis=1)
-    tables = {
-        "labelled": new.assign(label=labelled["label"]),
-        "named": new,
-        "reversed": new[names[::-1]],
-        "numbered": new.set_axis([f"p_{k}" for k in range(number)], axis=1),
-    }
-    for name, table in tables.items():
-        table.to_csv(f"{name}.csv", index=False)
-    more = "--reject-cost 0.5 --calibrate-on labelled.csv"
-    named, in_reverse = (
-        decided(f"{name}.csv {more}").drop(columns="system") for name in ("named", "reversed")
-    )
-    assert named["uncertainty"].nunique() == len(new)
-    pd.testing.assert_frame_equal(in_reverse, named)
-    assert "not named after" in ran(f"decide numbered.csv {more}", 2).err
-
-
-@pytest.mark.parametrize("missing", [slice(0, 0), slice(None, None, 3), slice(None)])
-def test_a_truth_that_rows_have_changes_no_decision(missing, files):
-    answers, classes = files
-    for table, truth, name, flags in (
-        (answers, "correct", "new_answers.csv", ""),
-        (classes, "label", "new_classes.csv", "--labels cat,dog,eel"),
-    ):
-        partly = table.astype({truth: object})
-        partly.loc[partly.index[missing], truth] = None
-        partly.to_csv("partly.csv", index=False)
-        both = [decided(f"{one} --reject-cost 0.3 {flags}") for one in (name, "partly.csv")]
-        shown = ["uncertainty", "accepted"]
-        np.testing.assert_array_equal(*(rows[shown] for rows in both))
-
-
-@pytest.mark.parametrize("name", ["numbered", "classes", "new_answers", "labelled"])
-def test_how_new_rows_are_read_names_no_column_that_they_have_not(name, files, ran):
-    table = pd.read_csv("numbered.csv").assign(label=np.arange(200) % 3, note="x")
-    table.to_csv("labelled.csv", index=False)
-    line = ran(f"decide {name}.csv --reject-cost 0.2 --output out.csv").out.splitlines()[0]
-    named = re.findall(r"(?:not used: |, )(\w+) \(", line)
-    assert set(named) == ({"note"} if name == "labelled" else set())
 
 
 def test_new_rows_are_read_by_the_recipe_of_labelled_ones(files, ran):

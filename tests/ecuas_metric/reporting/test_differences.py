@@ -25,15 +25,6 @@ def test_the_figure_has_a_panel_for_each_metric_and_says_what_is_better(count, b
     assert [axes.get_xlabel() for axes in drawn.axes[:2]] == below
 
 
-def test_the_figure_names_what_it_leaves_out(monkeypatch):
-    monkeypatch.setattr(figures, "save", lambda figure, path: figure)
-    values = {"a": 0.1, "b": 0.2}
-    rows = rows_of(values, AUROC, comparable=False) + rows_of(values, COVERAGE)
-    drawn = write_differences(rows, "", alpha=ALPHA)
-    assert [axes.get_title() for axes in drawn.axes] == ["Cov_0.2"]
-    assert drawn.get_suptitle() == "Not drawn, since the systems' answers differ: AUROC ↑"
-
-
 @pytest.mark.parametrize("p", [0.001, 0.2])
 def test_the_figure_fills_what_the_verdict_calls_clear_though_an_interval_holds_0(p, monkeypatch):
     monkeypatch.setattr(figures, "save", lambda figure, path: figure)

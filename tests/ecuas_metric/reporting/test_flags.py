@@ -253,16 +253,6 @@ def quick(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_flag_has_a_phrase_of_help_and_a_word_in_capitals_for_its_value(command):
-    for name, parameter in COMMANDS[command].parameters().items():
-        flag = parameter.flag
-        assert " " in flag.help, name
-        assert " " not in flag.metavar, name
-        assert flag.metavar == flag.metavar.upper(), name
-        assert bool(flag.metavar or flag.choices) == (parameter.kind is not bool), name
-
-
 def bases_of(begin, name, kind, parameters):
     """Return what a flag is tried beside."""
     exact = [*begin]

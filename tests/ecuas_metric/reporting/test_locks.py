@@ -51,21 +51,6 @@ def test_the_status_is_1_for_the_verdict_alone(arguments, status, beginning, loc
     assert bool(out) == (status != 2)
 
 
-def test_a_lock_has_what_was_shown_and_how_it_was_made(locked):
-    lock = content("lock.json")
-    (system,) = lock["systems"]
-    (shown,) = content("chosen.json")["rows"]
-    assert shown.items() <= system.items()
-    assert system["model"] == system["system"] == "old"
-    assert system["range"][0] == system["reject_cost"] < system["range"][1]
-    assert lock["chosen"] == {"budget": 0.3, "level": 0.95}
-    (recipe,) = lock["recipes"]
-    assert recipe["columns"]["confidence"] == ["sure"]
-    assert recipe["digest"] in system["signature"]
-    assert {len(system[name]) for name in ("ids", "uncertainty", "cost")} == {300}
-    assert Path("lock.json").stat().st_size < 60 * 300
-
-
 def test_json_has_the_numbers_of_the_text(locked, ran):
     ran("check worse.csv --against lock.json --output out.json", 1)
     document = content("out.json")

@@ -138,12 +138,6 @@ def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(colum
         assert other.items() <= row.items()
 
 
-def test_missing_confidences_are_bounded_in_memory_as_the_refusal_says(ran):
-    path = written(ANSWERS | {"confidence": np.where(P < 0.2, np.nan, P)})
-    assert "`ecuas score` without --out-of-core bounds" in ran(f"score {path} --out-of-core", 2).err
-    ran(f"score {path}")
-
-
 def test_a_missing_engine_is_named_with_the_command_that_installs_it(ran, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     said = ran(f"score {written(ANSWERS)} --out-of-core", 2).err
@@ -154,15 +148,6 @@ def test_a_missing_engine_is_named_with_the_command_that_installs_it(ran, monkey
 def test_a_name_stands_before_those_of_its_columns(engine, logs):
     rows = saved(f"score A={logs}/0.parquet B={logs}/1.parquet --by model", *engine)
     assert list(by_name(rows)) == ["A a", "A b", "B a", "B b"]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_files_of_one_name_in_two_folders_are_two_systems(engine):
-    paths = [Path(folder, "a.parquet") for folder in "xy"]
-    for path in paths:
-        path.parent.mkdir()
-        written(ANSWERS, path)
-    assert list(by_name(saved("score", *paths, *engine))) == ["x/a", "y/a"]
 
 
 @pytest.mark.long
@@ -244,51 +229,3 @@ def test_what_cannot_be_done_is_one_line_and_what_is_there_below_it(arguments, m
     first, *below = ran(arguments.format(logs), 2).err.splitlines()
     assert message in first
     assert all(line.startswith(("  ", "Say")) for line in below)
-
-
-def test_metrics_that_are_asked_for_and_systems_are_as_in_memory(ran):
-    for name, confidence in (("b", P), ("a", 1 - P)):
-        written(ANSWERS | {"id": np.arange(60), "confidence": confidence}, f"{name}.parquet")
-    asked = "score b.parquet a.parquet --metrics error_rate,ecuas_1 --interval 0.9"
-    both = [ran(f"{asked} {' '.join(engine)}") for engine in ENGINES]
-    whole, apart = (re.findall("^[ab] .*", one.out, re.MULTILINE) for one in both)
-    assert whole == apart
-    assert "not shown" not in both[1].out
-    assert "biased" not in both[1].out + both[1].err
-
-
-def test_each_system_has_the_notes_of_its_own_columns(ran):
-    q = np.where(Y == 1, 0.2, 0.8) + 0.1 * P
-    for name, probability in (("a", 1 - q), ("b", q)):
-        written({"y_prob": probability, "y_true": Y}, f"{name}.parquet")
-    both = [ran(f"score a.parquet b.parquet {' '.join(engine)}").err for engine in ENGINES]
-    systems = [sorted(line.split(":")[1] for line in notes.splitlines()) for notes in both]
-    assert systems[0] == systems[1]
-
-
-@pytest.mark.long
-def test_the_systems_of_a_file_stand_in_the_order_of_their_names(rng):
-    names = [f"system {k}" for k in range(100, 160)]
-    systems = rng.permutation(names * 5)
-    size = len(systems)
-    columns = {"model": systems, "confidence": rng.random(size), "correct": np.arange(size) % 2}
-    shown = saved(f"score {written(columns)} --by model --out-of-core")
-    assert list(by_name(shown)) == names
-
-
-@pytest.mark.parametrize(("size", "rest"), [(10_000, 0), (10_000, 1), (4_000, 1)])
-def test_columns_that_are_not_used_are_told_by_as_many_rows_as_are_said(size, rest, ran):
-    """Out of core by the first row group at most."""
-    engine = ["a"] * size + ["b"] * rest
-    rows = np.arange(size + rest)
-    table = pa.table({"confidence": rows % 10 / 10, "correct": rows % 3 % 2, "engine": engine})
-    pq.write_table(table, "a.parquet", row_group_size=size)
-    out_of_core, in_memory = (
-        ran(f"score a.parquet {flags}").out.splitlines()[0] for flags in ("--out-of-core", "")
-    )
-    said = f", by the first {size:,} rows" if rest else ""
-    assert f"; not used{said}: engine (1 text)" in out_of_core
-    if size == 10_000:
-        assert in_memory == out_of_core
-    else:
-        assert "; not used: engine (2 texts)" in in_memory

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import confidence_system, make_report, posterior_system, score_confidences
+from ecuas_metric import make_report, posterior_system, score_confidences
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
@@ -52,18 +52,6 @@ def reported(folder, ran, monkeypatch):
         return (folder / "paper/methods.tex").read_text()
 
     return report
-
-
-def test_the_table_has_the_hyphens_of_names(reported, folder):
-    for name in ("a_1%", "b"):
-        shutil.copy(f"{name}.csv", f"gpt-4-{name}.csv")
-    reported("gpt-4-a_1%.csv gpt-4-b.csv")
-    above, below, *_ = re.findall(r"^ & (.*) ..$", (folder / "paper/table.tex").read_text(), re.M)
-    names = [
-        f"{first}{second}".strip()
-        for first, second in zip(above.split(" & "), below.split(" & "), strict=False)
-    ]
-    assert names == ["gpt-4-a 1\\%", "gpt-4-b"]
 
 
 @draws
@@ -205,16 +193,6 @@ def test_the_paragraph_says_of_which_options_its_numbers_are_and_of_no_others(op
         {"a": system}, make_report({"a": system}), None, [Key("ecuas", 1.0)], {}
     )
     assert [said for _, said in OF_OPTIONS.values() if said in text] == [expected] * bool(option)
-
-
-def test_the_paragraph_says_what_intervals_rest_on_that_was_not_seen():
-    q = np.where(np.arange(120) < 69, 1.0, 0.5)
-    correct = (q == 1) | (np.arange(120) % 3 > 0)
-    systems = {"a": confidence_system(correct, q, confidence_level=0.95)}
-    report = make_report(systems)
-    said = "a: No mistake was seen among 69 answers with confidence 1"
-    assert said in paper.methods_of(systems, report, None, [Key("ecuas", 0.0)], {})
-    assert said not in paper.methods_of(systems, report, None, [Key("error_rate")], {})
 
 
 @pytest.mark.e2e

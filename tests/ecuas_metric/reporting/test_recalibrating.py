@@ -5,9 +5,9 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from ecuas_metric import ecuas_score, score_confidences, score_posteriors
+from ecuas_metric import score_confidences
 from tests.ecuas_metric.reporting.commanded import answers, by_name, saved
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=42)
@@ -40,10 +40,6 @@ def recalibrated(method, flags="", **columns):
     """Return what the command writes for a system: rows by name, and the signature."""
     document = saved(f"score {written(**columns)} --calibrate {method} {flags}")
     return by_name(document), document["signature"]
-
-
-def out_of_fold(scores, truth):
-    return cross_val_predict(LOGISTIC, scores[:, None], truth, cv=FOLDS, method="predict_proba")
 
 
 @pytest.mark.parametrize("flags", ["", "--groups document --folds 3", "--weight w"])
@@ -149,43 +145,6 @@ def test_what_a_fit_decides_has_neither_an_interval_nor_a_test(
     assert said.err.count(f"note: a, {method}: These depend on what users accept") == 2
 
 
-@pytest.mark.parametrize("form", ["probabilities", "log_probabilities", "logits", "positive"])
-def test_posteriors_in_every_form_are_recalibrated_alike(overconfident, form):
-    q, label = overconfident
-    shares = np.stack([1 - q, q], axis=1)
-    scores = np.log(shares) if form.startswith("log") else shares
-    scores = scores + np.arange(300)[:, None] / 7 if form == "logits" else scores
-    columns = {"prob": q} if form == "positive" else {f"prob_{k}": scores[:, k] for k in range(2)}
-    flags = f"--predictions-are {form}" if form.startswith("log") else ""
-    rows, _ = recalibrated("affine", flags, label=label, **columns)
-    expected = score_posteriors(label, out_of_fold(logit(q), label))
-    assert rows["a, affine"]["ecuas_0"] == pytest.approx(expected["ecuas_0"], abs=1e-5)
-    assert rows["a, affine"]["cross_entropy"] == pytest.approx(expected["cross_entropy"], abs=1e-7)
-
-
-def test_a_temperature_of_many_classes():
-    rng = np.random.default_rng(1)
-    logits = rng.normal(size=(400, 3)) * 1.5
-    label = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    columns = {f"logit_{k}": 4 * logits[:, k] for k in range(3)}
-    rows, _ = recalibrated("temperature", "--predictions-are logits", label=label, **columns)
-    perfect = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    assert rows["a, temperature"]["error_rate"] == rows["a"]["error_rate"]
-    assert rows["a, temperature"]["ecuas_1"] == pytest.approx(ecuas_score(label, perfect), abs=0.01)
-    assert rows["a"]["ecuas_1"] > rows["a, temperature"]["ecuas_1"] + 0.05
-
-
-def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, capsys):
-    q, correct = overconfident
-    q = np.where(q > 0.99, 1.0, q)
-    rows, _ = recalibrated("affine", confidence=q, correct=correct)
-    fact = f"replaces probabilities of exactly 0 by 1e-07, in {np.sum(q == 1)} of 300 samples."
-    assert f"note: a, affine: Recalibration {fact}" in capsys.readouterr().err
-    nearly = np.where(q == 1, 1 - 1e-7, q)
-    expected = score_confidences(correct, out_of_fold(logit(nearly), correct)[:, 1])
-    assert rows["a, affine"]["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-4)
-
-
 @pytest.mark.parametrize("method", ["affine", "temperature"])
 def test_a_posterior_of_exactly_0_is_what_replaces_it_whatever_the_others_are(method, rng, capsys):
     posteriors = rng.dirichlet(np.ones(3), 300)
@@ -247,11 +206,3 @@ def test_what_needs_every_label_says_so(flags, overconfident, ran):
     flag, *_ = flags.split()
     said = ran(f"score {file} {flags}", 2).err
     assert f"{flag} needs a label for every answer, and some have none." in said
-
-
-@pytest.mark.parametrize(("command", "rule"), [("score", "wrong"), ("compare", "drop")])
-def test_what_became_of_unlabelled_answers_is_in_every_signature(command, rule, overconfident):
-    q, correct = overconfident
-    file = written(confidence=q, correct=np.where(np.arange(len(q)) % 9 > 0, correct, np.nan))
-    line = saved(f"{command} {file} --calibrate affine --unlabelled {rule}")["signature"]
-    assert line.count(f"|unlabelled:{rule}|") == len(line.split(" ; ")) == 2

@@ -63,19 +63,6 @@ def test_a_table_is_as_wide_as_its_screen_and_leaves_nothing_out(width):
         assert rule == "-" * max(map(len, lines))
 
 
-def test_a_pipe_has_no_end():
-    lines = to_text(GRID, screen_width(io.StringIO())).splitlines()
-    assert len(lines) == 18
-    assert all(name in line for name, line in zip(NAMES, lines[2:], strict=False))
-    assert NAMES[0] in to_text(GRID, 200)
-
-
-def test_a_column_of_short_names_leaves_its_room_to_that_of_long_ones():
-    rows = [[Cell("a"), Cell(name * 3), Cell("0.1")] for name in NAMES]
-    text = to_text(Grid(["first", "second", "difference"], rows, [], "", labels=2), 80)
-    assert 45 < max(map(len, text.splitlines())) <= 80
-
-
 def test_the_width_is_the_terminals(monkeypatch):
     monkeypatch.setenv("COLUMNS", "72")
     assert (screen_width(Terminal()), screen_width(io.StringIO())) == (72, None)
@@ -87,19 +74,6 @@ def test_the_width_is_the_terminals(monkeypatch):
 def test_every_line_can_be_encoded(encoding):
     shown = "ECUAS_0 ↓ λ".encode(encoding, cli.IN_ASCII).decode(encoding)
     assert shown == ("ECUAS_0 ↓ λ" if encoding == "utf-8" else r"ECUAS_0 v \u03bb")
-
-
-def test_a_name_of_grouped_rows_is_shown_once():
-    rows = [[Cell(metric), Cell(pair)] for metric in ("ER", "ECE") for pair in ("a b", "a c")]
-    lines = to_text(Grid(["metric", "pair"], rows, [], "", labels=2, grouped=True)).splitlines()[2:]
-    assert [line[:4].strip() for line in lines] == ["ER", "", "ECE", ""]
-
-
-def test_text_is_aligned_and_marks_the_best():
-    lines = to_text(SMALL).splitlines()
-    assert len({line.index("0.") for line in lines[2:4]}) == 1
-    assert lines[2].split()[-2:] == ["0.100●", "0.500"]
-    assert lines[-2:] == ["† a note", "ecuas|n:0|v:1"]
 
 
 def test_markdown_has_as_many_cells_in_every_row():

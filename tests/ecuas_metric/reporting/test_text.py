@@ -6,9 +6,8 @@ import pytest
 from ecuas_metric import confidence_system, read_submissions
 from ecuas_metric.files.systems import prepare_submissions
 from ecuas_metric.metric import Key
-from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting import text
-from ecuas_metric.reporting.report import p_text, texts_apart
+from ecuas_metric.reporting.report import p_text
 from ecuas_metric.results import compute_results
 
 
@@ -58,28 +57,9 @@ def test_confidences_that_are_too_high_or_too_low_are_called_so(confidence, side
     assert any(f": {side} on average (p < 0.001)" in line for line in text.explain({"a": system}))
 
 
-def test_numbers_have_as_many_digits_as_tell_them_apart():
-    assert texts_apart((0.1, 0.9), 2) == ["0.10", "0.90"]
-    assert texts_apart((0.991, 0.994), 2) == ["0.991", "0.994"]
-    assert texts_apart((0.5, 0.5 + 1e-15), 2) == ["0.500000000000"] * 2
-
-
 def test_the_command_prints_the_sentences_below_the_table(files, submissions, ran):
     out = ran(f"score {' '.join(map(str, files))} --interval 0.95 --explain").out
     assert re.findall("^- (.*)", out, re.MULTILINE) == explained(submissions, confidence_level=0.95)
-
-
-def test_a_useful_range_with_a_hole_says_so():
-    confidence = np.repeat([0.9, 0.5, 0.4, 0.2], [10, 20, 50, 20])
-    correct = np.repeat([1, 0, 1, 0], [10, 20, 50, 20])
-    system = confidence_system(correct, confidence)
-    curve = reject_cost_curve(system)
-    useful = curve.expected_cost < np.minimum(curve.accept_all, curve.reject_all) - 1e-12
-    first, *_, last = np.flatnonzero(useful)
-    share = np.mean(~useful[first : last + 1])
-    assert share > 0
-    said = f"of a mistake (but for {share:.1%} of the costs in between) do better"
-    assert any(said in line for line in text.explain({"a": system}))
 
 
 @pytest.mark.parametrize("p", [0.0496, 0.0504, 0.05, 0.00004, 0.9, 0.04999996])

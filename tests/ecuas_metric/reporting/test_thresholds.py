@@ -30,13 +30,3 @@ def test_what_cannot_be_certified_is_said_with_what_would_help():
     start = "a: 20 answers cannot certify this at any reject cost; "
     assert said(good, max_risk=0.01).startswith(f"{start}about ")
     assert said(bad, max_risk=0.01) == f"{start}more of such answers would not help."
-
-
-def test_a_risk_is_promised_of_systems_that_have_a_reject_cost_alone():
-    good = confidence_system(np.ones(400, int), np.full(400, 0.9))
-    bad = confidence_system(np.zeros(400, int), np.full(400, 0.9))
-    ends = []
-    for systems in ({"a": good}, {"a": good, "b": bad}, {"b": bad}):
-        grid, _ = chosen_costs(systems, budget=None, max_risk=0.05, level=0.95)
-        ends += [line.partition("for each system")[2] for line in grid.above]
-    assert ends == [".", " that has a reject cost."]
