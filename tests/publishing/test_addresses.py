@@ -207,39 +207,6 @@ def test_an_address_that_nobody_may_read_or_where_nobody_is_is_one_line(served, 
         assert line.startswith(f"ecuas: {address}: cannot be read")
 
 
-def numbers_printed(capsys):
-    """Return the lines of what was printed that name no place."""
-    lines = capsys.readouterr().out.splitlines()
-    return [line for line in lines if not line.startswith(("read ", "next: ", "ecuas|"))]
-
-
-@pytest.mark.parametrize("command", [["compare", "--full"], ["plan"]])
-def test_runs_with_a_document_twice_are_paired_wherever_and_however_they_lie(
-    there, tmp_path, command, capsys
-):
-    printed = []
-    for is_shared in (False, True):  # by two devices, whose documents are one after the other
-        for model in ("a", "b"):
-            file, beside = write_lm_eval(tmp_path / model)
-            beside.write_text(beside.read_text().replace("org/model", model))
-            rows = [json.loads(line) for line in file.read_text().splitlines()]
-            if model == "b":
-                for row in rows:
-                    first, *_ = row["filtered_resps"]
-                    first[0] = str(float(first[0]) / 2)
-                    del row["acc"]
-            rows = rows[1::2] + rows[::2] if is_shared and model == "b" else rows
-            file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-            files = {f"{model}/{one.name}": one.read_bytes() for one in (file, beside)}
-            there.put("datasets", f"runs/{model}{is_shared}", files)
-        for place in (f"{tmp_path}/{{0}}", f"hf://datasets/runs/{{0}}{is_shared}/{{0}}"):
-            capsys.readouterr()
-            assert cli.main([command[0], *map(place.format, "ab"), *command[1:]]) == 0
-            printed.append(numbers_printed(capsys))
-    assert printed == [printed[0]] * 4
-    assert len(printed[0]) > 2
-
-
 def test_what_was_fetched_from_the_hub_is_kept(there, tmp_path):
     files = write_lm_eval(tmp_path / "m")
     kept = there.put("datasets", "runs/kept", {f"m/{one.name}": one.read_bytes() for one in files})
@@ -259,10 +226,3 @@ def test_an_error_in_a_run_at_an_address_names_it(there, served, tmp_path, capsy
     for address in ("hf://datasets/runs/broken/m", f"{served}/m"):
         assert cli.main(["score", address]) == 2
         assert f"ecuas: {address}/{samples.name}:" in capsys.readouterr().err
-
-
-def test_lines_that_are_no_run_are_a_table_at_an_address(there, tmp_path):
-    table = [json.dumps({"confidence": q, "correct": q > 0.5}) for q in (0.2, 0.6, 0.9)]
-    there.put("datasets", "runs/tables", {"a.jsonl": "\n".join(table).encode()})
-    (row,) = rows_scored("hf://datasets/runs/tables/a.jsonl", tmp_path)
-    assert row["N"] == 3

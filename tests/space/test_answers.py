@@ -85,31 +85,6 @@ def test_graded_answers_are_scored_alike_from_their_file(asked, mine, tmp_path):
     assert there["signature"] == by_command["signature"]
 
 
-def test_a_column_that_is_named_is_used_before_that_of_graded_answers(mine, tmp_path):
-    file = tmp_path / "graded.csv"
-    answers.grade_answers(mine.assign(correct=1), "curated").write(file)
-    pd.read_csv(file).assign(w2=1).to_csv(file, index=False)
-    weighted, plain = (
-        score_files([str(file)], {"columns": columns}).json()["rows"][0]["error_rate"]
-        for columns in ("", "weight=w2")
-    )
-    assert weighted != plain
-
-
-def test_without_text_gold_answers_decide_by_their_hashes():
-    rows = {
-        "question_id": ["qb_5701", "jp_3200"],
-        "answer": ["The answer is **X**.", "Silver"],
-        "confidence": 0.5,
-        "correct": np.nan,
-    }
-    graded = answers.grade_answers(pd.DataFrame(rows), "kept")
-    assert set(graded.frame[["question_id", "decided_by"]].itertuples(index=False, name=None)) == {
-        ("qb_5701", "exact"),
-        ("jp_3200", "unlabelled"),
-    }
-
-
 def random_result(rng):
     """Graded answers of any number, and confidences of any kind."""
     asked = str(rng.choice(ASKED))

@@ -118,14 +118,6 @@ def test_names_are_text_also_in_data_and_nothing_is_drawn_without_a_decision():
     assert "not tested" not in html
 
 
-@pytest.mark.parametrize("high", [0.003, 0.29, 1 / 3, 1, 1.12, 7.5])
-def test_ticks_are_a_few_round_numbers(high):
-    ticks = list(figures.ticks(high))
-    assert ticks[0] == 0
-    assert high / 2.5 - 1e-12 <= ticks[-1] <= high * (1 + 1e-9)
-    assert 2 <= len(ticks) <= figures.MOST_TICKS + 1
-
-
 @pytest.mark.parametrize("theme, ground", [(0, "#ffffff"), (1, "#0f0f11")])
 def test_lines_are_told_apart_by_colour_and_by_dashes(theme, ground):
     pairs = re.findall(r"\.slot-\d { --line: light-dark\((#\w+), (#\w+)\)", STYLE)

@@ -113,17 +113,6 @@ def test_what_rejects_everything_is_no_system_of_the_verdicts_and_one_system_nee
     assert "must be unique; got 'same' repeatedly" in said
 
 
-def test_no_difference_to_rejecting_everything_needs_a_negative_cost(rng):
-    for size in (2, 4, 20):
-        confidence = rng.random(size)
-        decision = verdict.decide({"a": system_of(np.arange(size) % 2, confidence)})
-        for cost, ranking in zip(decision.tested, decision.rankings, strict=True):
-            of_nothing = ranking.row(verdict.REJECTING, "a")
-            assert of_nothing.first_value == pytest.approx(cost)
-            assert of_nothing.low >= cost - 1 - 1e-9
-            assert of_nothing.high <= cost + 1e-9
-
-
 @pytest.mark.parametrize("num_classes", [None, 3])
 @pytest.mark.parametrize("size, exact", [(40, True), (30_000, False)])
 def test_costs_are_the_metrics_at_every_reject_cost(num_classes, size, exact, rng):
@@ -150,14 +139,6 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, size, exact, rn
     assert decision.at(u_max)[verdict.REJECTING] == (u_max, 0)
 
 
-def test_systems_that_matter_come_first():
-    """Who is clearly cheapest somewhere, then the others by what they cost: they have the colours."""
-    good = system_of([1] * 60, [0.9] * 60)
-    bad = system_of([0] * 60, [0.9] * 60)
-    systems = {"a": good} | {f"b{i}": bad for i in range(6)} | {"z": good}
-    assert verdict.by_importance(verdict.decide(systems))[:2] == ["a", "z"]
-
-
 def test_where_there_is_too_much_to_test_costs_are_shown_and_that_is_said(monkeypatch):
     monkeypatch.setattr(compare, "MAX_WORK", 0)
     decision = verdict.decide({"a": system_of([1, 0] * 30, [0.75, 0.5] * 30)})
@@ -167,10 +148,3 @@ def test_where_there_is_too_much_to_test_costs_are_shown_and_that_is_said(monkey
     assert template[-1].endswith(verdict.TOO_MANY)
     assert verdict.sentences(decision)[0] == verdict.TOO_MANY
     assert verdict.unclear(decision) == "not tested"
-
-
-@pytest.mark.parametrize(
-    "share, shown", [(0, 0), (1, 100), (0.001, 1), (0.999, 99), (0.626, 63), (0.374, 37)]
-)
-def test_not_all_is_never_called_all(share, shown):
-    assert verdict.hundredths(share) == shown

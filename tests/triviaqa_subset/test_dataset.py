@@ -67,7 +67,6 @@ curated, pool, systems, answers = map(read, ("curated", "pool", "systems", "answ
 weight = dict(zip(curated["question_id"], curated["weight"], strict=True))
 asked = systems.merge(pool, on="question_id").assign(weight=systems["question_id"].map(weight))
 OF = dict(list(asked.groupby(["llm", "method"])))
-METHOD = "sequence_posterior"
 ANSWERING = [system for system in OF if system[1] != "is_true"]  # with answers of their own
 card = DatasetCard.load(FOLDER / "README.md")
 # how the dataset was made

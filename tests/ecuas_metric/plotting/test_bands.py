@@ -5,7 +5,6 @@ from ecuas_metric import confidence_system
 from ecuas_metric.metric import Key
 from ecuas_metric.plotting.curves import (
     accuracy_band,
-    order_band,
     reject_cost_band,
     reject_cost_curve,
     reliability,
@@ -61,17 +60,3 @@ def test_curves_lie_in_their_bands(system):
         assert there.mean() > 0.8
         assert (band.low[there] <= values[there] + 1e-12).all()
         assert (values[there] <= band.high[there] + 1e-12).all()
-
-
-def test_the_fewer_samples_a_bin_has_the_wider_is_its_interval():
-    confidence = np.array([0.95] * 200 + [0.05] * 3)
-    band = accuracy_band(confidence_system(np.arange(203) % 2, confidence, **OPTIONS))
-    width = band.high - band.low
-    assert width[0] > 5 * width[9]
-    assert np.isnan(band.low[1:9]).all()
-
-
-def test_one_sample_has_no_band():
-    system = confidence_system([1], [0.7], **OPTIONS)
-    for band in (order_band(system, np.array([1.0])), accuracy_band(system)):
-        assert np.isnan([band.low, band.high]).all()

@@ -9,7 +9,6 @@ from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
 from ecuas_metric.decisions import Decisions, confidence_decisions, posterior_decisions
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
-from ecuas_metric.order import aurc
 from ecuas_metric.plotting.curves import (
     confidence_cost,
     order_curve,
@@ -33,13 +32,6 @@ def test_risk_coverage_ends_at_the_error_rate_of_all(system):
     assert len(curve.risk) == len(np.unique(system[0]))
 
 
-def test_without_ties_aurc_is_the_area_under_the_curve(rng):
-    system = of_confidences(rng.random(50), rng.integers(0, 2, 50))
-    curve = risk_coverage(system)
-    area = np.trapezoid(curve.risk, curve.coverage) / (1 - 1 / 50)
-    assert aurc(system.ties) == pytest.approx(area)
-
-
 @given(confidence_systems())
 def test_each_point_of_the_reject_cost_curve_is_the_mean_fixed_cost(system):
     decisions = confidence_decisions(*system)
@@ -54,13 +46,6 @@ def test_each_point_of_the_reject_cost_curve_is_the_mean_fixed_cost(system):
         assert cost == pytest.approx(costs.mean())
     assert curve.accept_all == pytest.approx(decisions.candidate_cost.mean())
     assert (curve.reject_all == curve.reject_cost).all()
-
-
-def test_samples_above_the_largest_uncertainty_are_never_accepted():
-    decisions = Decisions(np.array([0.2, 3.0]), np.array([0.0, 9.0]), max_uncertainty=1.0)
-    curve = reject_cost_curve(make_system(decisions, checked_options()))
-    assert curve.coverage.max() == 0.5
-    assert curve.expected_cost[-1] == 0.5
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

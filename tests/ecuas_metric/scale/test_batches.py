@@ -1,4 +1,3 @@
-from decimal import Decimal
 from tempfile import gettempdir
 from urllib.parse import quote
 
@@ -15,7 +14,6 @@ from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.scale.local import score_files
 from ecuas_metric.scale.parts import find_pattern_files
 from ecuas_metric.scale.rows import state_of
-from ecuas_metric.scale.storage import merge_collections
 from ecuas_metric.summary import compute_summary_results, merge
 from tests.ecuas_metric.scale.parts import of_each, packed
 from tests.ecuas_metric.scale.sessions import session
@@ -136,20 +134,6 @@ def test_parts_that_nobody_judged_do_not_show(columns, rng):
         compute_summary_results(scored[1])
 
 
-def test_the_share_of_rows_without_a_label_is_one_in_any_unit_of_weights(rng):
-    weight = rng.random(60) + 0.5
-    truth = np.where(np.arange(60) < 20, np.nan, rng.integers(0, 2, 60))
-    table = pa.table({"confidence": rng.random(60), "correct": truth})
-    reading = Reading(unlabelled="wrong", columns={"weight": "w"})
-    notes = set()
-    for unit in (1e-4, 1, 1e4):
-        part = table.append_column("w", pa.array(unit * weight))
-        (note,) = states_of_batches([part], OPTIONS, reading=reading)["system"].notes
-        notes.add(str(note))
-    (said,) = notes
-    assert f"{100 * weight[:20].sum() / weight.sum():.1f}%" in said
-
-
 @pytest.fixture
 def logs(table, tmp_path):
     folder = tmp_path / "logs"
@@ -177,27 +161,6 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     assert scored(("mine", str(logs))).keys() == {"mine"}
     assert scored(f"{logs}/0.parquet", f"{logs}/1.parquet").keys() == {"0", "1"}
     assert scored(f"{logs}/*.parquet").keys() == {f"{logs}/*.parquet"}
-
-
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"confidence": pa.array([Decimal("0.9"), Decimal("0.4"), Decimal("0.5")])},
-        {"correct": pa.array([1, 0, 1]).dictionary_encode()},
-        {"correct": pa.array([1, 0, 1], pa.uint64())},
-        {"confidence": pa.array(THREE["confidence"]).dictionary_encode()},
-        {"model": pa.array(["system"] * 3, pa.large_string())},
-        {"model": pa.array(["system"] * 3, pa.string_view())},
-        {"id": pa.array([{"part": 1}] * 3)},
-    ],
-)
-def test_types_of_columns_that_hold_the_same_numbers(columns, tmp_path):
-    try:
-        pq.write_table(pa.table(THREE | columns), tmp_path / "a.parquet")
-    except pa.ArrowNotImplementedError as error:
-        pytest.skip(str(error))
-    expected = packed(state_of("confidences", *THREE.values(), OPTIONS))
-    assert scored(("system", str(tmp_path))) == {"system": expected}
 
 
 def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
@@ -296,14 +259,6 @@ def test_a_copy_of_a_file_is_refused_beside_it_unless_it_is_empty(logs):
     for path in (copy, logs / "0.parquet"):
         pq.write_table(empty, path)
     assert scored(logs).keys() == {"a", "b"}
-
-
-def test_states_of_the_same_rows_are_not_merged_though_their_file_was_moved(logs, tmp_path):
-    both = [score_files([str(logs)], OPTIONS)]
-    moved = logs.rename(tmp_path / "moved")
-    both.append(score_files([f"{moved}/1.parquet"], OPTIONS))
-    with pytest.raises(FileError, match=r"holds the rows of .*/moved/1.parquet, as another does"):
-        merge_collections(both)
 
 
 def test_nothing_there_is_an_error(tmp_path):

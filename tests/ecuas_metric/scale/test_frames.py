@@ -10,16 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric import InputError, read_submissions, score_frame, summary
+from ecuas_metric import InputError, read_submissions, score_frame
 from ecuas_metric.calibration import confidence_bins
 from ecuas_metric.errors import UNLABELLED
-from ecuas_metric.files.recipe import Reading
 from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare_system
 from ecuas_metric.scale import frames
-from ecuas_metric.scale.batches import states_of_batches
-from ecuas_metric.summary import merge
 from tests.conftest import seeds
 from tests.ecuas_metric.scale.sessions import session
 
@@ -161,16 +158,6 @@ def test_notes_on_columns_are_those_of_files(engine):
 
 
 @EVERY
-def test_whole_numbers_may_be_larger_than_what_a_float_tells(engine):
-    columns = {"confidence": [0.9, 0.2, 0.4], "correct": [1, 0, 1]}
-    weights = [2**60 + 1, 2**60, 2**61]
-    roles = {"weight": "w"}
-    found = score_frame(engine(pa.table({**columns, "w": weights})), roles).flat()
-    expected = score_frame(pa.table({**columns, "w": [1.0, 1.0, 2.0]}), roles).flat()
-    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
-
-
-@EVERY
 def test_systems_and_parts_have_results_of_their_own(engine):
     columns, _, form, q, y = data_sets(0)["all different"]
     task = np.where(np.arange(len(q)) % 2 == 0, "a", "b")
@@ -204,21 +191,6 @@ def test_bins_of_many_rows_bound_the_numbers_of_memory(engine, given, monkeypatc
             bounded.append(key.metric)
             assert one.lower_bound - 1e-12 <= estimate.value <= one.upper_bound + 1e-12
     assert {"auroc", "aurc", "augrc"} <= {*bounded}
-
-
-@EVERY
-def test_bins_of_engines_are_those_of_states(engine, monkeypatch):
-    monkeypatch.setattr(frames, "FEW_ROWS", 0)
-    for module in (frames, summary):
-        monkeypatch.setattr(module, "LINEAR", 32)
-        monkeypatch.setattr(module, "ROOT", 64)
-    _, _, form, q, _ = data_sets(1)["all different"]
-    y = np.ones(len(q), int)  # right and wrong answers of a bin are apart
-    rows = engine(pa.table({"confidence": q, "correct": y}))
-    (state,) = frames.states_of_frame(rows, checked_options()).values()
-    monkeypatch.setattr(summary, "MOST_GROUPS", 0)
-    of_memory = summary.summarize_system(prepare_system(form, q, y, checked_options()))
-    np.testing.assert_allclose(state.groups.rank, of_memory.groups.rank, rtol=1e-12)
 
 
 @EVERY
@@ -277,12 +249,6 @@ def test_unlabelled_rows_are_told_as_of_a_file_in_memory(
     assert [note.fact for note in found.notes if note.id == UNLABELLED] == facts
     share = np.average([0, 1, 1, 0], weights=weights)
     assert found.flat()["error_rate"] == pytest.approx(error_rate * share)
-    reading = Reading(columns=roles, unlabelled=rule)
-    parts = [
-        states_of_batches([part], checked_options(), reading=reading)["system"]
-        for part in (table[:1], table[1:3], table[3:])
-    ]
-    assert [note.fact for note in merge(parts).notes] == facts
     nothing = table.set_column(1, "correct", pa.array([None] * 4, pa.int64()))
     with pytest.raises(InputError, match="must have rows that are judged|has no value at all"):
         score_frame(engine(nothing), roles, unlabelled=rule)
@@ -332,14 +298,6 @@ def test_a_column_called_as_one_of_ours_is_refused(name):
         score_frame(frame)
 
 
-@pytest.mark.parametrize("without", [{"correct": None}, {"weight": 0.0}])
-def test_a_system_without_rows_that_count_is_named(without):
-    frame = pd.DataFrame({"confidence": [0.9, 0.4], "correct": [1, 0], "weight": 1.0})
-    frame = pd.concat([frame.assign(model="gpt"), frame.assign(model="llama", **without)])
-    with pytest.raises(InputError, match="the state of 'llama' must have rows that are judged"):
-        score_frame(frame, {"weight": "weight"}, by="model", unlabelled="drop")
-
-
 def test_what_is_no_frame_is_an_error():
     with pytest.raises(InputError, match="frame must be a frame"):
         score_frame([1, 2])
@@ -356,9 +314,3 @@ def test_spark_connect_gives_the_same():
     selected = ["-k", "spark and not connect", "-p", "no:cacheprovider", "-q", __file__]
     command = [sys.executable, "-m", "pytest", *selected]
     subprocess.run(command, env=os.environ | {"SPARK_REMOTE": "local[2]"}, check=True)
-
-
-def test_columns_of_one_name_are_refused():
-    frame = pd.DataFrame([[0.9, 1, 0.8]], columns=["confidence", "correct", "confidence"])
-    with pytest.raises(InputError, match="^frame must have columns of different names; got 'conf"):
-        score_frame(frame)

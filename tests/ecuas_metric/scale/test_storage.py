@@ -41,17 +41,6 @@ def test_states_of_every_form_are_what_they_were(rng):
         assert found.states[name].basis == state.basis
 
 
-@pytest.mark.parametrize("reject_costs", [None, 0.3])
-def test_states_with_and_without_reject_costs_are_not_merged_in_any_order(reject_costs):
-    other = None if reject_costs else 0.3
-    kept = state_of("confidences", [0.5], [1], checked_options(reject_costs=reject_costs))
-    added = state_of("confidences", [0.5], [1], checked_options(reject_costs=other))
-    read = unpack(pack(kept))
-    for states in ([read, added], [added, read]):
-        with pytest.raises(InputError, match="they differ in their reject costs"):
-            merge(states)
-
-
 @pytest.mark.long
 def test_an_error_of_a_server_names_the_file(tmp_path, monkeypatch):
     """One that takes no requests for parts of files, as Python's own."""

@@ -296,9 +296,6 @@ def shared(folder):
     Path(log.location).unlink()
 
 
-EPOCHS = {"dataset": samples(2), "settings": {"replies": "abcdef"}}
-
-
 def in_epochs(reducer):
     settings = {"epochs": Epochs(3, reducer), "replies": "abcdef"}
     return Kind(
