@@ -171,11 +171,20 @@ def _natural_key(name: str) -> list[str | int]:
 
 def sorted_classes(values: ArrayLike, labels: ArrayLike | None, name: str = "y_true") -> Array:
     """Return the classes: `labels` if there are any, else the distinct values, sorted, of the argument `name`."""
-    return (
-        parse_classes(labels, "labels")
-        if labels is not None
-        else np.unique(parse_classes(values, name))
-    )
+    if labels is not None:
+        return parse_classes(labels, "labels")
+    return _encode(parse_classes(values, name))[0]
+
+
+def _encode(classes: Array) -> tuple[Array, Ints]:
+    """Return the distinct values, sorted, and the index (N,) of each class among them."""
+    if classes.dtype.kind in "iu":
+        low = int(classes.min(initial=0))
+        if int(classes.max(initial=0)) - low <= len(classes):  # no sort is needed
+            places = classes.astype(np.int64) - low
+            are_there = np.bincount(places) > 0
+            return np.flatnonzero(are_there) + low, (np.cumsum(are_there) - 1)[places]
+    return np.unique(classes, return_inverse=True)
 
 
 def refuse_swapped(y_true: ArrayLike, y_prob: Array) -> None:
@@ -248,12 +257,13 @@ def class_indices(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) ->
             "must be classes",
             advice="Does it mark rows that do not count? Leave these out.",
         )
-    classes = sorted_classes(truth, labels)
+    distinct, codes = _encode(truth)
+    classes = distinct if labels is None else parse_classes(labels, "labels")
     check_classes(classes, labels, y_prob.shape[1])
     listed = reprlib.repr(classes.tolist())
     if (classes.dtype.kind == "U") != (truth.dtype.kind == "U"):
         require(np.zeros(len(truth), bool), truth, "y_true", "labels_differ", labels=listed)
-    column: Ints = np.minimum(np.searchsorted(classes, truth), len(classes) - 1)
+    column: Ints = np.minimum(np.searchsorted(classes, distinct), len(classes) - 1)[codes]
     require(classes[column] == truth, truth, "y_true", "labels_differ", labels=listed)
     return column
 
