@@ -51,8 +51,12 @@ _TYPED = str.maketrans(
 _EXPONENT = r"[eE][-+]?\d+"
 _POINT = re.compile(rf"[-+]?(\d+\.?\d*|\.\d+)({_EXPONENT})?")
 _COMMA = re.compile(rf"[-+]?(\d+(,\d+)?|,\d+)({_EXPONENT})?")
-# a comma that cannot separate thousands: after 0, 1 or nothing, before an exponent, or not before three digits
-_NO_THOUSANDS = re.compile(rf"[01]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
+# a comma that cannot separate thousands: after 0 or nothing, of a share (True) also after 1, before an exponent, or not
+# before three digits
+_NO_THOUSANDS = {
+    share: re.compile(rf"[{whole}]?,\d+|\d,\d+{_EXPONENT}|\d+(,\d{{1,2}}|,\d{{4,}})?")
+    for share, whole in ((True, "01"), (False, "0"))
+}
 _SPACE = r"[\s\x{a0}\x{202f}]*"
 # points that may separate thousands, in the syntax of pyarrow
 _THOUSANDS = rf"^{_SPACE}[-+\x{{2212}}]?[1-9]\d{{0,2}}(\.\d{{3}})+{_SPACE}$"
@@ -278,7 +282,7 @@ def _find_common_style(
     texts: Sequence[str], *, decimal_comma: bool, share: bool
 ) -> re.Pattern[str] | None:
     """Return the style in which all texts are written as numbers, None if there is none."""
-    ways = [_POINT, _COMMA if decimal_comma else _NO_THOUSANDS, *[_PER_CENT] * share]
+    ways = [_POINT, _COMMA if decimal_comma else _NO_THOUSANDS[share], *[_PER_CENT] * share]
     return next((way for way in ways if all(map(way.fullmatch, texts))), None)
 
 

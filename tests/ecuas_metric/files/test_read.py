@@ -230,6 +230,19 @@ def test_names_with_points_lead_to_rows(read):
         assert read(document, ".json").predictions.tolist() == [0.9, 0.4]
 
 
+@pytest.mark.parametrize("column", ["w", "grade"])
+def test_commas_that_may_separate_thousands_are_no_decimal_commas_but_of_shares(column, tmp_path):
+    numbers = ['"1,000"', '"0,5"', "1", '"0,250"']
+    rows = "".join(f"{number},1,{number}\n" for number in numbers)
+    path = tmp_path / "a.csv"
+    path.write_text(f"confidence,correct,{column}\n{rows}")
+    (submission,) = read_submissions(path)
+    assert submission.predictions.tolist() == [1, 0.5, 1, 0.25]
+    role = "weight" if column == "w" else "correct"
+    with pytest.raises(FileError, match=f"column '{column}' must hold numbers written in"):
+        read_submissions(path, columns={role: column}, correct_from=0.5)
+
+
 @pytest.mark.parametrize(
     "cell", ["1.234", "+1.234", "\N{MINUS SIGN}1.234", "1.234\N{NO-BREAK SPACE}"]
 )
