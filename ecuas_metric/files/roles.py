@@ -91,7 +91,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     if path != sheet.path:  # as of a frame, which no reader of files has read
         raise FileError(sheet.source, "rows_of_no_json", value=path)
     labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
-    column_roles = _ColumnRoles(sheet.head(HEAD), labels or ())
+    column_roles = _ColumnRoles(sheet, labels or ())
     column_roles.assign(reading.columns)
     column_roles.assign_by_names()
     if reading.are_verdicts:
@@ -171,8 +171,9 @@ def _join_class_lists(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
 class _ColumnRoles:
     """The roles of a table's columns: those that the user named, then those that exact names give."""
 
-    def __init__(self, sheet: Sheet, labels: Collection[str]) -> None:
-        self.sheet = sheet
+    def __init__(self, whole: Sheet, labels: Collection[str]) -> None:
+        self.whole = whole
+        self.sheet = sheet = whole.head(HEAD)  # by which types are told
         self.labels = labels
         self.user_roles: list[str] = []
         self.doubtful: list[str] = []  # columns that may be of classes that never occur
@@ -230,36 +231,15 @@ class _ColumnRoles:
         return FileError(self.sheet.source, "two_forms", ways=ways)
 
     def require_one_column(self, used: Collection[str]) -> None:
-        """Raise FileError if two columns with names of one of the roles `used` differ in their values; ids may."""
+        """Raise FileError if two columns have names of one of the roles `used` and differ in a row; ids may."""
         for role in used:
             names = [] if role == "id" else self.candidates.get(role, [])
             first, *others = names[:COLUMNS_SHOWN] or [""]
             for other in others:
-                values = [self._values(role, name) for name in (first, other)]
+                values = [_comparable_values(role, self.whole, name) for name in (first, other)]
                 count = int(np.count_nonzero(values[0] != values[1]))
                 if count:
-                    raise self._two_columns_error(role, [first, other], count)
-
-    def _values(self, role: str, name: str) -> Array:
-        """Return a column (N,) for comparison with another of its role: as verdicts if it has these, else as text.
-
-        Of systems only matters which rows are of one, so these are numbered.
-        """
-        if role in _VERDICTS:
-            with suppress(FileError):
-                return np.nan_to_num(read_truths(self.sheet, name), nan=-1).astype(str)
-        known, codes = encode(to_texts(self._cells(name)))
-        return codes if role == "system" else np.array([*map(as_text, known), ""])[codes]
-
-    def _two_columns_error(self, role: str, names: Sequence[str], count: int) -> FileError:
-        ways = [Way("", {role: name}) for name in names]
-        if role == "system":
-            ways.append(Way("", {role: "+".join(names)}))
-        listed = list_columns(self.sheet.table.select(names))
-        got = f"{names[0]} and {names[1]}, which differ in {count} of {len(self.sheet.rows)} rows"
-        return FileError(
-            self.sheet.source, "two_columns", role=role, got=got, listed=listed, ways=ways
-        )
+                    raise _two_columns_error(role, self.whole, [first, other], count)
 
     def refuse_idle_columns(self, form: str, used: Collection[str]) -> None:
         """Raise FileError if the user named a column of a role that has no use in a form, or beside roles `used`."""
@@ -287,9 +267,9 @@ class _ColumnRoles:
 
     def _is_audited(self, form: str) -> bool:
         """Return whether some answers lack a person's label, so that a judge's labels are used."""
-        if form != "confidences":
+        if form != "confidences" or not self.roles.get("judge"):
             return False
-        cells = to_texts(self.sheet.column(self.roles["correct"][0]))
+        cells = to_texts(self.whole.column(self.roles["correct"][0]))
         return bool((are_null(cells) | match_any(cells, [""])).any())
 
     def _order_by_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -552,6 +532,27 @@ class _ColumnRoles:
         classes = set(map(class_name, self.sheet.names))
         texts = read_names(self.sheet.column(name), classes)
         return set(distinct_texts(texts))
+
+
+def _comparable_values(role: str, sheet: Sheet, name: str) -> Array:
+    """Return a column (N,) for comparison with another of its role: as verdicts if it has these, else as text.
+
+    Of systems only matters which rows are of one, so these are numbered.
+    """
+    if role in _VERDICTS:
+        with suppress(FileError):
+            return np.nan_to_num(read_truths(sheet, name), nan=-1).astype(str)
+    known, codes = encode(to_texts(parse_cells(sheet.column(name))))
+    return codes if role == "system" else np.array([*map(as_text, known), ""])[codes]
+
+
+def _two_columns_error(role: str, sheet: Sheet, names: Sequence[str], count: int) -> FileError:
+    ways = [Way("", {role: name}) for name in names]
+    if role == "system":
+        ways.append(Way("", {role: "+".join(names)}))
+    listed = list_columns(sheet.table.select(names))
+    got = f"{names[0]} and {names[1]}, which differ in {count} of {len(sheet.rows)} rows"
+    return FileError(sheet.source, "two_columns", role=role, got=got, listed=listed, ways=ways)
 
 
 def class_name(name: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from ecuas_metric import InputError, prepare_submissions, read_submissions, score_frame
 from ecuas_metric.errors import FileError
 from ecuas_metric.files.cells import NOTHING
-from ecuas_metric.files.recipe import NAMES, parse_pairs
+from ecuas_metric.files.recipe import HEAD, NAMES, parse_pairs
 from ecuas_metric.reporting.command.flags import COMMANDS, flag_name
 from tests.conftest import ROOT
 
@@ -38,6 +38,28 @@ def test_two_columns_of_a_role_are_one_if_they_are_equal_and_asked_about_if_not(
     with pytest.raises(FileError, match=f"two columns may be {role}; got .* differ in 1 of 4"):
         read_submissions(apart)
     assert read_submissions(apart, columns={role: first})
+
+
+def test_a_judge_counts_where_any_row_has_no_label():
+    labels = np.append(np.arange(HEAD) % 2, [np.nan] * 50)
+    frame = pd.DataFrame(
+        {"confidence": np.linspace(0, 1, HEAD + 50), "correct": labels, "judge": 1}
+    )
+    (submission,) = read_submissions(frame)
+    assert submission.recipe.of("judge") == ("judge",)
+
+
+def test_two_columns_are_compared_in_all_rows():
+    frame = pd.DataFrame(
+        {"confidence": np.linspace(0, 1, HEAD + 2), "correct": [0, 1] * (HEAD // 2 + 1)}
+    )
+    frame["conf"] = frame["confidence"]
+    assert read_submissions(frame)
+    frame.loc[HEAD + 1, "conf"] = 0.5
+    with pytest.raises(
+        FileError, match=f"two columns may be confidence; .* in 1 of {HEAD + 2} rows"
+    ):
+        read_submissions(frame)
 
 
 ANSWERS = {"confidence": [0.9, 0.8, 0.6, 0.4], "correct": [1, 0, 1, 0]}
