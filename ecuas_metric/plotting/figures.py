@@ -533,7 +533,7 @@ def _letters_of(path: str) -> frozenset[str]:
 
 OPEN = "0.45"
 _FOREST_COLUMNS = 3
-_LONGEST = 44  # characters of a name: two names of systems, or one
+_LONGEST = 44  # characters of a line of a name: of two systems, or one
 
 
 @dataclass(frozen=True, slots=True)
@@ -570,10 +570,9 @@ def forest_figure(
     figure, grid = panels(len(drawn), columns, width=width, height=height, margin=0.7)
     for i, (axes, panel) in enumerate(zip(grid, drawn, strict=True)):
         axes.axvline(0, linestyle="--", **REFERENCE)
-        names = short_names((bar.name for bar in panel.bars), longest=_LONGEST)
-        are_named = not alike or i % columns == 0
-        shown = [name if are_named else "" for name in names.values()]
-        _draw_bars(axes, panel.bars, [bar.is_clear for bar in panel.bars], shown)
+        _draw_bars(axes, panel.bars, [bar.is_clear for bar in panel.bars])
+        if alike and i % columns:
+            axes.set_yticklabels([])
         axes.locator_params(axis="x", nbins=5)
         axes.tick_params(axis="x", labelsize="small")
         axes.grid(visible=False, axis="y")
@@ -595,25 +594,30 @@ def forest_figure(
 
 def needed_figure(bars: Sequence[Bar], samples: int, *, ax: Axes | None = None) -> Figure:
     """Draw how many samples each difference takes, filled where there are as many, with the range of this number."""
+    from matplotlib.ticker import LogFormatter
+
     height = 0.9 + 0.25 * len(bars)
     figure, (axes,) = panels(1, height=height) if ax is None else (figure_of(ax), [ax])
-    _draw_bars(axes, bars, [bar.value <= samples for bar in bars], [bar.name for bar in bars])
+    _draw_bars(axes, bars, [bar.value <= samples for bar in bars])
     axes.axvline(samples, linestyle="--", label=f"{samples:,} samples", **REFERENCE)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,.0f}")  # no powers of ten
+    axes.xaxis.set_minor_formatter(LogFormatter())
     axes.set_xlabel("samples that find the difference, and their 95% range")
     _legend(axes, is_ours=ax is None)
     return figure
 
 
-def _draw_bars(
-    axes: Axes, bars: Sequence[Bar], are_filled: Sequence[bool], names: Sequence[str]
-) -> None:
-    """Draw values with their intervals, the first at the top."""
+def _draw_bars(axes: Axes, bars: Sequence[Bar], are_filled: Sequence[bool]) -> None:
+    """Draw values with their intervals and names, the first at the top."""
+    names = []
     for place, (bar, is_filled) in enumerate(zip(bars, are_filled, strict=True)):
         color = COLORS[0] if is_filled else OPEN
         if np.isfinite([bar.low, bar.high]).all():
             axes.plot([bar.low, bar.high], [place, place], color=color, linewidth=1.4)
         filling = color if is_filled else "white"
         axes.plot(bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=filling)
-    axes.set_yticks(range(len(bars)), list(map(label, names)), fontsize="x-small")
+        lines = wrap(bar.name, _LONGEST, break_on_hyphens=False)
+        names.append(label("\n".join(lines)))
+    axes.set_yticks(range(len(bars)), names, fontsize="x-small")
     axes.set_ylim(len(bars) - 0.4, -0.6)

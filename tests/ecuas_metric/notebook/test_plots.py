@@ -54,6 +54,7 @@ def test_a_plan_draws_the_samples_that_each_difference_takes(rng):
     assert points == [plan.needed for plan in plans]
     ranges = [tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2]
     assert {(plan.needed_low, plan.needed_high) for plan in plans} < {*ranges}
+    assert not any("$" in text.get_text() for text in ax.get_xticklabels(which="both"))
     assert lines_of(plans.plot())
     same = made(rng, ["a"])["a"]
     with pytest.raises(InputError, match=r"^a figure needs a difference"):
