@@ -1,5 +1,6 @@
 """The demo Space: layout and wiring of its tabs, what they show, and how it is served."""
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -132,11 +133,16 @@ def use_own_head(opening: Markup, averages: Markup) -> None:
         header=HEADER,
         opening=opening,
         averages=averages,
-        style=Markup((HERE / "style.css").read_text(encoding="utf-8")),
+        style=Markup(read_file("style.css")),
     )
     shown = f"{{% raw %}}{early}{{% endraw %}}{''.join(late)}<gradio-app"
     page = page.replace("<gradio-app", shown, 1)
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
+
+
+def read_file(name: str) -> str:
+    """Return a file of this folder."""
+    return (HERE / name).read_text(encoding="utf-8")
 
 
 def plain(paths: Sequence[str]) -> list[str]:
@@ -380,7 +386,9 @@ with Page(
         with gr.Tab("TriviaQA"):
             leaderboard_tab()
         with gr.Tab("Code"):
-            usage = gr.Markdown(markup.usage((HERE / "usage.md").read_text(encoding="utf-8")))
+            # the name of this page on the Hub, or else its usual address
+            place = os.environ.get("SPACE_ID", markup.LOCAL_PAGE)
+            usage = gr.Markdown(read_file("usage.md").replace("PAGE", place))
             direct(demo.load, None, usage, usage, js=AT_THIS_ADDRESS)
     gr.Markdown(markup.links())
 for path in demo.upload_file_set:  # of the example
@@ -394,7 +402,7 @@ launch = partial(
     demo.launch,
     theme=THEME,
     css_paths=HERE / "style.css",
-    head=markup.script((HERE / "page.js").read_text(encoding="utf-8"), ADDRESSED=ADDRESSED),
+    head=f"<script>const ADDRESSED = {json.dumps(ADDRESSED)};\n{read_file('page.js')}</script>",
     max_file_size=LIMITS.file_bytes,
     state_session_capacity=1,  # nothing is kept between two requests: visitors bring what it was
     max_threads=2 * LIMITS.waiting,  # most of which wait, see `bounded`

@@ -3,9 +3,7 @@
 HTML is `Markup`; all other text is escaped where it is put into HTML.
 """
 
-import json
 import logging
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -70,20 +68,9 @@ def links(namespace: str = NAMESPACE) -> Markup:
     return html("links", paper=PAPER, hub=HUB, namespace=namespace)
 
 
-def usage(text: str) -> str:
-    """Return how to use all this elsewhere, with the name of this page on the Hub, or else its usual address."""
-    return text.replace("PAGE", os.environ.get("SPACE_ID", LOCAL_PAGE))
-
-
 def previews(title: str, description: str, namespace: str = NAMESPACE) -> Markup:
     """Return the preview that other sites show of a link to this page, as tags of its head."""
     return html("previews", title=title, description=description, hub=HUB, namespace=namespace)
-
-
-def script(code: str, **constants: object) -> str:
-    """Return code as an element of the head, after its constants."""
-    lines = (f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
-    return f"<script>{''.join(lines)}{code}</script>"
 
 
 def html(part: str, **values: object) -> Markup:

@@ -28,7 +28,7 @@ ELSEWHERE = {  # advice of functions and flags that the page has not, and their 
 
 
 # texts of the program itself, and its style
-NO_DATA = ('Markup("', 'Markup((HERE / "style.css")')
+NO_DATA = ('Markup("', 'Markup(read_file("style.css"))')
 
 
 def text_of(html):
