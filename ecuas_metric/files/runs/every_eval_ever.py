@@ -49,32 +49,25 @@ def _part(run: Run, records: Sequence[_Record], options: RunOptions) -> RunPart:
         failed = {"count": len(records) - len(ran), "total": len(records)}
         facts.append(Note("{count:,} of {total:,} failed, which are left out", failed))
     rows = np.array([row for row, _ in kept])
-    return parts.part_of(run, rows, _columns(run, kept, options), facts)
-
-
-def _columns(run: Run, records: Sequence[_Record], options: RunOptions) -> dict[str, Column]:
-    """Return the columns of the records of one result."""
-    samples = [sample for _, sample in records]
+    samples = [sample for _, sample in kept]
     names = [str(sample.get("sample_id")) for sample in samples]
-    return {
+    columns = {
         **parts.repeated(names, list(map(_epoch, samples)), "epoch "),
-        **_design(run, records, options),
-        "correct": [parts.in_file(run.file, row, _grade, one, options) for row, one in records],
-        **_confidences(run, samples, options),
+        **parts.named_columns(samples, _design(samples) | options.per_sample, run.file, rows),
+        "correct": [parts.in_file(run.file, row, _grade, one, options) for row, one in kept],
+        **_confidences(run.file, samples, options),
     }
+    return parts.part_of(run, rows, columns, facts)
 
 
-def _design(run: Run, records: Sequence[_Record], options: RunOptions) -> dict[str, Column]:
-    """Return weights, groups, strata and ids by the fields that were named, or else those that all samples have."""
-    samples = [sample for _, sample in records]
+def _design(samples: Sequence[Fields]) -> dict[str, str]:
+    """Return the fields of weights, groups and strata that all samples have."""
     names = {role: f"metadata.{role}" for role in _DESIGN}
-    names = {
+    return {
         role: name
         for role, name in names.items()
         if all(value_by_path(sample, name) is not None for sample in samples)
-    } | options.per_sample
-    rows = np.array([row for row, _ in records])
-    return parts.named_columns(samples, names, run.file, rows)
+    }
 
 
 def _result(sample: Fields) -> str:
@@ -100,7 +93,7 @@ def _grade(sample: Fields, options: RunOptions) -> object:
     return verdict
 
 
-def _confidences(run: Run, samples: Sequence[Fields], options: RunOptions) -> dict[str, Column]:
+def _confidences(file: Path, samples: Sequence[Fields], options: RunOptions) -> dict[str, Column]:
     """Return the column of confidences, and of samples without an answer, whose confidence is 0, if there are any."""
     name = options.fields.get("confidence", _CONFIDENCE)
     abstained = [
@@ -112,7 +105,7 @@ def _confidences(run: Run, samples: Sequence[Fields], options: RunOptions) -> di
     ]
     if values.count(None) == len(values):
         rule = "keeps no confidence, as {name} would be"
-        raise FileError(run.file, rule, advice="name_confidence_field", name=name)
+        raise FileError(file, rule, advice="name_confidence_field", name=name)
     return {"confidence": values, **({"abstained": abstained} if any(abstained) else {})}
 
 
