@@ -345,10 +345,10 @@ def text_of(option: object) -> str:
 
 def _levels_in(fields: Fields) -> list[str]:
     """Return the names of the levels of a score, if it has any."""
-    legend = fields.get("legend")
-    if isinstance(legend, Mapping):
-        return [str(legend.get(str(level))) for level in range(len(legend))]
-    options = fields.get("probabilities")
-    listed = options if isinstance(options, list) else []
-    names = {option.get("value"): option.get("label") for option in listed}
-    return [str(names.get(level)) for level in range(len(names))] if any(names.values()) else []
+    names = fields.get("legend")
+    if not isinstance(names, Mapping):
+        options = fields.get("probabilities")
+        listed = options if isinstance(options, list) else []
+        names = {str(option.get("value")): option.get("label") for option in listed}
+    levels = map(str, range(len(names)))
+    return [str(names.get(level)) for level in levels] if any(names.values()) else []
