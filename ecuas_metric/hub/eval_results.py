@@ -25,7 +25,6 @@ def eval_result_entries(
     only: Iterable[Key] | None = None,
     date: str | None = None,
     source: str | None = None,
-    revision: str | None = None,
 ) -> list[EvalResultEntry]:
     """Return the entries of a system's results, one for each metric, whose tasks are the keys of the metrics.
 
@@ -44,8 +43,6 @@ def eval_result_entries(
         When the system was evaluated, ISO 8601; by default now.
     source : str, optional
         An address where the evaluation can be seen.
-    revision : str, optional
-        Of the dataset.
 
     Returns
     -------
@@ -75,7 +72,6 @@ def eval_result_entries(
             dataset_id=benchmark,
             task_id=str(key),
             value=_value(key, results),
-            dataset_revision=revision,
             date=date or datetime.now(UTC).isoformat(timespec="seconds"),
             source_url=source,
             notes=_notes(key, results),
