@@ -13,13 +13,13 @@ from huggingface_hub.hf_file_system import HfFileSystemFile
 
 from ecuas_metric.reporting import cli
 from tests.ecuas_metric.files.test_runs import (
-    CHOICES,
     TIME,
     eval_ever,
     eval_ever_row,
     eval_file,
     inspect_log,
     inspect_sample,
+    lighteval_row,
     lm_eval_row,
     of_results,
 )
@@ -41,9 +41,7 @@ def there(hub, online, monkeypatch):
 
 def test_files_on_the_hub_are_read(there, tmp_path, capsys):
     there.put("datasets", "runs/outputs", {"gpt.csv": CSV})
-    output = tmp_path / "out.json"
-    assert cli.main(["score", "hf://datasets/runs/outputs/gpt.csv", "--output", str(output)]) == 0
-    (row,) = json.loads(output.read_text())["rows"]
+    (row,) = rows_scored("hf://datasets/runs/outputs/gpt.csv", tmp_path)
     assert (row["system"], row["ecuas_1"]) == ("gpt", pytest.approx(0.67))
     capsys.readouterr()
     assert cli.main(["score", "hf://datasets/runs/outputs/none.csv"]) == 2
@@ -84,13 +82,15 @@ def write_lm_eval(folder):
     return [samples, *folder.glob("results_*.json")]
 
 
-def lm_eval_rows():
+def questions():
+    """Return the numbers of questions, their true choices and the log-likelihoods of all."""
     rng = np.random.default_rng(0)
-    scored = zip(rng.integers(0, 4, 30), rng.normal(-3, 1, (30, 4)), strict=True)
-    return [
-        lm_eval_row(number, int(label), scores.tolist())
-        for number, (label, scores) in enumerate(scored)
-    ]
+    labels = rng.integers(0, 4, 30).tolist()
+    return zip(range(30), labels, rng.normal(-3, 1, (30, 4)).tolist(), strict=True)
+
+
+def lm_eval_rows():
+    return [lm_eval_row(*question) for question in questions()]
 
 
 def write_open_llm_leaderboard(folder):
@@ -103,15 +103,7 @@ def write_open_llm_leaderboard(folder):
 
 def write_lighteval(folder):
     folder.mkdir()
-    rows = [
-        {
-            "doc": {"choices": CHOICES, "gold_index": row["doc"]["label"], "id": str(number),
-                    "task_name": "colors|0"},
-            "metric": {"acc": row["acc"]},
-            "model_response": {"logprobs": [float(score) for score, _ in row["filtered_resps"]]},
-        }
-        for number, row in enumerate(lm_eval_rows())
-    ]  # fmt: skip
+    rows = [lighteval_row(*question) for question in questions()]
     file = folder / f"details_colors|0_{TIME}.parquet"
     pd.DataFrame(rows).to_parquet(file)
     return [file]

@@ -305,7 +305,7 @@ def _log_of(file: Path, document: Fields) -> Log:
     run = document["eval"]
     listed = {}
     for sample in document.get("samples") or ():
-        listed[_epoch(sample), repr(sample["id"])] = sample  # 1 and "1" are two
+        listed[_epoch(sample), str(sample["id"])] = sample
     samples = [listed[key] for key in sorted(listed)]
     valid = [sample for sample in samples if not sample.get("invalidation")]
     invalidated = len(samples) - len(valid)

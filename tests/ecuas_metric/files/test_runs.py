@@ -47,6 +47,15 @@ def lm_eval_row(number, label, scores, *, target=None, choices=CHOICES, **more):
 LINE = lm_eval_row(0, 1, [-1.0, -2.0, -3.0, -4.0])
 
 
+def lighteval_row(number, label, scores):
+    about = {"id": f"hash-{number}", "gold_index": int(label), "task_name": "colors|0"}
+    return {
+        "doc": {"choices": [f" {text}" for text in CHOICES], **about},
+        "metric": {"acc": int(np.argmax(scores) == label)},
+        "model_response": {"logprobs": scores, "text": []},
+    }
+
+
 def written(folder, rows, task="colors", time=TIME):
     folder.mkdir(exist_ok=True)
     file = folder / f"samples_{task}_{time}.jsonl"
@@ -148,15 +157,8 @@ def lm_eval(tmp_path, scores):
 
 @pytest.fixture
 def lighteval(tmp_path, scores):
-    rows = [
-        {
-            "doc": {"choices": [f" {text}" for text in CHOICES], "gold_index": int(label), "id": f"hash-{i}",
-                    "task_name": "colors|0"},
-            "metric": {"acc": int(np.argmax(row) == label)},
-            "model_response": {"logprobs": list(row), "text": []},
-        }
-        for i, (row, label) in enumerate(zip(*scores, strict=True))
-    ]  # fmt: skip
+    pairs = enumerate(zip(*scores, strict=True))
+    rows = [lighteval_row(i, label, list(row)) for i, (row, label) in pairs]
     file = tmp_path / "details" / "org" / "model" / TIME / f"details_colors|0_{TIME}.parquet"
     file.parent.mkdir(parents=True)
     pd.DataFrame(rows).to_parquet(file)
@@ -465,11 +467,6 @@ def test_inspect_logs_of_one_run_whose_scores_differ_are_not_told_apart_by_times
     assert only(tmp_path).references.tolist() == [1] * 4
     write(samples, run)
     assert only(tmp_path).references.tolist() == [1, 0, 1, 0]
-
-
-def test_inspect_ids_of_a_number_and_of_its_text_are_two_samples(tmp_path):
-    log = json_file(tmp_path, [inspect_sample(1, "C", 0.9), inspect_sample("1", "I", 0.4)])
-    assert sorted(only(log).predictions) == [0.4, 0.9]
 
 
 def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlabelled(tmp_path):
