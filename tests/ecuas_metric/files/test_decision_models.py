@@ -444,6 +444,3 @@ def test_pooled_scores_keep_what_a_level_costs(tmp_path):
     assert values_of(system)["ecuas_1"] == pytest.approx(
         np.mean([ecuas_by_hand(question) for question in questions])
     )
-
-
-ECUAS_1 = Key("ecuas", 1.0)
