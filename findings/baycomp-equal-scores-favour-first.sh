@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # baycomp: of two systems with the same scores on ten data sets, the first is better with a probability of 0.68, and the second with
-# 0.31, in either order, by two_on_multiple with its default of no rope: the halves of 0.5 differ by their rounding, or are a tie,
-# which is the first's. Nothing warns. By its test on a single data set either has 0.5.
+# 0.32, by two_on_multiple with its default of no rope: the halves of 0.5 differ by their rounding, or are a tie, which is the
+# first's. Nothing warns. By its test on a single data set either has 0.5.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -25,10 +25,13 @@ for name, first, second in (
     models = []
     for right in (first, second):
         positive, negative = int(np.sum(right & (truth == 1))), int(np.sum(right & (truth == 0)))
-        models.append(DConfusion(true_positive=positive, false_negative=500 - positive, true_negative=negative, false_positive=500 - negative))
+        models.append(
+            DConfusion(true_positive=positive, false_negative=500 - positive, true_negative=negative, false_positive=500 - negative)
+        )
     better, worse = int(np.sum(first & ~second)), int(np.sum(second & ~first))
     found = models[0].mcnemar_test(models[1])
-    print(f"{name}: right {first.sum()} and {second.sum()}, alone {better} and {worse}, SciPy {binomtest(better, better + worse).pvalue:.2f}")
+    exact = binomtest(better, better + worse).pvalue
+    print(f"{name}: right {first.sum()} and {second.sum()}, alone {better} and {worse}, SciPy {exact:.2f}")
     print(f"{name}: dconfusion {found['p_value']:.3f}, {found['interpretation']}")
 PY
 grep -qxF "differ on 400: right 512 and 500, alone 206 and 194, SciPy 0.58" "$folder/seen.txt"

@@ -6,7 +6,7 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
-"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check mapie==1.4.1 scikit-learn==1.8.0 numpy==2.4.1
+"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check mapie==1.6.0 scikit-learn==1.8.0 numpy==2.4.1
 "$folder/venv/bin/python" - <<'PY' | tee "$folder/seen.txt"
 from importlib.metadata import version
 
