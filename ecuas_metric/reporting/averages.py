@@ -17,9 +17,7 @@ from ..results import Estimate, Results, System, make_answers
 from .report import Report, Systems, is_bounded
 
 
-def macro_averages(
-    report: Report, submissions: Sequence[Submission], systems: Systems
-) -> Report | None:
+def macro_averages(report: Report, submissions: Sequence[Submission]) -> Report | None:
     """Return the averages over the parts that `--by` made of each system, or None without several or of bounds only.
 
     Limits of intervals are combined as those of independent parts (Zou and Donner, "Construction of confidence limits
@@ -33,14 +31,14 @@ def macro_averages(
     keys = [key for key in report.keys if key.entry.has_average]
     results = {}
     for system, parts in by_system.items():
-        of_parts = [(report.results[one.name], systems[one.name]) for one in parts]
+        of_parts = [(report.results[one.name], report.systems[one.name]) for one in parts]
         results[system] = _averages(of_parts, keys, are_independent=_share_no_group(parts))
     return Report(
         results=results,
         keys=keys,
         not_comparable=[key for key in report.not_comparable if key in keys],
         signature=report.signature,
-        differing=_reasons(submissions, systems),
+        differing=_reasons(submissions, report.systems),
     )
 
 

@@ -27,7 +27,7 @@ from ..files.write import write_whole
 from ..metric import Key
 from ..options import LEVEL, Options
 from ..plotting.names import short_names
-from ..results import Results, System
+from ..results import System
 from ..version import BIBTEX, VERSION
 from .report import (
     Report,
@@ -181,10 +181,10 @@ def write_paper(
     figures = draw_figures(systems, FIGURE_SUFFIXES)
     names = [*TEXTS, *figures]
     texts = {
-        LISTING: _numbers(systems, report, verdict, recipes, names),
+        LISTING: _numbers(report, verdict, recipes, names),
         "report.tex": DOCUMENT % {"figures": _figures(figures)},
-        "table.tex": latex_tables(report.results, verdict, keys, level=_level(systems)),
-        "methods.tex": methods_of(systems, report, verdict, keys, questions),
+        "table.tex": latex_tables(report, verdict, keys),
+        "methods.tex": methods_of(report, verdict, keys, questions),
         "results.tex": describe_results(report, verdict, keys, questions),
         "references.bib": REFERENCES,
     }
@@ -205,7 +205,6 @@ def _shown_keys(first: System, only: Iterable[Key] | None) -> list[Key]:
 
 
 def _numbers(
-    systems: Systems,
     report: Report,
     verdict: Verdict | None,
     recipes: Sequence[Recipe],
@@ -216,7 +215,7 @@ def _numbers(
     bases: dict[str, Basis] = {}
     rows = []
     if verdict is not None:
-        bases = {name: make_comparison_basis(system) for name, system in systems.items()}
+        bases = {name: make_comparison_basis(system) for name, system in report.systems.items()}
         fields["verdict"] = verdict_fields(verdict)
         rows = [list_fields(row) for row in verdict.rows]
     fields |= origin_fields(recipes, bases)
@@ -259,15 +258,14 @@ def _figures(figures: Iterable[str]) -> str:
 
 
 def methods_of(
-    systems: Systems,
     report: Report,
     verdict: Verdict | None,
     keys: Sequence[Key],
     questions: Mapping[str, Systems],
 ) -> str:
     """Return the paragraph on methods in LaTeX; `keys` are of the numbers that the table shows."""
-    first = next(iter(systems.values()))
-    level = rf"{100 * _level(systems):.10g}\%"
+    first = _first_system(report)
+    is_weighted = first.options.sample_weight is not None and not questions
     orders = ", ".join(f"{order:g}".replace("inf", r"\infty") for order in first.options.n)
     sentences = [
         rf"We evaluate {_subject(report)} by ECUAS$_n$~\cite{{estienne2026ecuas}}, $n = {orders}$: the cost to users "
@@ -276,14 +274,12 @@ def methods_of(
         "largest uncertainty, with the weight $r^{n-1}$, and divided by what rejecting all answers costs: 0 is "
         "perfect, 1 as rejecting everything.",
         _abbreviations(keys),
-        "Samples are weighted."
-        if first.options.sample_weight is not None and not questions
-        else "",
-        f"Intervals, at the level {level}, are quantiles of gamma distributions with the first three moments of the "
-        rf"Bayesian bootstrap~\cite{{rubin1981bayesian}} of the samples' influences{_units(first.options)}. They count "
-        "one answer more than was seen: for each limit the one that would move the value most towards it.",
+        "Samples are weighted." if is_weighted else "",
+        f"Intervals, at the level {_level(report)}, are quantiles of gamma distributions with the first three moments "
+        rf"of the Bayesian bootstrap~\cite{{rubin1981bayesian}} of the samples' influences{_units(first.options)}. "
+        "They count one answer more than was seen: for each limit the one that would move the value most towards it.",
     ]
-    sentences += map(latex_text, _recalibrations(systems))
+    sentences += map(latex_text, _recalibrations(report.systems))
     for name, note in report.notes():
         if note.id in OF_DATA:
             rule = RULES_OF_UNLABELLED.get(note.advice, "")
@@ -338,10 +334,13 @@ def _uncapitalised(text: str) -> str:
 
 def _subject(report: Report) -> str:
     """Say how many systems and samples there are."""
-    sizes = sorted(set(report.sizes.values()))
-    counts = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     systems = len(report.results)
-    return f"{systems} system{'s' if systems > 1 else ''} on {counts} samples"
+    return f"{systems} system{'s' if systems > 1 else ''} on {_size(report)} samples"
+
+
+def _size(report: Report) -> str:
+    """Return the number of samples, which all systems share."""
+    return f"{_first_system(report).num_samples:,}"
 
 
 def _costs(system: System, questions: Mapping[str, Systems]) -> str:
@@ -420,34 +419,35 @@ def _recalibrations(systems: Systems) -> list[str]:
     ]
 
 
-def _level(systems: Systems) -> float:
-    return next(iter(systems.values())).options.confidence_level or LEVEL
+def _first_system(report: Report) -> System:
+    return next(iter(report.systems.values()))
+
+
+def _level(report: Report) -> str:
+    """Return the level of intervals, in percent."""
+    return rf"{100 * (_first_system(report).options.confidence_level or LEVEL):.10g}\%"
 
 
 # ---- tables ----
 
 
-def latex_tables(
-    results: Mapping[str, Results], verdict: Verdict | None, keys: Sequence[Key], *, level: float
-) -> str:
-    """Return the tables of results by some metrics: of two systems their differences, else the values of each system.
+def latex_tables(report: Report, verdict: Verdict | None, keys: Sequence[Key]) -> str:
+    """Return the tables of a report by some metrics: of two systems their differences, else the values of each system.
 
     Both have intervals; the best, and what is not worse by more than chance, is bold.
     """
-    size = next(iter(results.values())).basis.num_samples
-    words = {"level": rf"{100 * level:.10g}\%", "size": f"{size:,}", "count": len(results)}
-    if verdict is not None and len(results) == 2:
-        return _table_of_two(verdict, keys, words)
+    if verdict is not None and len(report.results) == 2:
+        return _table_of_two(report, verdict, keys)
     starts = range(0, len(keys), METRICS_IN_COLUMN)
     parts = [keys[start : start + METRICS_IN_COLUMN] for start in starts]
     tables = []
     for number, part in enumerate(parts, 1):
         label = "results" if len(parts) == 1 else f"results-{number}"
-        tables.append(_table_of_systems(results, verdict, part, words, label))
+        tables.append(_table_of_systems(report, verdict, part, label))
     return "\n".join(tables)
 
 
-def _table_of_two(verdict: Verdict, keys: Sequence[Key], words: Mapping[str, object]) -> str:
+def _table_of_two(report: Report, verdict: Verdict, keys: Sequence[Key]) -> str:
     rows = []
     rankings = [verdict.rankings[key] for key in keys]
     for ranking in rankings:
@@ -463,10 +463,11 @@ def _table_of_two(verdict: Verdict, keys: Sequence[Key], words: Mapping[str, obj
         ]
         rows.append(_line(cells))
     first, second = (_two_lines(name) for name in _names([row.first, row.second]))
-    difference = rf"\multicolumn{{2}}{{c}}{{difference [{words['level']}]}}"
+    level = _level(report)
+    difference = rf"\multicolumn{{2}}{{c}}{{difference [{level}]}}"
     header = [_line(["", first[0], second[0]]), _line(["", first[1], second[1], difference, "$p$"])]
     return TABLE % {
-        "caption": f"Two systems on {words['size']} samples: paired differences with {words['level']} intervals.",
+        "caption": f"Two systems on {_size(report)} samples: paired differences with {level} intervals.",
         "label": "results",
         "columns": r"lrrr@{\extracolsep{3pt}}l@{\extracolsep{\fill}}r",
         "header": "\n".join(header),
@@ -476,12 +477,9 @@ def _table_of_two(verdict: Verdict, keys: Sequence[Key], words: Mapping[str, obj
 
 
 def _table_of_systems(
-    results: Mapping[str, Results],
-    verdict: Verdict | None,
-    keys: Sequence[Key],
-    words: Mapping[str, object],
-    label: str,
+    report: Report, verdict: Verdict | None, keys: Sequence[Key], label: str
 ) -> str:
+    results = report.results
     order = list(results)
     if verdict is not None and verdict.headline in verdict.rankings:
         order = list(verdict.rankings[verdict.headline].values)
@@ -497,7 +495,7 @@ def _table_of_systems(
         rows += [_line(values), _line(limits).removesuffix("\\\\") + r"\\[3pt]"]
     count = "One system" if len(results) == 1 else f"{len(results)} systems"
     return TABLE % {
-        "caption": f"{count} on {words['size']} samples, with {words['level']} intervals.",
+        "caption": f"{count} on {_size(report)} samples, with {_level(report)} intervals.",
         "label": label,
         "columns": "l" + "c" * len(keys),
         "header": _line(["", *(_heading(key, keys) for key in keys)]),

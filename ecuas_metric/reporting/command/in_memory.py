@@ -92,14 +92,14 @@ def score_in_memory(
     report = make_report(systems, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     has_hints = not is_bounded(unlabelled) and "-" not in files
-    steps = _next_steps(report, systems, by) if has_hints else ()
+    steps = _next_steps(report, by) if has_hints else ()
     hints = next_lines(files, [rows, metric, made], steps)
     output.show_report(report, keys, hints=hints, recipes=list_recipes(submissions))
     notes = report.notes()
     if by:
         from ..averages import macro_averages
 
-        notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
+        notes += _show_averages(macro_averages(report, submissions), keys, by, output)
     if explain:
         from ..text import explain as sentences_of
 
@@ -113,10 +113,9 @@ def score_in_memory(
     return not_below(notes)
 
 
-def _next_steps(
-    report: Report, systems: Systems, by: str | None
-) -> Iterator[tuple[str, list[str], str]]:
+def _next_steps(report: Report, by: str | None) -> Iterator[tuple[str, list[str], str]]:
     """Yield which commands take these same files next, with which flags, and why."""
+    systems = report.systems
     are_audited = any(system.audit for system in systems.values())
     gains_by_recalibration = bool(not_beaten(report.results, report.keys))
     if gains_by_recalibration and _can_be_recalibrated(systems):

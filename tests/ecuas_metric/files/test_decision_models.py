@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from ecuas_metric import Key, prepare_submissions, read_submissions, score_posteriors
+from ecuas_metric import prepare_submissions, read_submissions, score_posteriors
 from ecuas_metric.errors import FileError
 from ecuas_metric.results import compute_values
 from tests.conftest import seeds

@@ -189,9 +189,7 @@ def test_the_paragraph_says_of_which_options_its_numbers_are_and_of_no_others(op
     system = posterior_system(
         rng.integers(0, 2, 30), np.stack([1 - q, q], axis=1), confidence_level=0.95, **options
     )
-    text = paper.methods_of(
-        {"a": system}, make_report({"a": system}), None, [Key("ecuas", 1.0)], {}
-    )
+    text = paper.methods_of(make_report({"a": system}), None, [Key("ecuas", 1.0)], {})
     assert [said for _, said in OF_OPTIONS.values() if said in text] == [expected] * bool(option)
 
 
