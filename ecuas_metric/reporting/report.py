@@ -712,19 +712,15 @@ def draw_figures(systems: Systems, suffixes: Sequence[str]) -> dict[str, bytes]:
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     """Return nan for every metric of a system with unlabelled answers, and notes on what has no bounds."""
-    keys = [
-        key
-        for key in only or value_keys(system.decisions, system.options)
-        if key.entry.applies(system.decisions)
-    ]
-    estimates = dict.fromkeys(keys, Estimate(math.nan))
+    asked = only or value_keys(system.decisions, system.options)
+    keys = [key for key in asked if key.entry.applies(system.decisions)]
     plain = [key for key in keys if not key.variant]
-    notes = [*system.notes]
-    if plain != keys:
-        notes.append(Note("variants_without_bounds"))
     unbounded = [key for key in plain if not key.entry.has_bounds]
-    if unbounded:
-        notes.append(Note("values_without_bounds", {"metrics": unbounded}))
-    if system.options.confidence_level is not None:
-        notes.append(Note("bounds_only"))
-    return Results(estimates, tuple(notes), system.basis)
+    found = [
+        (plain != keys, Note("variants_without_bounds")),
+        (unbounded, Note("values_without_bounds", {"metrics": unbounded})),
+        (system.options.confidence_level is not None, Note("bounds_only")),
+    ]
+    notes = [note for is_found, note in found if is_found]
+    estimates = dict.fromkeys(keys, Estimate(math.nan))
+    return Results(estimates, (*system.notes, *notes), system.basis)

@@ -502,18 +502,23 @@ def _describe_unknown(flag: str, name: str) -> str:
     for other, command in COMMANDS.items():
         flags[other] = [one.text for one in command.parameters().values()]
     holders = [f"ecuas {other}" for other, texts in flags.items() if flag in texts]
-    near = _find_nearest(flag, flags[name], OTHER_CUTOFF if holders else CUTOFF)
-    question = f"Did you mean {near}?" if near else ""
-    if holders:
-        if len(holders) > _MOST_HOLDERS:
-            holders = [holders[0], f"{len(holders) - 1} others"]
-        what = f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}."
-        return f"{what} {COMMANDS[name].hints.get(flag, question)}".rstrip()
+    if not holders:
+        return f"there is no {flag}. {_guess(flag, name, flags)}"
+    if len(holders) > _MOST_HOLDERS:
+        holders = [holders[0], f"{len(holders) - 1} others"]
+    near = _find_nearest(flag, flags[name], OTHER_CUTOFF)
+    hint = COMMANDS[name].hints.get(flag, f"Did you mean {near}?" if near else "")
+    return f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}. {hint}".rstrip()
+
+
+def _guess(flag: str, name: str, flags: Mapping[str, Sequence[str]]) -> str:
+    """Return the question whether the nearest flag of a command is meant, or else that of another one."""
+    near = _find_nearest(flag, flags[name], CUTOFF)
+    if near:
+        return f"Did you mean {near}?"
     homes = {text: other for other, texts in reversed([*flags.items()]) for text in texts}
-    elsewhere = _find_nearest(flag, homes, CUTOFF)
-    if elsewhere and not near:
-        question = f"Did you mean {elsewhere} of ecuas {homes[elsewhere]}?"
-    return f"there is no {flag}. {question or f'See ecuas {name} --help.'}"
+    near = _find_nearest(flag, homes, CUTOFF)
+    return f"Did you mean {near} of ecuas {homes[near]}?" if near else f"See ecuas {name} --help."
 
 
 def _find_nearest(flag: str, flags: Collection[str], cutoff: float) -> str:
