@@ -261,7 +261,7 @@ def _split_by_classes(sheet: Sheet, reading: Reading) -> list[tuple[str, Sheet, 
     if "part" not in reading.columns:
         return whole
     recipe = resolve(sheet, reading, rows=len(sheet.rows))
-    parts = _split_by_names(sheet, recipe.parts)
+    parts = split_by_names(sheet, recipe.parts)
     if recipe.has_mappings:
         classes = {resolve(rows, reading, rows=len(rows.rows)).classes for _, rows in parts}
         return [(part, rows, reading) for part, rows in parts] if len(classes) > 1 else whole
@@ -348,9 +348,9 @@ def _add_nested(sheet: Sheet, reading: Reading) -> Sheet:
 def _yield_submissions(sheet: Sheet, recipe: Recipe, reading: Reading) -> Iterator[Submission]:
     """Yield the systems, and their parts, in the rows of a sheet that are read by one recipe."""
     columns = [column for column in recipe.systems if column not in recipe.parts]
-    for name, rows in _split_by_names(sheet, columns):
+    for name, rows in split_by_names(sheet, columns):
         of = " ".join(filter(None, [recipe.system, name])) or stem(sheet.source)
-        for part, rows_of_part in _split_by_names(rows, recipe.parts):
+        for part, rows_of_part in split_by_names(rows, recipe.parts):
             submission = _make_submission(rows_of_part, recipe, reading)
             yield replace(
                 submission,
@@ -370,7 +370,7 @@ def check_scale(scale: float | str, correct_from: float | None) -> None:
         check_number(correct_from, "correct_from", -math.inf, math.inf, inside=True)
 
 
-def read_systems(
+def _read_systems(
     sheet: Sheet,
     names: Sequence[str],
 ) -> tuple[list[str], Ints]:
@@ -387,11 +387,11 @@ def read_systems(
     return list(map(str, systems)), codes
 
 
-def _split_by_names(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
+def split_by_names(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
     """Return the rows by the names in these columns; without columns all rows, with an empty name."""
     if not names:
         return [("", sheet)]
-    systems, codes = read_systems(sheet, names)
+    systems, codes = _read_systems(sheet, names)
     if len(systems) == 1:
         return [(systems[0], sheet)]
     return [(system, sheet.select(codes == code)) for code, system in enumerate(systems)]
@@ -576,6 +576,10 @@ def _find_unlabelled(sheet: Sheet, rows: Bools, recipe: Recipe) -> Unlabelled | 
     if rule is None or (has_classes and rule != "drop"):
         advice = "label_or_drop" if has_classes else "label_or_bound"
         raise sheet.error(recipe.truth, "no_value", rows, advice=advice)
-    weights = [read_numbers(sheet, name) for name in recipe.of("weight")]
-    weight = weights[0] if weights else np.ones(len(rows))
-    return make_unlabelled(rows, weight, rule)
+    return make_unlabelled(rows, read_weights(sheet, recipe), rule)
+
+
+def read_weights(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return the weights (N,) of rows, 1 if no column has them."""
+    names = recipe.of("weight")
+    return read_numbers(sheet, names[0]) if names else np.ones(len(sheet.rows))

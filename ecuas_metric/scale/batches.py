@@ -24,9 +24,10 @@ from ..files.submissions import (
     add_location,
     check_arrays,
     check_scale,
-    read_systems,
     read_truth,
+    read_weights,
     resolve_recipe,
+    split_by_names,
 )
 from ..files.values import Sheet
 from ..inputs import Array, Bools, Floats, Ints, parse_numbers, posteriors_from_positive
@@ -208,10 +209,8 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
 
 def set_part(summary: Summary, sheet: Sheet, recipe: Recipe) -> Summary:
     """Return a summary whose basis names the part of the data that its rows are of, if columns name parts."""
-    if not recipe.parts:
-        return summary
-    (part,), _ = read_systems(sheet.head(1), recipe.parts)
-    return replace(summary, basis=replace(summary.basis, part=part))
+    ((part, _),) = split_by_names(sheet.head(1), recipe.parts)
+    return replace(summary, basis=replace(summary.basis, part=part or None))
 
 
 def split_systems(
@@ -221,12 +220,8 @@ def split_systems(
     prefix: str,
 ) -> Iterator[tuple[str, Sheet]]:
     """Yield the name of each system and the sheet of its rows; `name` is that of all rows if no column has any."""
-    if not recipe.systems:
-        yield name, sheet
-        return
-    names, codes = read_systems(sheet, recipe.systems)
-    for code, system in enumerate(names):
-        yield f"{prefix}{system}", sheet.select(codes == code)
+    for system, rows in split_by_names(sheet, recipe.systems):
+        yield f"{prefix}{system}" if recipe.systems else name, rows
 
 
 def _summarize_sheet(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
@@ -258,8 +253,7 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
         fields: dict[str, Any] = {"row": int(sheet.rows[is_open][0]), "count": count}
         advice = "count_as_wrong" if recipe.form == "confidences" else "label_or_drop"
         raise sheet.error(recipe.truth, "no_value", total=total, advice=advice, **fields)
-    weight = _weight(sheet, recipe)
-    weight = np.ones(total) if weight is None else weight
+    weight = read_weights(sheet, recipe)
     sums = {"weight": float(weight[is_open].sum()), "of_weight": float(weight.sum())}
     return note_unlabelled(count, total, sums, _UNLABELLED[rule])
 
@@ -279,7 +273,7 @@ def _summarize_labelled(sheet: Sheet, truth: Floats, recipe: Recipe, options: Op
             predictions,
             references,
             options.replace(abstained=find_abstentions(sheet)),
-            sample_weight=_weight(sheet, recipe),
+            sample_weight=read_weights(sheet, recipe) if recipe.of("weight") else None,
             origin=describe_origin(recipe),
         )
     except InputError as error:
@@ -309,8 +303,3 @@ def describe_origin(recipe: Recipe) -> Origin:
 
 def _form(recipe: Recipe) -> str:
     return "posteriors" if recipe.form == "positive" else recipe.form
-
-
-def _weight(sheet: Sheet, recipe: Recipe) -> Floats | None:
-    """Return weights (N,), if there are any."""
-    return read_numbers(sheet, recipe.of("weight")[0]) if recipe.of("weight") else None
