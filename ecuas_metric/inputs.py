@@ -424,8 +424,8 @@ def inner_product(first: Floats, second: Floats) -> float:
 
 
 def row_blocks(array: Array) -> Iterator[Array]:
-    """Yield views of consecutive rows of an array (N, K), of about `BLOCK_SIZE` numbers."""
-    for rows in blocks(len(array), row_size=array.shape[1]):
+    """Yield views of consecutive rows of an array (N, K), of about `BLOCK_SIZE` numbers; of no rows a view of none."""
+    for rows in blocks(max(len(array), 1), row_size=array.shape[1]):
         yield array[rows]
 
 

@@ -13,6 +13,8 @@ from scipy.stats import entropy
 from ecuas_metric import score_posteriors
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.decisions import posterior_decisions
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import prepare_system
 from tests.ecuas_metric.systems import distributions, posterior_systems
 
 ORDERS = st.sampled_from([0.0, 0.5, 1.0, 3.0, np.inf])
@@ -124,3 +126,12 @@ def test_decisions_beyond_the_largest_uncertainty_are_called_so(recwarn):
     (said,) = [str(one.message) for one in recwarn if "above" in str(one.message)]
     assert "1 of 3" in said
     assert "num_classes" not in said
+
+
+@pytest.mark.parametrize("predictions_are", ["probabilities", "log_probabilities", "logits"])
+@pytest.mark.parametrize("cost", ["zero_one", "log", np.ones((3, 2))])
+def test_no_rows_are_no_decisions(predictions_are, cost):
+    options = checked_options(predictions_are=predictions_are, cost=cost)
+    none = np.empty((0, 3))
+    system = prepare_system("posteriors", none, np.empty(0, np.int64), options, sort=False)
+    assert system.decisions.uncertainty.shape == (0,)
