@@ -303,10 +303,11 @@ def _moments(
     if clusters is None:
         clusters = _clusters(terms, lines, influence)
     else:
-        mass, moved, heavy = _spread_answer(terms, extremes, clusters)
-    sums = total(one.weight * influence) + total(moved)
-    mean = sums / (whole + total(mass))
-    mean = design.broadcast_strata(mean)
+        mass, moved, heavy = _spread_answer(terms, extremes)
+    factor = clusters.factor  # the added answer counts as so many
+    total_mass = factor * total(mass)
+    sums = total(one.weight * influence) + factor * total(moved)
+    mean = design.broadcast_strata(sums / (whole + total_mass))
     deviation = influence - mean
     squares = np.square(deviation)
     extreme = np.divide(moved, mass, out=np.zeros(mass.shape), where=mass != 0)
@@ -319,34 +320,31 @@ def _moments(
         units=np.square(square) / total(one.fourth),
         squares=total(one.square * squares),
         cubes=total(one.cube * squares * deviation),
-        mass=total(mass),
-        added=total(first),
-        added_squares=heavy * total(second),
-        added_cubes=np.square(heavy) * total(second * extreme),
+        mass=total_mass,
+        added=factor * total(first),
+        added_squares=factor * heavy * total(second),
+        added_cubes=factor * np.square(heavy) * total(second * extreme),
         clusters=clusters,
         is_difference=terms.places.shape[1] > 1,
     )
 
 
-def _spread_answer(
-    terms: _Terms, extremes: Sequence[Floats], clusters: Clusters
-) -> tuple[Floats, Floats, Floats]:
-    """Return what one more answer in each stratum adds to the observed answers.
+def _spread_answer(terms: _Terms, extremes: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
+    """Return what one more answer in each stratum adds to the observed answers, where none depends on others.
 
     These are the weight that it adds to each (M, N), that times its influence there (M, N), and its own weight (M, H).
     """
     one = terms.rows[0]
     total = terms.design.sum_strata
-    broadcast = terms.design.broadcast_strata
     matters = terms.expand([push.number.matters for push in terms.pushes])
     relevant = one.weight * matters
     weight = heavy_weight(total(one.square * matters), total(one.fourth * matters))
-    added = relevant * broadcast(divide(ADDED * weight, total(relevant)))
+    share = divide(ADDED * weight, total(relevant))
+    added = relevant * terms.design.broadcast_strata(share)
     moved = terms.add(added * terms.expand(extremes))
     heavy = weight[terms.places].max(axis=1)
     mass = functools.reduce(_choose_farther, (added[places] for places in terms.places.T))
-    factor = broadcast(clusters.factor * np.ones(heavy.shape))
-    return factor * mass, factor * moved, heavy
+    return mass, moved, heavy
 
 
 def _choose_farther(first: Floats, second: Floats) -> Floats:

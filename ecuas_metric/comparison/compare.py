@@ -190,13 +190,12 @@ class Family:
     def errors(self, index: int) -> Floats:
         """Return random errors (DRAWS,) of a difference, divided by their root mean square."""
         test = self.tests[index]
-        first, second = (
-            self._draws.get((name, test.key), 0.0) for name in (test.first, test.second)
-        )
-        errors = np.broadcast_to(np.subtract(first, second), DRAWS)
+        none = np.zeros(DRAWS)
+        first = self._draws.get((test.first, test.key), none)
+        errors = first - self._draws.get((test.second, test.key), none)
         deviation = math.sqrt(float(np.vecdot(errors, errors)) / DRAWS)
         if deviation > 0:
-            return np.asarray(errors / deviation)
+            return errors / deviation
         # what varies not is drawn by itself
         generator = np.random.default_rng((self.options.random_state, index))
         return generator.standard_normal(DRAWS)
