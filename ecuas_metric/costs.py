@@ -107,7 +107,7 @@ def compute_ecuas_cost(
     epsilon: float,
 ) -> Floats:
     """Return `ecuas_cost` of checked arrays; InputError for an epsilon out of range."""
-    ratio = np.clip(u, 0.0, max_uncertainty)
+    ratio = np.minimum(u, max_uncertainty)
     if max_uncertainty != 1:
         ratio = ratio / max_uncertainty
     if n == math.inf:
