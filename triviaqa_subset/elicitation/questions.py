@@ -67,15 +67,20 @@ def own_sample(row: RawRow, separator: str | None = None) -> Sample:
     metadata: dict[str, object] = {
         name: str(row[name]) for name in ("stratum", "decision") if row.get(name)
     }
-    if row.get("weight") not in (None, ""):
-        metadata["weight"] = float(str(row["weight"]))
-    return Sample(
-        question,
-        choices=choices or None,
-        target=answers,
-        id=row.get("question_id"),
-        metadata=metadata,
-    )
+    try:
+        if row.get("weight") not in (None, ""):
+            metadata["weight"] = float(str(row["weight"]))
+        return Sample(
+            question,
+            choices=choices or None,
+            target=answers,
+            id=row.get("question_id"),
+            metadata=metadata,
+        )
+    except ValueError:
+        got = f"{row.get('weight')!r:.80} and {row.get('question_id')!r:.80}, of {question!r:.80}"
+        rule = "weight must be a number, and question_id a text or a whole number"
+        raise ValueError(f"{rule}; got {got}.") from None
 
 
 def _texts(value: object, separator: str | None) -> list[str]:

@@ -111,9 +111,14 @@ def test_what_a_row_lacks_is_what_the_message_names(answer):
 
     with pytest.raises(ValueError, match="^answer must"):
         own_sample({"question": "Capital?", "answer": answer})
-    for empty in (None, ""):
-        with pytest.raises(ValueError, match="^question must"):
-            own_sample({"question": empty, "answer": "Paris"})
+    for other, rule in (
+        ({"question": None}, "question must"),
+        ({"question": ""}, "question must"),
+        ({"weight": "heavy"}, "weight must"),
+        ({"question_id": [1]}, "weight must be a number, and question_id"),
+    ):
+        with pytest.raises(ValueError, match=f"^{rule}"):
+            own_sample({"question": "Capital?", "answer": "Paris"} | other)
 
 
 def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
