@@ -240,25 +240,17 @@ def _question(
         raise InputError(
             "filtered_resps", "not_one_log_likelihood_each", value=responses[0]
         ) from None
+    choices = [f"gen_args_{choice}" for choice in range(len(scores))]
     small = {name: value for name, value in row.items() if name not in left_out}
     return Question(
         number,
         str(row.get("doc_hash", row["doc_id"])),
         row["target"],
         scores,
-        _texts(row, len(scores)),
+        [str(row["arguments"][name]["arg_1"]) for name in choices],
         small,
         small,
     )
-
-
-def _texts(row: Fields, number: int) -> list[str]:
-    """Return the continuations that were scored."""
-    names = [f"gen_args_{choice}" for choice in range(number)]
-    try:
-        return [str(row["arguments"][name]["arg_1"]) for name in names]
-    except (TypeError, KeyError):  # of an older lm-eval
-        raise InputError("arguments", "lines_not_of_lm_eval") from None
 
 
 def _is_samples(file: Path) -> bool:

@@ -191,7 +191,7 @@ UNUSABLE = [  # what writes a run, its samples, and the error
     *((written, [LINE | change, LINE], error) for change, error in (
         ({"filtered_resps": [*[["-1", "False"]] * 3, ["nan", "False"]]}, "but not for all in row 1."),
         ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
-        ({"arguments": [["What?", " red"]] * 4}, "must hold samples of lm-eval in each line in row 1"),
+        ({"arguments": [["What?", " red"]] * 4}, "it is not as its tool writes it (list indices must be integers"),
         ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
         ({"target": "5"}, "targets must be the index or the text of a choice, and agree with acc; got '5' in row 1"),
         ({"target": "[1, 2]"}, "targets must be the index or the text of a choice, and agree with acc; got"),
