@@ -64,23 +64,28 @@ def own_sample(row: RawRow, separator: str | None = None) -> Sample:
         of_choices = "name one of the choices, by its text, its letter or its number from 0"
         rule = of_choices if choices else "be a text, or several, each of which is right"
         raise ValueError(f"answer must {rule}; got {answer!r:.80}, of {question!r:.80}.")
-    metadata: dict[str, object] = {
-        name: str(row[name]) for name in ("stratum", "decision") if row.get(name)
-    }
     try:
-        if row.get("weight") not in (None, ""):
-            metadata["weight"] = float(str(row["weight"]))
         return Sample(
             question,
             choices=choices or None,
             target=answers,
             id=row.get("question_id"),
-            metadata=metadata,
+            metadata=_design(row),
         )
     except ValueError:
         got = f"{row.get('weight')!r:.80} and {row.get('question_id')!r:.80}, of {question!r:.80}"
         rule = "weight must be a number, and question_id a text or a whole number"
         raise ValueError(f"{rule}; got {got}.") from None
+
+
+def _design(row: RawRow) -> dict[str, object]:
+    """Return the stratum, the decision and the weight of a row that has them; ValueError if this is no number."""
+    design: dict[str, object] = {
+        name: str(row[name]) for name in ("stratum", "decision") if row.get(name)
+    }
+    if row.get("weight") not in (None, ""):
+        design["weight"] = float(str(row["weight"]))
+    return design
 
 
 def _texts(value: object, separator: str | None) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import FileError, InputError, Note
-from ...inputs import grouped
+from ...inputs import Ints, grouped
 from ..values import value_by_path
 from . import RunOptions, parts
 from .parts import Column, Fields, Reader, Run, RunPart
@@ -48,16 +48,22 @@ def _part(run: Run, records: Sequence[_Record], options: RunOptions) -> RunPart:
     if len(ran) < len(records):
         failed = {"count": len(records) - len(ran), "total": len(records)}
         facts.append(Note("{count:,} of {total:,} failed, which are left out", failed))
-    rows = np.array([row for row, _ in kept])
-    samples = [sample for _, sample in kept]
+    rows, samples = zip(*kept, strict=True)
+    columns = _columns(run.file, np.array(rows), samples, options)
+    return parts.part_of(run, np.array(rows), columns, facts)
+
+
+def _columns(
+    file: Path, rows: Ints, samples: Sequence[Fields], options: RunOptions
+) -> dict[str, Column]:
     names = [str(sample.get("sample_id")) for sample in samples]
-    columns = {
+    records = zip(rows.tolist(), samples, strict=True)
+    return {
         **parts.repeated(names, list(map(_epoch, samples)), "epoch "),
-        **parts.named_columns(samples, _design(samples) | options.per_sample, run.file, rows),
-        "correct": [parts.in_file(run.file, row, _grade, one, options) for row, one in kept],
-        **_confidences(run.file, samples, options),
+        **parts.named_columns(samples, _design(samples) | options.per_sample, file, rows),
+        "correct": [parts.in_file(file, row, _grade, one, options) for row, one in records],
+        **_confidences(file, samples, options),
     }
-    return parts.part_of(run, rows, columns, facts)
 
 
 def _design(samples: Sequence[Fields]) -> dict[str, str]:

@@ -54,7 +54,7 @@ def _questions(file: Path, options: RunOptions) -> list[Question]:
     parts.only(["none"], options.filter, file, "filter")
     is_small = options.fields.keys() <= {"correct"}
     rows = _rows(file, ["doc", "metric", "model_response.logprobs"] if is_small else None)
-    of_choices = [(row.get("model_response") or {}).get("logprobs") or () for row in rows]
+    of_choices = list(map(_log_likelihoods, rows))
     numbers = [len(row["doc"].get("choices") or ()) for row in rows]
     are_choices = list(map(len, of_choices)) == numbers and min(numbers) > 1
     return [
@@ -69,6 +69,11 @@ def _questions(file: Path, options: RunOptions) -> list[Question]:
         )
         for number, (row, scores) in enumerate(zip(rows, of_choices, strict=True), 1)
     ]
+
+
+def _log_likelihoods(row: Fields) -> Sequence[float]:
+    """Return those of the choices, none of an answer in words."""
+    return (row.get("model_response") or {}).get("logprobs") or ()
 
 
 def _labels(

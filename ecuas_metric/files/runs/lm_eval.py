@@ -240,17 +240,22 @@ def _question(
         raise InputError(
             "filtered_resps", "not_one_log_likelihood_each", value=responses[0]
         ) from None
-    choices = [f"gen_args_{choice}" for choice in range(len(scores))]
     small = {name: value for name, value in row.items() if name not in left_out}
     return Question(
         number,
         str(row.get("doc_hash", row["doc_id"])),
         row["target"],
         scores,
-        [str(row["arguments"][name]["arg_1"]) for name in choices],
+        _texts(row, len(scores)),
         small,
         small,
     )
+
+
+def _texts(row: Fields, number: int) -> list[str]:
+    """Return the continuations that were scored."""
+    names = [f"gen_args_{choice}" for choice in range(number)]
+    return [str(row["arguments"][name]["arg_1"]) for name in names]
 
 
 def _is_samples(file: Path) -> bool:

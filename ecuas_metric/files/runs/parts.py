@@ -198,10 +198,7 @@ def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
     if len({"weight" in each for each in roles}) > 1:
         raise FileError(parts[0].file, "weights_in_some_tasks")
     if any("group" in each for each in roles):
-        parts = [
-            _set_columns(part, group=part.columns.get("group", part.columns["id"]))
-            for part in parts
-        ]
+        parts = list(map(_set_groups, parts))
     tables = [_with_task(part).columns for part in parts]
     common = set(tables[0]).intersection(*tables)
     return {
@@ -209,6 +206,11 @@ def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
         for role in tables[0]
         if role in common
     }
+
+
+def _set_groups(part: RunPart) -> RunPart:
+    """Return a part whose questions are groups, unless it has groups."""
+    return _set_columns(part, group=part.columns.get("group", part.columns["id"]))
 
 
 def _set_columns(part: RunPart, **columns: Column) -> RunPart:
