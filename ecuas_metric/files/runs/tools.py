@@ -48,7 +48,7 @@ def read_parts(
         return None
     run_options = options or RunOptions()
     for name, reader in _READERS.items():
-        files = [file for file in files_in(place, FILE_NAMES[name]) if reader.recognises(file)]
+        files = _files_of(name, place)
         if files:
             _require_truth(reader, files, run_options)
             with refuse_changes(map(str, files)):
@@ -76,10 +76,12 @@ def _refuse_totals(place: Path) -> None:
 
 def is_of_tool(file: Path) -> bool:
     """Return whether a file has a name and the content of a tool's."""
-    return any(
-        files_in(file, FILE_NAMES[name]) and reader.recognises(file)
-        for name, reader in _READERS.items()
-    )
+    return any(_files_of(name, file) for name in _READERS)
+
+
+def _files_of(name: str, place: Path) -> list[Path]:
+    """Return the files at a place that have a name and the content of a tool's."""
+    return list(filter(_READERS[name].recognises, files_in(place, FILE_NAMES[name])))
 
 
 def _note_settings(parts: Sequence[RunPart]) -> list[RunPart]:
