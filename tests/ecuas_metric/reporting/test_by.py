@@ -21,10 +21,10 @@ def frame(rng):
     return answers(rng, 240, subject=np.array([*PARTS, "law"])[np.arange(240) % 4])
 
 
-def score(*arguments, by="subject"):
+def score(line, by="subject"):
     """Score files, and return the rows and the averages that are written, by system."""
     Path("out_macro.json").unlink(missing_ok=True)
-    rows = saved("score", *arguments, "--by", by, "--metrics", ",".join(METRICS))
+    rows = saved(f"score {line} --by {by} --metrics {','.join(METRICS)}")
     averages = content("out_macro.json") if Path("out_macro.json").exists() else {"rows": []}
     return by_name(rows), by_name(averages)
 
@@ -36,12 +36,12 @@ def test_averages_overwrite_no_input(frame, ran):
     ran("score gpt_macro.csv --output gpt.csv")
 
 
-@pytest.mark.parametrize("flags", [[], ["--groups", "document"]])
+@pytest.mark.parametrize("flags", ["", "--groups document"])
 def test_each_value_has_a_row_and_counts_the_same_in_the_averages(flags, frame, capsys):
     """Also where groups of samples depend on each other, if none of them has samples in several parts."""
     frame["document"] = frame["subject"] + (frame["id"] // 8).astype(str)
     frame.to_csv("gpt.csv", index=False)
-    rows, averages = score("gpt.csv", "--interval", 0.9, *flags)
+    rows, averages = score(f"gpt.csv --interval 0.9 {flags}")
     (average,) = averages.values()
     assert list(rows) == PARTS
     for subject, row in rows.items():
@@ -67,12 +67,12 @@ def test_each_value_has_a_row_and_counts_the_same_in_the_averages(flags, frame, 
 def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, capsys):
     for name, power in (("a", 1), ("b", 2)):
         frame.assign(confidence=frame["confidence"] ** power).to_csv(f"{name}.csv")
-    rows, averages = score("a.csv", "B=b.csv")
+    rows, averages = score("a.csv B=b.csv")
     assert list(rows) == [f"{system} {part}" for system in "aB" for part in PARTS]
     assert list(averages) == ["a", "B"]
     assert BEST in capsys.readouterr().out.split("Macro")[1]
     frame[frame["subject"] == "law"].to_csv("b.csv")
-    score("a.csv", "B=b.csv")
+    score("a.csv B=b.csv")
     assert "the systems differ in: parts." in capsys.readouterr().out.split("Macro")[1]
 
 
@@ -80,7 +80,7 @@ def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, 
 def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(frame):
     pd.concat([frame.assign(model=name) for name in ("m1", "m2")]).to_parquet("runs.parquet")
     inside, _ = score("runs.parquet")
-    outside, _ = score("runs.parquet", "--out-of-core")
+    outside, _ = score("runs.parquet --out-of-core")
     assert inside.keys() == outside.keys() == {f"m{i} {part}" for i in (1, 2) for part in PARTS}
     for name, row in inside.items():
         assert outside[name]["ecuas_0"] == pytest.approx(row["ecuas_0"], abs=1e-11)
@@ -107,7 +107,7 @@ def test_systems_are_ranked_within_a_part_alone(engine, frame, ran):
 def test_averages_that_do_not_exist(frame, capsys, ran):
     frame.loc[frame["subject"] == "art", "correct"] = 1
     frame.assign(document=frame["id"] % 7).to_csv("a.csv", index=False)
-    _, averages = score("a.csv", "--groups", "document", "--interval", 0.9)
+    _, averages = score("a.csv --groups document --interval 0.9")
     (row,) = averages.values()
     assert row["auroc"] is None
     assert row["error_rate_low"] is None
@@ -135,10 +135,10 @@ def test_tasks_of_a_run_are_rows_or_pooled(rng, ran):
     assert facts[1].startswith("lm-eval samples, task truth, 12 q")
     assert len(set(pools[0].ids.tolist())) == len(pools[0].ids)
     for flags, sizes in (
-        ([], {"4 choices": 50, "truth, 2 choices": 12}),
-        (["--tasks", "law,art"], {"run": 50}),
+        ("", {"4 choices": 50, "truth, 2 choices": 12}),
+        ("--tasks law,art", {"run": 50}),
     ):
-        pooled, _ = score("run", *flags, by="model")
+        pooled, _ = score(f"run {flags}", by="model")
         assert {name: row["N"] for name, row in pooled.items()} == sizes
     refused = ran("score run --by subject", 2).err
     assert "is a run, which has parts by task or by model; got 'subject'" in refused

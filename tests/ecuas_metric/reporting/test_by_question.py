@@ -69,7 +69,7 @@ def test_a_column_for_each_option_is_empty_where_a_question_does_not_have_it(ran
     logarithms = table.assign(**{option: np.log(table[option]) for option in options})
     logarithms.to_csv("logs.csv", index=False)
     for file in ("empty.csv", "logs.csv --scale log"):
-        read = by_name(saved("score", *file.split(), "--by", "question"))
+        read = by_name(saved(f"score {file} --by question"))
         assert list(read) == questions
         for question, row in read.items():
             assert row["ecuas_1"] == pytest.approx(alone(question)["ecuas_1"], rel=1e-9)
@@ -78,7 +78,7 @@ def test_a_column_for_each_option_is_empty_where_a_question_does_not_have_it(ran
     assert "has zeros only in a part of the rows" in said
     (way,) = [line.strip() for line in said.splitlines() if "--columns" in line]
     assert way.endswith(f"--labels {','.join(options)}")
-    read = saved(*way.split()[1:])["rows"]
+    read = saved(way.removeprefix("ecuas "))["rows"]
     assert len(read) == len(questions)
 
 
@@ -87,7 +87,7 @@ def test_a_table_of_several_questions_is_asked_about_and_read_by_what_is_printed
     assert "must name the same classes in each row" in said
     (way,) = [line.strip() for line in said.splitlines() if "--columns" in line]
     assert way == "ecuas score old.jsonl --columns part=question"
-    rows = by_name(saved(*way.split()[1:]))
+    rows = by_name(saved(way.removeprefix("ecuas ")))
     assert rows["old many"]["ecuas_1"] == alone("many")["ecuas_1"]
 
 
@@ -160,8 +160,8 @@ def test_levels_that_are_numbers_are_in_their_order_and_names_are_said(size, ran
             for k, p in enumerate(shares.tolist())
         ]
         written("levels.jsonl", rows)
-        flags = [] if names[0] == "0" else ["--labels", ",".join(names)]
-        (row,) = saved("score levels.jsonl --cost absolute", *flags)["rows"]
+        flags = "" if names[0] == "0" else f"--labels '{','.join(names)}'"
+        (row,) = saved(f"score levels.jsonl --cost absolute {flags}")["rows"]
         assert row["ecuas_1"] == pytest.approx(expected)
     assert "The levels are level " in ran("score levels.jsonl --cost absolute").err
 
@@ -172,8 +172,8 @@ def test_levels_that_are_texts_are_refused_of_arrays():
 
 
 def test_a_plan_is_of_the_means_that_are_compared():
-    files = ["old.jsonl", "new.jsonl", "--columns", "part=question"]
-    compared = saved("compare", *files)["rows"]
-    planned = saved("plan", *files)["rows"]
+    tables = "old.jsonl new.jsonl --columns part=question"
+    compared = saved(f"compare {tables}")["rows"]
+    planned = saved(f"plan {tables}")["rows"]
     differences = {row["key"]: row["difference"] for row in compared}
     assert {row["key"]: row["difference"] for row in planned} == differences

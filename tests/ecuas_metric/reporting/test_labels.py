@@ -128,7 +128,7 @@ def test_verdicts_need_no_other_name_where_people_label_some(labelled, ran):
 def test_a_plan_says_how_far_more_labels_reach(labelled, ran, capsys):
     labelled()
     plan = "plan run.csv --audit done.csv --metrics ER,ECUAS_1"
-    rows = saved(*plan.split())["rows"]
+    rows = saved(plan)["rows"]
     assert "± with 90 labels  ± with 180 labels  ± with 360 labels" in capsys.readouterr().out
     assert [row["labels"] for row in rows[:3]] == [90, 180, 360]
     assert "--power is of comparisons" in ran(f"{plan} --power 0.9", 2).err

@@ -1,4 +1,5 @@
 import re
+import shlex
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -12,7 +13,7 @@ from ecuas_metric import summary
 from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import by_name, content, saved
 
-ENGINES = ((), ("--out-of-core",))
+ENGINES = ("", "--out-of-core")
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +118,7 @@ def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(colum
     said = []
     tables = []
     for engine in ENGINES:
-        code = main(["score", path, *flags.split(), *engine, "--output", "t.json"])
+        code = main(shlex.split(f"score {path} {flags} {engine} --output t.json"))
         captured = capsys.readouterr()
         table = {"rows": [], "signature": ""} if code else content("t.json")
         tables.append(by_name(table))
@@ -146,7 +147,7 @@ def test_a_missing_engine_is_named_with_the_command_that_installs_it(ran, monkey
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_name_stands_before_those_of_its_columns(engine, logs):
-    rows = saved(f"score A={logs}/0.parquet B={logs}/1.parquet --by model", *engine)
+    rows = saved(f"score A={logs}/0.parquet B={logs}/1.parquet --by model {engine}")
     assert list(by_name(rows)) == ["A a", "A b", "B a", "B b"]
 
 
@@ -163,7 +164,7 @@ def test_files_of_states_merge(logs, ran):
 def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatch):
     for name, value in (("MOST_GROUPS", 1), ("LINEAR", 8.0), ("ROOT", 4.0)):
         monkeypatch.setattr(summary, name, value)
-    row = saved("score", logs / "all.parquet", "--out-of-core", "--full")["rows"][0]
+    row = saved(f"score {logs}/all.parquet --out-of-core --full")["rows"][0]
     assert row["auroc_lower_bound"] < row["auroc"] < row["auroc_upper_bound"]
     assert "error_rate_lower_bound" not in row
     [line] = [line for line in capsys.readouterr().out.split("\n") if line.startswith("a: near")]

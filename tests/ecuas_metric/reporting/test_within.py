@@ -10,9 +10,9 @@ from tests.ecuas_metric.files.test_runs import lm_eval_row, written
 from tests.ecuas_metric.reporting.commanded import answers, content, saved
 
 
-def compared(*arguments):
+def compared(line):
     """Compare files, and return the rows over all, and those within by value."""
-    rows = saved("compare", *arguments)["rows"]
+    rows = saved(f"compare {line}")["rows"]
     within = {}
     for row in content("out_within.json")["rows"]:
         within.setdefault(row["within"], []).append(row)
@@ -25,8 +25,7 @@ def test_each_value_is_compared_alone_and_all_as_strata(rng, capsys):
     frames = {name: answers(rng, 240, subject=subject) for name in "ab"}
     for name, frame in frames.items():
         frame.to_csv(f"{name}.csv", index=False)
-    flags = ["--within", "subject", "--metrics", "error_rate,aurc"]
-    rows, within = compared("a.csv", "b.csv", *flags)
+    rows, within = compared("a.csv b.csv --within subject --metrics error_rate,aurc")
     assert within.keys() == {"law", "art", "2"}
     for part, (row, _) in [("", rows), *within.items()]:
         systems = {}
@@ -51,5 +50,5 @@ def test_the_tasks_of_runs_are_pooled_and_compared_one_by_one(rng):
         for task in ("x", "y"):
             rows = [lm_eval_row(i, i % 3, rng.normal(size=3).tolist()) for i in range(30)]
             written(Path(model), rows, task=task)
-    _, within = compared("a", "b", "--within", "task", "--metrics", "error_rate")
+    _, within = compared("a b --within task --metrics error_rate")
     assert within.keys() == {"x", "y"}
