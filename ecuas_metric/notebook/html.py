@@ -105,14 +105,18 @@ def _view_of_verdict(verdict: Verdict) -> View:
     )
     if len(verdict.strip) > 1:
         view = _with_strip(view, verdict, shown, of_system)
-    left_out = len(names) - len(shown)
-    more = [f"{left_out} more systems: <code>.to_frame()</code>."] if left_out else []
-    curves = [ALL_CURVES] if verdict.systems else []
     return replace(
         view,
-        below=[*view.below, *more, ALL_NUMBERS, *curves],
+        below=[*view.below, *_below_verdict(verdict, left_out=len(names) - len(shown))],
         folded={**view.folded, **_folded_notes(verdict.notes)},
     )
+
+
+def _below_verdict(verdict: Verdict, *, left_out: int) -> list[str]:
+    """Return what is below a verdict whose last systems are not shown: where all of it is."""
+    more = [f"{left_out} more systems: <code>.to_frame()</code>."] if left_out else []
+    curves = [ALL_CURVES] if verdict.systems else []
+    return [*more, ALL_NUMBERS, *curves]
 
 
 def _with_strip(

@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
@@ -569,27 +570,36 @@ def forest_figure(
     width = 3.6 if alike else 4.4
     figure, grid = panels(len(drawn), columns, width=width, height=height, margin=0.7)
     for i, (axes, panel) in enumerate(zip(grid, drawn, strict=True)):
-        axes.axvline(0, linestyle="--", **REFERENCE)
-        _draw_bars(axes, panel.bars, [bar.is_clear for bar in panel.bars])
+        _draw_panel(axes, panel)
         if alike and i % columns:
             axes.set_yticklabels([])
-        axes.locator_params(axis="x", nbins=5)
-        axes.tick_params(axis="x", labelsize="small")
-        axes.grid(visible=False, axis="y")
-        axes.set_title(label(panel.title), fontsize="small")
-        axes.set_xlabel(label(panel.xlabel), fontsize="x-small")
-    lines = f"{100 * level:.10g}% intervals that hold for all differences together"
-    bars = [bar for panel in drawn for bar in panel.bars if bar.is_clear]
-    if any(bar.low <= 0 <= bar.high for bar in bars):
-        lines += "; tests, which go step by step, find more"
-    first = grid[0]
-    first.plot([], [], "o", color=COLORS[0], label="more than chance")
-    first.plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance")
-    first.plot([], [], "-", color=OPEN, label=lines)
-    _legend(first)
+    _label_differences(grid[0], drawn, level)
     if caption:
         figure.suptitle(label(caption), fontsize="x-small", color="0.3")
     return figure
+
+
+def _draw_panel(axes: Axes, panel: Panel) -> None:
+    """Draw the differences of one metric."""
+    axes.axvline(0, linestyle="--", **REFERENCE)
+    _draw_bars(axes, panel.bars, [bar.is_clear for bar in panel.bars])
+    axes.locator_params(axis="x", nbins=5)
+    axes.tick_params(axis="x", labelsize="small")
+    axes.grid(visible=False, axis="y")
+    axes.set_title(label(panel.title), fontsize="small")
+    axes.set_xlabel(label(panel.xlabel), fontsize="x-small")
+
+
+def _label_differences(axes: Axes, drawn: Sequence[Panel], level: float) -> None:
+    """Write the legend of differences: what their marks and lines mean."""
+    lines = f"{100 * level:.10g}% intervals that hold for all differences together"
+    bars = chain.from_iterable(panel.bars for panel in drawn)
+    if any(bar.is_clear and bar.low <= 0 <= bar.high for bar in bars):
+        lines += "; tests, which go step by step, find more"
+    axes.plot([], [], "o", color=COLORS[0], label="more than chance")
+    axes.plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance")
+    axes.plot([], [], "-", color=OPEN, label=lines)
+    _legend(axes)
 
 
 def needed_figure(bars: Sequence[Bar], samples: int, *, ax: Axes | None = None) -> Figure:
