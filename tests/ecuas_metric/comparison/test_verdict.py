@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
-from ecuas_metric.comparison.compare import compare_pairable
+from ecuas_metric.comparison.compare import compare_pairable, strip_keys
 from ecuas_metric.comparison.rows import REJECTING
 from ecuas_metric.comparison.verdict import make_ranking
 from ecuas_metric.errors import InputError
@@ -110,6 +110,14 @@ def test_the_headline_is_what_was_asked_for_or_ecuas_1():
     assert compare_pairable(systems_near_the_level(0), only=[Key("auroc")]).headline is None
     other_order = compare_pairable(systems_near_the_level(0, n=(0.5, 2)))
     assert other_order.headline == Key("ecuas", 0.5)
+
+
+def test_there_are_fewer_reject_costs_of_many_systems_and_samples():
+    few = systems_near_the_level(0, 2)
+    assert len(strip_keys(few)) == 100
+    assert len(strip_keys({f"s{i}": few["s0"] for i in range(12)})) == 50
+    large = confidence_system([1, 0] * 200_000, [0.5] * 400_000, reject_costs=0.1)
+    assert [key.parameter for key in strip_keys({"a": large, "b": large})] == [0.1]
 
 
 def test_states_of_rankings():

@@ -201,6 +201,8 @@ UNUSABLE = [  # what writes a run, its samples, and the error
     (written, [LINE | IN_WORDS],
         "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task. Name the"),
     (json_file, [{"id": 1, "scores": {}}], "holds no scores; got status success, 0 of 1 planned samples scored"),
+    (json_file, [{"id": 1, "scores": {}, "invalidation": {"author": "me"}}],
+        "holds no scores; got status success, 0 of 0 planned samples scored, 1 invalidated"),
     (lambda folder, log: json_file(folder, [], **log), {"eval": "", "task": 0, "model": 0},
         "must be a log of Inspect; got 'str' object has no attribute"),
     (cut, 200, "a.eval: must be a log of Inspect; got File is not a zip file"),
