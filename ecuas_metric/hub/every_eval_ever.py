@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..audit import refuse_audit
-from ..decisions import Decisions
 from ..metric import Key
 from ..results import Estimate, Results, System
 from ..version import VERSION
@@ -100,12 +99,9 @@ def make_evaluation_files(
 
 def _sample_records(system: System) -> Iterator[dict[str, Any]]:
     """Yield the record of each sample: whether it was right, and its confidence. Its id stands for the text."""
-    decisions = system.decisions
     ids = range(1, system.num_samples + 1) if system.ids is None else system.ids
-    samples = map(str, ids)
-    costs = decisions.candidate_cost.tolist()
-    metadata_of = zip(_metadata(decisions), _design(system), strict=True)
-    for sample, cost, (answer, design) in zip(samples, costs, metadata_of, strict=True):
+    costs = system.decisions.candidate_cost.tolist()
+    for sample, cost, metadata in zip(map(str, ids), costs, _metadata(system), strict=True):
         yield {
             "sample_id": sample,
             "interaction_type": "single_turn",
@@ -113,31 +109,28 @@ def _sample_records(system: System) -> Iterator[dict[str, Any]]:
             "output": {"raw": [""]},
             "answer_attribution": [],
             "evaluation": {"score": 1 - cost, "is_correct": cost == 0},
-            "metadata": answer | design,
+            "metadata": metadata,
         }
 
 
-def _design(system: System) -> list[dict[str, str]]:
-    """Return for each sample its weight, group and stratum as texts, as far as there are any."""
+def _metadata(system: System) -> list[dict[str, str]]:
+    """Return for each sample as texts its confidence, or that it has no answer, and its weight, group and stratum."""
     options = system.options
-    columns = {"weight": options.sample_weight, "group": options.groups, "stratum": options.strata}
-    texts = {
-        role: map(repr, values.tolist()) for role, values in columns.items() if values is not None
+    columns = {
+        "confidence": system.decisions.confidence,
+        "weight": options.sample_weight,
+        "group": options.groups,
+        "stratum": options.strata,
     }
-    if not texts:
-        return [{} for _ in range(system.num_samples)]
-    return [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
-
-
-def _metadata(decisions: Decisions) -> list[dict[str, str]]:
-    """Return for each sample its confidence as text, or that the system abstained; nothing without confidences."""
-    if decisions.confidence is None:
-        return [{} for _ in decisions.uncertainty]
-    answers = zip(decisions.confidence.tolist(), decisions.abstained.tolist(), strict=True)
-    return [
-        {"abstained": "true"} if abstained else {"confidence": repr(confidence)}
-        for confidence, abstained in answers
+    known = {role: values.tolist() for role, values in columns.items() if values is not None}
+    metadata = [
+        {role: repr(values[place]) for role, values in known.items()}
+        for place in range(system.num_samples)
     ]
+    for sample, abstained in zip(metadata, system.decisions.abstained.tolist(), strict=True):
+        if abstained and sample.pop("confidence", None):
+            sample["abstained"] = "true"
+    return metadata
 
 
 def _result_record(
