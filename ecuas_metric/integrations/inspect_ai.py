@@ -55,9 +55,8 @@ def _score_confidences(
             "id": each.sample_id,
             "epoch": epochs[each.sample_id],
             "metadata": each.sample_metadata or {},
+            "scores": {"": {"value": each.score.value, "metadata": each.score.metadata or {}}},
         }
-        score = {"value": each.score.value, "metadata": each.score.metadata or {}}
-        sample["scores"] = {"": score}
         samples.append(sample)
     part = part_of_scorer(Log(Path("the scores"), "", "", samples=samples), "", RunOptions())
     system = submission_of(part, "", reading)
