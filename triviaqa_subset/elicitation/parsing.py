@@ -233,9 +233,8 @@ def _only_explains(below: str) -> bool:
     """Return whether lines are sentences of their own, and speak neither of certainty nor of numbers on its scale."""
     text = below.strip(" `*\n")
     is_set_off = not text or text[0].isupper() or below.startswith("\n")
-    numbers = [float(digits["number"]) for digits in DECIMAL.finditer(text)]
-    is_elsewhere = all(number > GREATEST for number in numbers)
-    return is_set_off and is_elsewhere and not CORRECTION.search(text)
+    are_elsewhere = all(float(digits["number"]) > GREATEST for digits in DECIMAL.finditer(text))
+    return is_set_off and are_elsewhere and not CORRECTION.search(text)
 
 
 def _differ(number: Number, other: Number) -> bool:
