@@ -19,7 +19,7 @@ from ..options import LEVEL, check_choice, check_number, checked_options, refuse
 from ..results import Results, System, name_systems, number_systems
 from .asking import ANY_NAME, ANY_NAMES
 from .read import read_sheet
-from .recipe import FILE_ROLES, ColumnNames, Reading, Recipe
+from .recipe import FILE_ROLES, ColumnNames, Reading, Recipe, parse_scale
 from .roles import ROLES_LACKING
 from .runs import RunOptions
 from .runs.submissions import read_run
@@ -370,7 +370,7 @@ def make_reading(
         unlabelled,
         None if labels is None else _parse_labels(labels),
         None if correct_from is None else _parse_number(correct_from, "correct_from"),
-        scale if isinstance(scale, str) else _parse_number(scale, "scale"),
+        parse_scale(scale) if isinstance(scale, str) else _parse_number(scale, "scale"),
         _parse_form(predictions_are),
         _parse_word(right, "right"),
         _parse_word(abstained, "abstained"),

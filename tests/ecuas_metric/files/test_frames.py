@@ -1,5 +1,6 @@
 """Frames in memory: what a file of the same cells gives, by the same names."""
 
+import json
 from contextlib import suppress
 
 import numpy as np
@@ -17,6 +18,7 @@ from ecuas_metric import (
     read_submissions,
     score_frame,
 )
+from ecuas_metric.reporting.cli import main
 from ecuas_metric.results import compute_results
 
 LIBRARIES = {
@@ -47,6 +49,16 @@ def test_a_frame_is_read_as_a_file_of_its_cells(rng, tmp_path, library):
     expected = make_report(of_file).to_frame()
     pd.testing.assert_frame_equal(make_report(native).to_frame(), expected)
     assert compare_systems(native, only="ecuas_1") == compare_systems(of_file, only=[ECUAS_1])
+
+
+@pytest.mark.parametrize("scale", [1, 1.0, "1", np.float32(1)])
+def test_a_reading_has_one_signature_however_it_is_said(rng, tmp_path, scale):
+    frame = made(rng)
+    frame.to_csv(tmp_path / "both.csv", index=False)
+    assert main(["score", str(tmp_path / "both.csv"), "--output", str(tmp_path / "o.json")]) == 0
+    (recipe,) = json.loads((tmp_path / "o.json").read_text())["recipes"]
+    for given in (frame, tmp_path / "both.csv"):
+        assert read_submissions(given, scale=scale)[0].recipe.digest() == recipe["digest"]
 
 
 def test_frames_by_name_and_submissions_are_systems_too(rng):

@@ -64,7 +64,7 @@ def test_classes_have_the_order_of_their_columns_and_those_of_mappings_are_sorte
 
 @pytest.mark.parametrize("scale", [0, -1, "5:1", "2:2", "x", "nan", "inf"])
 def test_a_scale_rises(scale):
-    with pytest.raises(InputError, match=f"^scale must be .* LOW < HIGH; got {scale!r}"):
+    with pytest.raises(InputError, match=f"^scale must be .* LOW < HIGH; got '?{scale}"):
         read_submissions(pd.DataFrame({"confidence": [1, 5], "correct": [0, 1]}), scale=scale)
 
 
