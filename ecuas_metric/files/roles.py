@@ -84,12 +84,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     The sheet has at least its first rows, and all columns, also nested ones that the reading names, see `add_nested`.
     FileError if the columns do not make up a form of input; InputError if the reading has options without effect.
     """
-    skip = reading.columns.get("skip", "")
-    if skip != sheet.skipped:  # an engine that does not read whole files cannot skip rows
-        raise InputError("columns", "skips_rows", value=skip, advice="score_in_memory")
-    path = reading.columns.get("rows", sheet.path)
-    if path != sheet.path:  # as of a frame, which no reader of files has read
-        raise FileError(sheet.source, "rows_of_no_json", value=path)
+    _require_skips_and_rows(sheet, reading)
     labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
     column_roles = _ColumnRoles(sheet, labels or ())
     column_roles.assign(reading.columns)
@@ -126,6 +121,16 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         path=sheet.path,
         skip=sheet.skipped,
     )
+
+
+def _require_skips_and_rows(sheet: Sheet, reading: Reading) -> None:
+    """Raise an error if rows are to be skipped, or to be found in JSON, and whoever read the sheet could not do so."""
+    skip = reading.columns.get("skip", "")
+    if skip != sheet.skipped:  # an engine that does not read whole files cannot skip rows
+        raise InputError("columns", "skips_rows", value=skip, advice="score_in_memory")
+    path = reading.columns.get("rows", sheet.path)
+    if path != sheet.path:  # as of a frame, which no reader of files has read
+        raise FileError(sheet.source, "rows_of_no_json", value=path)
 
 
 def _refuse_idle(reading: Reading, form: str) -> None:
@@ -253,9 +258,7 @@ class _ColumnRoles:
 
     def used_columns(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of further roles such as ids and weights."""
-        idle = set() if form in ABSTAINING_FORMS else _OF_ANSWERS
-        idle = idle if self._is_audited(form) else idle | _OF_JUDGE
-        left_out = FORM_ROLES | (idle - set(self.user_roles))
+        left_out = FORM_ROLES | (self._idle_roles(form) - set(self.user_roles))
         beside = [role for role, names in self.roles.items() if names and role not in left_out]
         used = {role: tuple(self.roles[role]) for role in (*FORMS[form], *beside)}
         ids = used.get("id", ())
@@ -264,6 +267,11 @@ class _ColumnRoles:
         if form == "posteriors":
             used[form] = self._order_by_labels(used[form])
         return used
+
+    def _idle_roles(self, form: str) -> set[str]:
+        """Return the roles that have no use in a form, and are ignored unless the user named them."""
+        idle = set() if form in ABSTAINING_FORMS else _OF_ANSWERS
+        return idle if self._is_audited(form) else idle | _OF_JUDGE
 
     def _is_audited(self, form: str) -> bool:
         """Return whether some answers lack a person's label, so that a judge's labels are used."""
