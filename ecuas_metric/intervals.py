@@ -88,7 +88,7 @@ class Answers:
             count_answered_groups(self.groups.rank) if self.template.has_only_confidences else size
         )
 
-    @functools.cached_property
+    @property
     def answered(self) -> Answers:
         """These without abstentions, as groups only; itself if there are none."""
         if self.num_answered == len(self.groups.rank):
