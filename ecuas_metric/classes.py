@@ -111,7 +111,8 @@ def _refuse_first_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike 
     if len(classes) == 2 and _normalize_class_name(name) == _normalize_class_name(classes[0]):
         rule = "of shape (N,) must be of the second class, {second}"
         got = f"a column of the name {name!r}"
-        raise InputError("y_prob", rule, value=name, got=got, second=classes[1])
+        advice = "It is? Pass it as an array, which has no name."
+        raise InputError("y_prob", rule, value=name, got=got, advice=advice, second=classes[1])
 
 
 def sort_columns(predictions: object) -> object:

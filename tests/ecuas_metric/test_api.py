@@ -436,6 +436,7 @@ def test_columns_of_other_names_than_the_classes_are_refused(call):
         first = pd.Series([0.9, 0.2], name=str(classes[0]))
         with pytest.raises(InputError, match=f"must be of the second class, {classes[1]}; got"):
             call(classes, first)
+        call(classes, first.to_numpy())  # as the error says
         call(classes, first.rename(str(classes[1])))
         call(classes, first.rename(0))
 
