@@ -55,9 +55,9 @@ const bold = (text) => {
 const fill = (element, template, value) => element.replaceChildren(...template.map((part) => (typeof part === "string" ? part : bold(value(...part)))));
 const hundredths = (share) => (share === 0 || share === 1 ? 100 * share : Math.min(Math.max(Math.round(100 * share), 1), 99));
 const round = (number) => `${+number.toPrecision(3)}`;
-// what each field holds, nan unless it is a number that money has; a comma before three digits may mean thousands
+// what each field holds, nan unless it is a number that money has; a comma may mean thousands before three digits, but for 0,125
 const pricesOf = (box) => [".wrong", ".rejected"].map((one) => {
-  const field = box.querySelector(one), price = /,\d{3}$/.test(field.value) ? NaN : Number(field.value.replace(",", "."));
+  const field = box.querySelector(one), price = /[1-9]\d*,\d{3}\s*$/.test(field.value) ? NaN : Number(field.value.replace(",", "."));
   field.ariaInvalid = !(price >= 1e-9 && price <= 1e15);
   return field.ariaInvalid === "true" ? NaN : price;
 });

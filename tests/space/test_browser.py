@@ -176,14 +176,14 @@ def test_the_verdict_follows_the_prices_in_their_money_and_all_is_in_the_address
         (("10", "1"), "calibrated_model costs users least: 0.49, then verbal_model with 0.84."),
         (("5000", "600"), "calibrated_model costs users least: 284, then"),
         (("10", "20"), "overconfident_model costs users least: 1.20, then"),
-        (("10", "0,01"), "Too close to call between "),
+        (("10", "0,010"), "Too close to call between "),
         (("10", "2"), "calibrated_model costs users 0.82 and overconfident_model 1.02"),
     ):
         set_prices(tab, *prices)
         assert words in verdict.inner_text()
     assert tab.locator(".mark").first.inner_text() == "you: 2"
     assert tab.locator(".bar.best").count() == 0
-    for price in ("", "0", "-5", "x", "7 or 8", "1,000", "1e400", "1e-300"):
+    for price in ("", "0", "-5", "x", "7 or 8", "1,000", "1,000 ", "1e400", "1e-300"):
         put(tab.locator(".wrong").first, price)
         assert tab.locator(".asked").inner_text().startswith("Enter two numbers above 0, thousands")
         assert "0.82" in verdict.inner_text()
