@@ -349,6 +349,6 @@ def _levels_in(fields: Fields) -> list[str]:
     if not isinstance(names, Mapping):
         options = fields.get("probabilities")
         listed = options if isinstance(options, list) else []
-        names = {str(option.get("value")): option.get("label") for option in listed}
+        names = {text_of(option.get("value")): option.get("label") for option in listed}
     levels = map(str, range(len(names)))
     return [str(names.get(level)) for level in levels] if any(names.values()) else []

@@ -349,6 +349,19 @@ def test_a_level_that_may_be_a_number_or_a_name_is_refused(write):
         read_submissions(write(rows))
 
 
+@pytest.mark.parametrize("number", [int, float])
+def test_levels_have_the_names_beside_their_numbers(write, number):
+    shares = {"bad": 0.2, "fair": 0.7, "good": 0.1}
+    options = [
+        {"value": number(level), "label": name, "probability": share}
+        for level, (name, share) in enumerate(shares.items())
+    ]
+    answer = {"type": "score", "score": 0.9, "probabilities": options}
+    rows = [{"id": place, "label": name, **answer} for place, name in enumerate(shares)]
+    (submission,) = read_submissions(write(rows))
+    assert submission.references.tolist() == [0, 1, 2]
+
+
 def test_verdicts_on_scores_are_refused_since_they_have_degrees(write):
     answer = {"score": 0.95, "confidence": 0.9, "probabilities": {"0": 0.05, "1": 0.95}}
     rows = [{"id": 1, "correct": 1, **answer}, {"id": 2, "correct": 0, **answer}]
