@@ -571,13 +571,13 @@ def _require_one_task(submissions: Iterable[Submission], *, are_pooled: bool) ->
 
 
 def _require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
-    """Raise InputError if systems cannot be paired: no ids, or classes in several orders."""
+    """Raise InputError if systems cannot be paired: several without ids, or classes in several orders."""
     classes = {frozenset(one.recipe.classes or ()) for one in submissions}
     if len(classes) == 1 and submissions[0].recipe.classes:
         require_one_order("a comparison", submissions)
-    has_ids = any(one.ids is not None for one in submissions)
-    if len(submissions) > 1 and not has_ids and not rows.by_position:
-        raise _no_ids_error(submissions)
+    without = [one for one in submissions if one.ids is None]
+    if len(without) > 1 and not rows.by_position:
+        raise _no_ids_error(without)
 
 
 def set_cost(text: str | None, submissions: Sequence[Submission]) -> Sequence[Submission]:

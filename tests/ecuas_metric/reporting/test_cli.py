@@ -99,8 +99,9 @@ def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_text_sa
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text(TINY)
     for command in ("compare", "plan", "report"):
-        refused = ran(f"{command} one.csv two.csv", 2).err
-        assert "have no ids to pair their samples by." in refused
+        for beside in ("", " gpt.csv"):  # whose ids pair no others
+            refused = ran(f"{command} one.csv two.csv{beside}", 2).err
+            assert "have no ids to pair their samples by." in refused
     refused = ran("compare gpt.csv one.csv", 2).err
     assert refused.endswith("--by-position pairs them by their rows.\n")
     out = ran("compare gpt.csv llama.jsonl --by-position").out
