@@ -77,7 +77,8 @@ def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None
     """Return a data frame whose columns are named by the classes as an array (N, K) in the order of the classes.
 
     Names may have a common prefix, as prob_0 and prob_1. Anything else is returned unchanged; InputError if as many
-    texts are other names than those of the classes, or if a Series has the name of the first one.
+    texts are other names than those of the classes, or than numbers of columns, or if a Series has the name of the
+    first one.
     """
     names = frame_column_names(y_prob)
     if len(names) < 2:
@@ -91,7 +92,10 @@ def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None
         columns = list(map(text, _strip_common_prefix(names)))
     if set(columns) != set(in_order):
         are_texts = all(isinstance(name, str) for name in (*names, *classes.tolist()))
-        if are_texts and len(names) == len(classes):
+        are_places = columns == list(
+            map(str, range(len(classes)))
+        )  # column_0 of Polars, 0 of a CSV
+        if are_texts and not are_places and len(names) == len(classes):
             rule = "must have columns with the names of the classes, {classes}"
             advice = "Pass an array, whose columns stand in the order of the sorted classes."
             listed = reprlib.repr(classes.tolist())

@@ -428,10 +428,11 @@ def test_so_are_those_that_something_counts_by_place():
 )
 def test_columns_of_other_names_than_the_classes_are_refused(call):
     rows = [[0.9, 0.1], [0.2, 0.8]]
-    for names in (["Cat", "Dog"], ["ape", "bee"], ["cat_p", "dog_p"]):
+    for names in (["Cat", "Dog"], ["ape", "bee"], ["cat_p", "dog_p"], ["p_1", "p_0"], ["1", "2"]):
         with pytest.raises(InputError, match=r"^y_prob must have columns with .* \['cat', 'dog'\]"):
             call(["cat", "dog"], pd.DataFrame(rows, columns=names))
-    call(["cat", "dog"], pd.DataFrame(rows))
+    for names in (None, ["0", "1"], ["column_0", "column_1"]):  # which say a place
+        call(["cat", "dog"], pd.DataFrame(rows, columns=names))
     for classes in (["cat", "dog"], [0, 1]):
         first = pd.Series([0.9, 0.2], name=str(classes[0]))
         with pytest.raises(InputError, match=f"must be of the second class, {classes[1]}; got"):
