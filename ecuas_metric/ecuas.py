@@ -8,7 +8,7 @@ import inspect
 import os
 import textwrap
 from collections.abc import Mapping, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import datasets
@@ -23,7 +23,8 @@ from .messages import SENTENCES
 from .errors import InputError, Note, issue_warnings
 from .display import Shown
 from .precision import widen
-from .inputs import FORM_CHECKS, Array, parse_confidences, parse_numbers, require_same_order
+from .inputs import FORM_CHECKS, Array, find_indices, parse_confidences, parse_numbers
+from .inputs import require_same_labels, require_same_order
 from .options import (
     DEFAULTS,
     OPTIONS,
@@ -117,6 +118,7 @@ class _Batch:
     form: str
     predictions: Array  # (B,) or (B, K)
     references: Array  # (B,)
+    indices: Mapping[str, Any] = field(default_factory=dict)  # those of pandas, by argument
 
     @property
     def row_shape(self) -> tuple[int, ...]:
@@ -182,10 +184,9 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         passed = []
         is_given = predictions is not None or references is not None
         if is_given and not (_is_empty(predictions) and _is_empty(references)):
-            require_same_order(
-                predictions=predictions, references=references, **select_per_sample(asked)
-            )
             passed.append(self._check_batch(predictions, references, asked))
+        indices = _join_indices([*self._added, *passed])
+        require_same_labels(**indices, **find_indices(**select_per_sample(asked)))
         try:
             if self.num_process > 1 and self._other_batches is None:
                 results = self._gather_and_compute([*self._added, *passed], asked)
@@ -224,7 +225,6 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             raise InputError("the inputs", "unknown_input", value=next(iter(others)))
         if _is_empty(predictions) and _is_empty(references):
             return
-        require_same_order(predictions=predictions, references=references)
         batch = self._check_batch(predictions, references, self.options)
         if self._other_batches is not None:
             raise InputError(
@@ -245,7 +245,9 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             )
             self._has_failed = False
         # copies, since the caller may write to the arrays
-        self._added.append(_Batch(batch.form, batch.predictions.copy(), batch.references.copy()))
+        arrays = {"predictions": batch.predictions, "references": batch.references}
+        copies = {name: array.copy() for name, array in arrays.items()}
+        self._added.append(replace(batch, **copies))  # type: ignore[arg-type]
 
     def add(
         self,
@@ -309,13 +311,15 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         for name, values in {"predictions": predictions, "references": references}.items():
             if values is None:
                 raise InputError(name, "inputs_missing")
+        require_same_order(predictions=predictions, references=references)
         values = parse_numbers(sort_columns(predictions), "predictions")
         form = _input_form(self.config_name, values)
         check = FORM_CHECKS[form]
         if form == "confidences" and options.get("judge") is not None:
             check = functools.partial(parse_confidences, are_drawn=True)
         checked, truth = check(values, references)
-        batch = _Batch(form, checked.astype(np.float64, copy=False), truth)
+        indices = find_indices(predictions=predictions, references=references)
+        batch = _Batch(form, checked.astype(np.float64, copy=False), truth, indices)
         if self._added and self._added[0].row_shape != batch.row_shape:
             raise InputError(
                 "predictions",
@@ -396,6 +400,15 @@ def _input_form(config_name: str, predictions: Array) -> str:
     if config_name == "graded":
         return "costs"
     return "confidences" if predictions.ndim == 1 else "posteriors"
+
+
+def _join_indices(batches: list[_Batch]) -> dict[str, Any]:
+    """Return the index of the rows of all batches, by argument, of those that are pandas objects in every batch."""
+    if not batches:
+        return {}
+    first, *others = [batch.indices for batch in batches]
+    names = [name for name in first if all(name in one for one in others)]
+    return {name: first[name].append([one[name] for one in others]) for name in names}
 
 
 def _is_empty(values: object) -> bool:

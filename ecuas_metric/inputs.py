@@ -517,7 +517,16 @@ def require_same_order(**values: Any) -> None:
 
     Arrays are paired by position, as in scikit-learn, which would pair the wrong rows.
     """
-    indexed = {name: one.index for name, one in values.items() if hasattr(one, "iloc")}
+    require_same_labels(**find_indices(**values))
+
+
+def find_indices(**values: Any) -> dict[str, Any]:
+    """Return the indices of those values that are pandas objects, by their names."""
+    return {name: one.index for name, one in values.items() if hasattr(one, "iloc")}
+
+
+def require_same_labels(**indexed: Any) -> None:
+    """Raise InputError if two pandas indices have the same labels in another order."""
     for first, second in combinations(indexed, 2):
         one = indexed[first]
         other = indexed[second]

@@ -236,6 +236,16 @@ def test_indices_in_another_order_are_refused(ecuas):
             ecuas.compute(**({"references": correct} | {name: values}), predictions=confidence)
     with pytest.raises(ValueError, match="predictions and references must have their rows in one"):
         ecuas.add_batch(predictions=confidence, references=turned)
+    for rows in (slice(0, 1), slice(1, 4)):
+        ecuas.add_batch(predictions=confidence[rows], references=CORRECT[rows])
+    for turned_one in ({"sample_weight": turned + 1.0}, {"groups": turned}):
+        (name,) = turned_one
+        with pytest.raises(ValueError, match=f"predictions and {name} must have their rows in one"):
+            ecuas.compute(confidence_level=0.9, **turned_one)
+    weight = pd.Series([1.0, 2.0, 1.0, 3.0], index=correct.index)
+    weighted = ecuas.compute(sample_weight=weight)
+    of_arrays = {"predictions": CONFIDENCE, "references": CORRECT}
+    assert weighted == ecuas.compute(**of_arrays, sample_weight=weight.to_numpy())
 
 
 @pytest.mark.e2e
