@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -245,7 +245,7 @@ def fit_recalibration(
         probabilities=probabilities, references=references, sample_weight=sample_weight
     )
     array, classes = _parse_probabilities(probabilities)
-    truth = np.asarray(references)
+    truth = np.asarray(fill_masked(references))
     with reword_errors(_PROBABILITY_WORDS):
         fitted = fit_to_logs(
             to_log_posteriors(array), truth, method=method, sample_weight=sample_weight
@@ -615,11 +615,15 @@ def cross_validated(
     paired = {"ids": ids, "groups": groups, "sample_weight": sample_weight}
     require_same_order(scores=scores, references=references, **paired)
     array = parse_finite(scores, "scores", _ADVICE_OF_LOGS)
-    truth = np.asarray(references)
+    truth = np.asarray(fill_masked(references))
     require_same_length(scores=array, references=truth)
     weight = None if sample_weight is None else _parse_weights(sample_weight, len(array))
-    order = np.arange(len(array)) if ids is None else _sort_ids(ids, len(array))
-    grouped = None if groups is None else _code_groups(groups, len(array))[order]
+    grouped = None if groups is None else _code_groups(groups, len(array))
+    order = np.arange(len(array))
+    if ids is not None:
+        contents = [key for key in (grouped, weight, truth) if key is not None]
+        order = _sort_ids(ids, [*contents, *np.atleast_2d(array.T)])
+    grouped = None if grouped is None else grouped[order]
     if splitter is None:
         splitter = stratified_folds(FOLDS, grouped=groups is not None)
     num_folds = splitter.get_n_splits(array, truth, grouped)
@@ -646,15 +650,17 @@ def cross_validated(
     return recalibrated
 
 
-def _sort_ids(ids: ArrayLike, size: int) -> Ints:
-    """Return the indices (N,) of N = `size` ids in their order; InputError if one is missing, or they have none."""
+def _sort_ids(ids: ArrayLike, contents: Sequence[Array]) -> Ints:
+    """Return the indices (N,) of ids in their order, equal ids by their contents (N,); InputError if one is missing."""
     names = check_one_dimensional(np.asarray(fill_masked(ids)), "ids")
-    require_same_length(scores=range(size), ids=names)
+    require_same_length(scores=contents[-1], ids=names)
     require_not_missing(names, "ids")
     try:
-        return np.argsort(names, kind="stable")
+        places = np.unique(names, return_inverse=True)[1]
     except TypeError:
         raise InputError("ids", "must be all strings or all numbers", value=names[0]) from None
+    codes = [np.unique(values, return_inverse=True)[1] for values in contents]
+    return np.lexsort([*codes, places])
 
 
 def _code_groups(groups: ArrayLike, size: int) -> Ints:

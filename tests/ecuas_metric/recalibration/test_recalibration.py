@@ -319,3 +319,25 @@ def test_what_is_no_probability_is_not_recalibrated(values):
     for call in (recalibration.apply, lambda q: fit_recalibration(q, [1])):
         with pytest.raises(InputError, match="^probabilities must"):
             call(values)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_masked_label_is_missing_and_not_what_is_below_the_mask(method, rng):
+    q = rng.random(60)
+    correct = np.ma.masked_array(np.arange(60) % 2, np.arange(60) == 7)
+    with pytest.raises(InputError, match="got nan at index 7"):
+        fit_recalibration(q, correct, method=method)
+    with pytest.raises(InputError, match="fold 2 of 5 .* got nan at index 7"):
+        cross_validated(fit_isotonic, apply_isotonic, q, correct, splitter=KFold(5))
+
+
+def test_folds_of_repeated_ids_do_not_depend_on_the_order_of_the_rows(rng):
+    q = rng.random(200)
+    correct = rng.integers(0, 2, 200)
+    ids = np.arange(200) // 4
+    turned = rng.permutation(200)
+    first = cross_validated(fit_isotonic, apply_isotonic, q, correct, ids=ids)
+    again = cross_validated(
+        fit_isotonic, apply_isotonic, q[turned], correct[turned], ids=ids[turned]
+    )
+    np.testing.assert_array_equal(first[turned], again)
