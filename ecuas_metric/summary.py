@@ -298,14 +298,19 @@ def merge(summaries: Iterable[Summary]) -> Summary:
     if not parts:
         raise InputError("states", "empty")
     for part in parts[1:]:
-        reasons = why_not_comparable(parts[0].basis, part.basis, purpose=Purpose.MERGE)
-        if reasons:
-            raise MergeError(
-                "states that are merged",
-                "must depend on the same; they differ in their {reasons}",
-                reasons=reasons,
-            )
+        require_mergeable(parts[0].basis, part.basis)
     return parts[0] if len(parts) == 1 else _bin_if_too_many(_add_summaries(parts))
+
+
+def require_mergeable(one: Basis, other: Basis) -> None:
+    """Raise MergeError, with the reasons, if the rows of two bases may not be merged."""
+    reasons = why_not_comparable(one, other, purpose=Purpose.MERGE)
+    if reasons:
+        raise MergeError(
+            "states that are merged",
+            "must depend on the same; they differ in their {reasons}",
+            reasons=reasons,
+        )
 
 
 def _add_summaries(parts: Sequence[Summary]) -> Summary:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ..basis import make_options_basis
 from ..inputs import FORM_CHECKS
 from ..options import check_choice, checked_options
-from ..summary import Summary, compute_summary_results, merge
+from ..summary import Summary, compute_summary_results, merge, require_mergeable
 from .rows import check_state_options, state_of
 from .storage import pack, unpack
 
@@ -57,9 +60,11 @@ class StreamedMetrics:
         return b"" if self.state is None else pack(self.state)
 
     def load(self, packed: object) -> None:
-        """Add the rows of a state that `packed` returned."""
+        """Add the rows of a state that `packed` returned; MergeError if its form or options are others."""
         if isinstance(packed, bytes) and packed:
-            self._add(unpack(packed))
+            state = unpack(packed)
+            self._require_same(state)
+            self._add(state)
 
     def compute(self) -> dict[str, float]:
         """Return the numbers as plain floats, see `SummaryResults.flat`; ValueError if there are no rows."""
@@ -70,6 +75,13 @@ class StreamedMetrics:
     def reset(self) -> None:
         """Forget all rows."""
         self.state = None
+
+    def _require_same(self, state: Summary) -> None:
+        """Raise MergeError, with the reasons, if a state has another form or other options."""
+        num_classes = None if state.classes is None else len(state.classes)
+        options_basis = make_options_basis(self.options, num_classes=num_classes)
+        own = replace(options_basis, form=self.form, weights=state.basis.weights)
+        require_mergeable(own, state.basis)
 
     def _add(self, state: Summary) -> None:
         self.state = state if self.state is None else merge([self.state, state])

@@ -48,6 +48,43 @@ def test_states_of_several_processes_are_loaded_into_one(rng):
     assert two.compute() == pytest.approx(one.compute(), rel=1e-9, nan_ok=True)
 
 
+@pytest.mark.parametrize(
+    "form, options, reason",
+    [
+        ("confidences", {"n": 7}, "n"),
+        ("confidences", {"n_bins": 5}, "numbers of bins"),
+        ("confidences", {"reject_costs": [0.1]}, "reject costs"),
+        ("confidences", {"num_classes": 4}, "numbers of classes"),
+        ("posteriors", {}, "forms"),
+    ],
+)
+def test_a_state_of_other_options_is_refused_and_its_numbers_never_shown(
+    form, options, reason, rng
+):
+    sent = StreamedMetrics()
+    sent.update(*batches(rng)[0])
+    other = StreamedMetrics(form, **options)
+    with pytest.raises(InputError, match=f"differ in their .*{reason}"):
+        other.load(sent.packed())
+    assert other.state is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cost": [[0, 1, 2], [3, 0, 1], [1, 1, 0]], "n": [0.5, 3]},
+        {"cost": "log"},
+        {"predictions_are": "logits", "reject_costs": [0.1, 0.2], "n_bins": 3},
+        {"renormalize": True, "epsilon": 1e-9},
+    ],
+)
+def test_a_state_of_the_same_options_is_loaded(options, rng):
+    sent, received = (StreamedMetrics("posteriors", **options) for _ in range(2))
+    sent.update(rng.dirichlet(np.ones(3), 20), rng.integers(0, 3, 20), sample_weight=range(1, 21))
+    received.load(sent.packed())
+    assert received.compute() == pytest.approx(sent.compute(), abs=0, rel=0, nan_ok=True)
+
+
 def test_options_are_checked_at_once():
     with pytest.raises(TypeError, match="takes no option 'n_resamples'"):
         StreamedMetrics(n_resamples=10)
