@@ -371,8 +371,9 @@ class _ColumnRoles:
         return self._several_valued(named) if role == "id" else named
 
     def _several_valued(self, names: Sequence[str]) -> list[str]:
-        """Return the columns that have several values, those without repetition first."""
-        filled = [name for name in names if len(encode(self._cells(name))[0]) > 1]
+        """Return the columns that have several values, or one of one row, those without repetition first."""
+        fewest = min(2, len(self.sheet.rows))
+        filled = [name for name in names if len(encode(self._cells(name))[0]) >= fewest]
         return sorted(filled, key=self._is_unique, reverse=True)
 
     def _may_be_probabilities(self, name: str) -> bool:

@@ -24,7 +24,7 @@ LEGEND = (
     "expected cost: mean cost of all answers, of which a rejected one costs the reject cost (compare systems by it at "
     "one reject cost only)",
 )
-DECIMALS = 14  # of uncertainties and the reject costs that they are, without what floats add to 1 minus a confidence
+_DIGITS = 14  # of the largest uncertainty, without what floats add to 1 minus a confidence
 UNCERTIFIED = "none; "  # begins the reason why there is no reject cost
 ESTIMATES = {"coverage": "coverage", "risk": "risk", "expected_cost": "expected cost"}
 
@@ -53,7 +53,8 @@ def chosen_costs(
     records: list[Record] = []
     for name, choice in choices.items():
         size = systems[name].num_samples
-        cells = [name, str(size), _reject_cost_text(choice)]
+        largest = systems[name].decisions.max_uncertainty
+        cells = [name, str(size), _reject_cost_text(choice, largest)]
         record = {"system": name, "N": size, "reject_cost": choice.reject_cost}
         for field in ESTIMATES:
             estimate = getattr(choice, field)
@@ -105,10 +106,15 @@ def sentences(grid: Grid) -> list[str]:
     return said
 
 
-def _reject_cost_text(choice: RejectCostChoice) -> str:
+def round_uncertainty(uncertainty: float, largest: float) -> float:
+    """Return an uncertainty, or a reject cost that is one, to 14 digits of the largest uncertainty, u_M."""
+    return round(uncertainty, _DIGITS - math.ceil(math.log10(largest)))
+
+
+def _reject_cost_text(choice: RejectCostChoice, largest: float) -> str:
     if not math.isnan(choice.reject_cost):
         # as many digits as uncertainties have: with fewer, others would be accepted
-        return f"{round(choice.reject_cost, DECIMALS):.{DECIMALS}g}"
+        return f"{round_uncertainty(choice.reject_cost, largest):.{_DIGITS}g}"
     if choice.num_samples_needed is None:
         return f"{UNCERTIFIED}more of such answers would not help"
     return f"{UNCERTIFIED}about {choice.num_samples_needed:,} such answers are needed"

@@ -98,7 +98,8 @@ def decide_rows(
         matrix, names = parse_cost(cost, submission)
         options |= {"cost": matrix, "reject_costs": reject_cost}
         system = _prepare_new_rows(submission, labelled_of.get(submission.name), calibrate, options)
-        records += _records(submission, decide_system(system, names))
+        largest = system.decisions.max_uncertainty
+        records += _records(submission, decide_system(system, names), largest)
         systems[submission.name] = system
     signature = join_signatures(system.basis for system in systems.values())
     read_as = describe_recipes(map(without_truth, list_recipes(submissions)))
@@ -171,9 +172,9 @@ def _show_rows(
         print(f"{count:,} of {len(records):,} rows are accepted at reject cost {reject_cost:g}")
 
 
-def _records(submission: Submission, decisions: RowDecisions) -> Iterator[Record]:
+def _records(submission: Submission, decisions: RowDecisions, largest: float) -> Iterator[Record]:
     """Yield the record of each row: system, id or row number, decision, uncertainty, and whether it is accepted."""
-    from ..thresholds import DECIMALS
+    from ..thresholds import round_uncertainty
 
     if submission.ids is None:
         which = "row"
@@ -185,7 +186,7 @@ def _records(submission: Submission, decisions: RowDecisions) -> Iterator[Record
         record = {"system": submission.name, which: place}
         if decisions.decision is not None:
             record["decision"] = decisions.decision[row].item()
-        record["uncertainty"] = round(float(decisions.uncertainty[row]), DECIMALS)
+        record["uncertainty"] = round_uncertainty(float(decisions.uncertainty[row]), largest)
         record["accepted"] = bool(decisions.accepted[row])
         yield record
 

@@ -220,6 +220,24 @@ def test_what_is_printed_accepts_what_was_chosen(files, ran):
     assert out.splitlines()[0] == said
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e-6, 1e-3, 1e6])
+def test_the_unit_of_the_costs_changes_no_decision(unit, files, ran):
+    cost = "--cost " + ";".join(",".join(map(repr, row)) for row in (MATRIX * unit).tolist())
+    out = ran(f"threshold classes.csv --budget 0.3 {cost}").out
+    reject_cost = re.search(r"^classes +200 +(\S+)", out, re.M)[1]
+    new = "new_classes.csv --labels cat,dog,eel"
+    rows = decided(f"{new} --reject-cost {reject_cost} {cost}")
+    expected = decide(files[1][CLASSES], reject_cost=float(reject_cost), cost=MATRIX * unit)
+    assert rows["accepted"].tolist() == expected.accepted.tolist()
+    assert rows["accepted"].sum() == 140
+    assert rows["uncertainty"].to_numpy() == pytest.approx(expected.uncertainty, rel=1e-9, abs=0)
+
+
+def test_one_new_row_keeps_its_id(files):
+    pd.DataFrame({"id": ["q7"], "confidence": [0.95]}).to_csv("one.csv", index=False)
+    assert decided("one.csv --reject-cost 0.1")["id"].tolist() == ["q7"]
+
+
 def test_a_threshold_promises_no_bounds_of_unlabelled_answers(files, ran):
     said = ran("threshold unjudged.csv --budget 1 --unlabelled wrong").err
     assert said.endswith("at least as good as they are here.\n")
