@@ -17,6 +17,7 @@ from ..files.submissions import Submission
 from ..files.values import Sheet, find_positions, is_numeric, to_ids, to_texts
 from ..inputs import Ints
 from ..options import check_number
+from .compare import match_ids
 
 # names of columns
 _LEADING = re.compile("judge|verdict|grade|score|correct|conf|prob", re.IGNORECASE)
@@ -26,11 +27,12 @@ _VERDICT_NOTES = ("judge_for_truth", UNLABELLED)  # notes on these as the truth
 
 
 def require_ids(submission: Submission) -> list[object]:
-    """Return the ids (N,) of a submission; FileError if it has none, InputError unless it is of confidences."""
+    """Return the ids (N,) of a submission of confidences; FileError if it has none, InputError if some are repeated."""
     if submission.form != "confidences":
         raise InputError("an audit", "requires_form", forms="confidences", form=submission.form)
     if submission.ids is None:
         raise FileError(submission.file, "no_column", wanted="id")
+    match_ids(submission.name, submission.ids, submission.name, submission.ids)  # must be unique
     ids: list[object] = submission.ids.to_pylist()
     return ids
 

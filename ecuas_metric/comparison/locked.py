@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ..audit import refuse_audit
 from ..basis import Basis, Purpose, why_not_comparable
 from ..classes import reword_errors
 from ..costs import EXPECTED_COST, SELECTIVE_RISK, are_accepted
@@ -112,7 +113,7 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
     Raises
     ------
     InputError
-        If the reject cost is no number of at least 0, or ids are missing or repeated.
+        If the reject cost is no number of at least 0, ids are missing or repeated, or the labels are audited.
 
     Examples
     --------
@@ -123,6 +124,7 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
     (0.3, ['q1', 'q2', 'q3', 'q4'])
     """
     reject_cost = check_number(reject_cost, "reject_cost", 0, math.inf)
+    refuse_audit(system, "a lock")  # whose costs are no verdicts
     if system.ids is None:
         raise InputError(f"{name}: answers to lock", WITHOUT_IDS, advice="fill_ids")
     decisions = system.decisions
@@ -215,7 +217,7 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
     Raises
     ------
     InputError
-        If the questions, or their costs, labels, weights or groups, are not those of the lock.
+        If the questions, or their costs, labels, weights or groups, are not those of the lock, or labels are audited.
 
     Examples
     --------
@@ -227,6 +229,7 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
     >>> [str(row.key) for row in check.failed], check.dearer
     (['selective_risk_0.4', 'expected_cost_0.4'], 50)
     """
+    refuse_audit(system, "a check")
     if system.ids is None:
         raise InputError(f"{name}: answers to check", WITHOUT_IDS, advice="fill_ids")
     with reword_errors(ID_ADVICE):

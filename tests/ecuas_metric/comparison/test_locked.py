@@ -91,6 +91,7 @@ def test_reject_costs_of_the_range_accept_the_same(rng):
         ({"groups": np.arange(40) // 2}, "groups"),
         ({"ids": range(1, 41)}, "have different samples"),
         ({"ids": None}, "need ids"),
+        ({"judge": np.ones(40)}, "a check is not valid with the verdicts of a judge"),
     ],
 )
 def test_what_is_not_alike_is_refused(changed, said, rng):
@@ -113,6 +114,7 @@ def test_only_a_reject_cost_of_answers_with_ids_is_locked(rng):
         (confidence_system(*arrays, ids=range(40)), -0.1, "^reject_cost must be a number in"),
         (confidence_system(*arrays, ids=range(40)), "low", "^reject_cost must be"),
         (confidence_system(*arrays, ids=[0] * 40), 0.1, "must be unique"),
+        (confidence_system(*arrays, ids=range(40), judge=arrays[0]), 0.1, "verdicts of a judge"),
     ):
         with pytest.raises(InputError, match=said):
             lock_reject_cost("a", system, cost)

@@ -148,6 +148,11 @@ def test_answers_are_not_drawn_that_labels_could_not_correct(ran):
     table = pd.DataFrame({"id": range(9), "label": 0, "prob_0": 0.5, "prob_1": 0.5})
     table.to_csv("run.csv", index=False)
     assert "an audit requires confidences; the input is posteriors" in ran(DRAW, 2).err
+    answers = pd.DataFrame(
+        {"id": [*range(9), 0], "confidence": 0.5, "correct": 1, "seed": range(10)}
+    )
+    answers.to_csv("run.csv", index=False)
+    assert "sample ids must be unique; got '0' repeatedly" in ran(DRAW, 2).err
 
 
 @pytest.mark.parametrize(
