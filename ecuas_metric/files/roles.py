@@ -358,9 +358,12 @@ class _ColumnRoles:
     def _fitting_columns(self, role: str) -> list[str]:
         """Return the columns with the names of a role whose cells may have it, preferred first.
 
-        Predicted classes are neither numbers by class nor fractions; lists of fractions are posteriors.
+        Predicted classes are neither numbers by class nor fractions; lists of fractions are posteriors, and those of
+        names their classes, not true ones.
         """
         named = self._columns_by_name(role)
+        if role == "label":
+            return [name for name in named if not self._may_be_lists(name)]
         if role == "predicted":
             return [name for name in named if not self._may_be_probabilities(name)]
         if role == "posteriors":

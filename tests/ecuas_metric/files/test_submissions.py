@@ -72,6 +72,8 @@ def test_a_scale_rises(scale):
 def test_lists_that_are_joined_have_no_role_of_their_own(truth):
     lists = {"labels": [["a", "b"], ["b", "a"]], "scores": [[0.9, 0.1], [0.2, 0.8]]}
     frame = pd.DataFrame({**lists, truth: ["a", "b"]})
+    with pytest.raises(FileError, match="'labels' has names of classes, in each row as many as"):
+        read_submissions(frame)
     (submission,) = read_submissions(frame, columns={"posteriors": "labels+scores"})
     assert submission.predictions.tolist() == [[0.9, 0.1], [0.8, 0.2]]
     assert submission.references.tolist() == [0, 1]
