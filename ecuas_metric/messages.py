@@ -92,6 +92,7 @@ ADVICE = {  # sentences of their own
         "No verdict? Leave these cells empty. No answer? Put 1 in a column 'abstained' there, and 0 elsewhere."
     ),
     "leave_points_out": "Leave the points between thousands out.",
+    "write_points": "Write decimal points, and thousands without commas.",
     "widen_classes": (
         "Make one row of each sample, with a column for each class; or, if each row is an answer: "
         "columns={{'group': {other!r}}}."

@@ -77,6 +77,7 @@ MOST_LEVELS = 11  # of a rating, e.g. from 0 to 10
 _WAYS = {
     "whole or with decimal points": _POINT,
     "with decimal commas": _COMMA,
+    "with commas between thousands": re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?"),
     "per cent": _PER_CENT,
 }
 
@@ -472,10 +473,13 @@ def _not_numbers_error(
     usual = max(_WAYS, key=ways.count)
     odd = [k for k, way in enumerate(ways) if way != usual]
     wrong = np.isin(codes, odd) if odd else codes >= 0
-    if odd and "" not in ways:
-        return sheet.error(column, "written_in_several_ways", wrong, usual=usual)
-    advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
-    return sheet.rows_error(column, "no_numbers", wrong, advice=advice)
+    if "" in ways:
+        advice = "leave_cell_empty" if len(odd) < len(texts) else ""
+        return sheet.rows_error(column, "no_numbers", wrong, advice=advice)
+    rule = "written_in_several_ways" if odd else "no_numbers"
+    has_commas = any("," in text for text in texts) and not sheet.decimal_comma
+    advice = "write_points" if has_commas else ""
+    return sheet.error(column, rule, wrong, usual=usual, advice=advice)
 
 
 def _detect_style(text: str) -> str:

@@ -243,6 +243,14 @@ def test_commas_that_may_separate_thousands_are_no_decimal_commas_but_of_shares(
         read_submissions(path, columns={role: column}, correct_from=0.5)
 
 
+@pytest.mark.parametrize("numbers", [["1,200", "900"], ["1,200", "2,900"], ["1,200,300.5", "7.5"]])
+def test_commas_between_thousands_are_refused_with_what_to_write(numbers, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("confidence,correct,w\n" + "".join(f'0.5,1,"{one}"\n' for one in numbers))
+    with pytest.raises(FileError, match="Write decimal points, and thousands without commas.$"):
+        read_submissions(path, columns={"weight": "w"})
+
+
 @pytest.mark.parametrize(
     "cell", ["1.234", "+1.234", "\N{MINUS SIGN}1.234", "1.234\N{NO-BREAK SPACE}"]
 )
