@@ -174,7 +174,7 @@ ADVICE = {  # sentences of their own
     "score_rows_again": "Score the rows again.",
     "unlabelled_without_bounds": "They count as wrong: most metrics are at least as good as they are here.",
     "check_interruption": "Was the run interrupted?",
-    "give_one_run": "Give the file of one run. Parts of one, as .jsonl? Join them: cat ONE.jsonl OTHER.jsonl > ALL.jsonl.",
+    "give_one_run": "Give the file of one run. Parts in .jsonl? Join them: cat ONE.jsonl OTHER.jsonl > ALL.jsonl.",
     "log_samples": "Run it again with --log_samples --output_path DIR.",
     "save_details": "Run it again with --save-details.",
     "use_task_of_one_right_choice": "Use a task with one, e.g. the mc1.",
