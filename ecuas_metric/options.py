@@ -417,10 +417,17 @@ def _check_reject_costs(values: object, name: str) -> tuple[float, ...]:
     return () if is_default else _check_parameters(values, name, rule="negative")
 
 
+def _are_by_place(cost: Any) -> bool:
+    """Return whether rows and columns of costs, if these are a data frame, are numbered from 0."""
+    is_frame = hasattr(cost, "columns") and hasattr(cost, "index")
+    axes = (cost.index, cost.columns) if is_frame else ()
+    return all([*map(str, names)] == [*map(str, range(len(names)))] for names in axes)
+
+
 def _check_cost(value: object, name: str) -> str | Floats:
     if isinstance(value, str):
         return check_choice(value, COSTS, name)
-    if isinstance(cost_frame_to_mapping(value), Mapping):
+    if isinstance(value, Mapping) or not _are_by_place(value):
         rule = "must be an array here, where no class has a name"
         advice = (
             "Pass a row for each class, in the order of the classes, and a column per decision."

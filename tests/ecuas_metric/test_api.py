@@ -465,6 +465,8 @@ def test_costs_by_name_are_used_where_classes_have_names_and_refused_elsewhere(c
         with pytest.raises(ValueError, match="^cost must be an array here, where no class has a"):
             call()
     assert score_posteriors(truth, q, cost=cost) == score_posteriors(truth, q, cost=matrix)
+    by_place = pd.DataFrame(matrix, index=[0, 1], columns=["0", "1"])  # as read from a CSV
+    assert score_frame(frame, cost=by_place).flat() == score_frame(frame, cost=matrix).flat()
 
 
 @pytest.mark.parametrize("axis", ["index", "columns"])
