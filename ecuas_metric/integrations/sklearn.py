@@ -25,7 +25,7 @@ from ..api import compute_value, posterior_system
 from ..classes import ClassCosts, check_classes, parse_classes, reword_errors
 from ..costs import ECUAS_N, EXPECTED_COST
 from ..errors import InputError, Note
-from ..inputs import Array, Floats, Ints, parse_numbers, require_same_order
+from ..inputs import Array, Floats, Ints, fill_masked, parse_numbers, require_same_order
 from ..options import check_number, cost_frame_to_mapping
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
@@ -33,6 +33,7 @@ from ..recalibration.maps import (
     FitError,
     Recalibration,
     fit_recalibration,
+    parse_weights,
     require_classes,
     stratified_folds,
 )
@@ -127,7 +128,8 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
         Other parameters are the estimator's, or, by scikit-learn's metadata routing, the splitter's.
         """
-        truth: Array = column_or_1d(y, warn=True)
+        require_same_order(X=X, y=y, sample_weight=sample_weight)
+        truth: Array = column_or_1d(fill_masked(y), warn=True)
         check_classification_targets(truth)
         self._require_options(np.unique(truth))
         routed = self._routed(sample_weight, params)
@@ -256,9 +258,11 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         sample_weight: ArrayLike | None = None,
     ) -> float:
         """Return minus the mean cost, so that a search finds the cheapest."""
-        require_same_order(y=y, sample_weight=sample_weight)
-        weights = None if sample_weight is None else parse_numbers(sample_weight, "sample_weight")
-        return -float(np.average(self.decision_costs(X, y), weights=weights))
+        require_same_order(X=X, y=y, sample_weight=sample_weight)
+        costs = self.decision_costs(X, y)
+        with reword_errors({"references and sample_weight": "y and sample_weight"}):
+            weights = parse_weights(sample_weight, len(costs))
+        return -float(np.average(costs, weights=weights))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -360,7 +360,7 @@ def fit_affine(
         classes = parse_indices(
             references, "references", num_classes=num_classes, num_samples=len(scores)
         )
-    weight = _parse_weights(sample_weight, len(scores))
+    weight = parse_weights(sample_weight, len(scores))
     seen = weight > 0
     scores = scores[seen]
     classes = classes[seen]
@@ -515,7 +515,7 @@ def fit_isotonic(
     with reword_errors(_ISOTONIC_WORDS):
         q, truth = parse_confidences(parse_finite(confidence, "confidence"), correct)
         q = np.clip(q, 0, 1)  # from beyond by rounding
-        weight = _parse_weights(sample_weight, len(q))
+        weight = parse_weights(sample_weight, len(q))
         require_classes(truth[weight > 0], 1)  # a constant would call every answer certain
     fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth, weight)
     return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
@@ -617,7 +617,7 @@ def cross_validated(
     array = parse_finite(scores, "scores", _ADVICE_OF_LOGS)
     truth = np.asarray(fill_masked(references))
     require_same_length(scores=array, references=truth)
-    weight = None if sample_weight is None else _parse_weights(sample_weight, len(array))
+    weight = None if sample_weight is None else parse_weights(sample_weight, len(array))
     grouped = None if groups is None else _code_groups(groups, len(array))
     order = np.arange(len(array))
     if ids is not None:
@@ -703,7 +703,7 @@ def require_classes(truth: Array, folds: int) -> None:
         )
 
 
-def _parse_weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
+def parse_weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
     """Return weights (N,), 1 if there are none, else divided by the largest; InputError if all are 0."""
     if sample_weight is None:
         return np.ones(num_samples)

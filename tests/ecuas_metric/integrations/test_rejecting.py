@@ -120,6 +120,29 @@ def test_weights_are_routed_through_pipelines_and_searches(calibration, rng):
     assert found == pytest.approx(np.mean(scores))
 
 
+def test_weights_that_are_none_and_rows_in_another_order_are_refused(rng):
+    X, y = classified(rng, ["no", "yes"])
+    weight = np.ones(90)
+    model = rejecting().fit(X, y)
+    some = np.arange(90) < 3
+    for wrong in (
+        np.where(some, -1.0, weight),
+        np.where(some, np.nan, weight),
+        np.ma.masked_array(weight, some),
+        weight[1:],
+        0 * weight,
+    ):
+        with pytest.raises(InputError, match="sample_weight must"):
+            model.score(X, y, sample_weight=wrong)
+    frame = pd.DataFrame(X)
+    turned = pd.Series(y)[::-1]
+    for call in (model.fit, model.score):
+        with pytest.raises(InputError, match="^X and y must have their rows in one order"):
+            call(frame, turned)
+    with pytest.raises(ValueError, match="type"):
+        model.fit(X, np.ma.masked_array(np.arange(90) % 2, some))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
