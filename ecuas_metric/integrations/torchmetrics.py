@@ -54,6 +54,7 @@ class ECUAS(Metric):  # type: ignore[misc]
             flatten_rows, ignored=ignore_index, class_axis=class_axis, shift=shift
         )
         self._load_parts([])  # checks the options
+        _refuse_idle(form, ignore_index=ignore_index, class_axis=class_axis, shift=shift)
         self.add_state("parts", default=[], dist_reduce_fx="cat")
         self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
 
@@ -120,3 +121,10 @@ class ECUAS(Metric):  # type: ignore[misc]
         return torch.frombuffer(
             bytearray(b"%0*d" % (_DIGITS, len(packed)) + packed), dtype=torch.uint8
         ).to(self.device)
+
+
+def _refuse_idle(form: str, **settings: object) -> None:
+    """Raise InputError if a setting of rows of classes is set for another form, which has none."""
+    for name, value in settings.items():
+        if form != "posteriors" and value not in (None, IGNORED):
+            raise InputError(name, "requires_form", forms="posteriors", form=form)

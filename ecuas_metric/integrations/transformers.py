@@ -55,6 +55,8 @@ def compute_metrics(
         prediction: EvalPrediction,
         compute_result: bool = True,
     ) -> dict[str, float]:
+        earlier = [*batches]
+        batches.clear()  # an error ends the evaluation, of which the next one keeps nothing
         logits = prediction.predictions
         labels = prediction.label_ids
         if isinstance(labels, (tuple, list)) and any(hasattr(label, "shape") for label in labels):
@@ -68,11 +70,11 @@ def compute_metrics(
             )
         # hidden states may come after them
         logits = logits[0] if isinstance(logits, tuple) else logits
-        batches.append(flatten_rows(logits, labels, shift=shift)[:2])
+        rows = [*earlier, flatten_rows(logits, labels, shift=shift)[:2]]
         if not compute_result:
+            batches.extend(rows)
             return {}
-        logits, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
-        batches.clear()
+        logits, labels = (np.concatenate(arrays) for arrays in zip(*rows, strict=True))
         known = range(logits.shape[1])
         settings = {"predictions_are": "logits", **options}
         try:

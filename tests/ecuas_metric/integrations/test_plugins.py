@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from ecuas_metric import ecuas_score, score_posteriors
+from ecuas_metric import InputError, ecuas_score, score_posteriors
 from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.integrations.choices import HIGHER_IS_BETTER, make_aggregation, warn_once
 from ecuas_metric.integrations.lighteval import score_samples
@@ -113,6 +113,17 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
     ):
         with pytest.raises(ValueError, match=what):
             compute(SimpleNamespace(predictions=logits, label_ids=label_ids))
+
+
+def test_an_evaluation_that_failed_leaves_no_rows_to_the_next_one(rng):
+    rows = SimpleNamespace(predictions=rng.normal(size=(9, 3)), label_ids=np.arange(9) % 3)
+    expected = compute_metrics()(rows)
+    compute = compute_metrics()
+    for wrong in (np.arange(8), (np.arange(9), np.arange(9))):
+        compute(rows, compute_result=False)
+        with pytest.raises(InputError):
+            compute(SimpleNamespace(predictions=rows.predictions, label_ids=wrong), False)
+        assert compute(rows) == expected
 
 
 @pytest.mark.parametrize("count", [20, 2])  # with `--limit 2` not every choice is right once

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from ecuas_metric import score_confidences, score_posteriors
+from ecuas_metric import InputError, score_confidences, score_posteriors
 from tests.ecuas_metric.integrations.live import close, run
 
 torch = pytest.importorskip("torch", reason="needs the extra `torchmetrics`")
@@ -234,3 +234,18 @@ def test_a_module_of_lightning_logs_what_the_functions_of_arrays_give(tmp_path):
     expected = of_logits(found["labels"], found["logits"])["ecuas_1"]
     for logged in found["logged"]:  # the second time over, nothing is left of the first
         assert logged["one"] == pytest.approx(expected, abs=1e-6)  # Lightning logs float32
+
+
+@pytest.mark.parametrize("setting", [{"ignore_index": 0}, {"class_axis": 1}, {"shift": False}])
+def test_settings_of_classes_are_refused_for_confidences(setting):
+    with pytest.raises(InputError, match=f"^{next(iter(setting))} requires posteriors"):
+        plug.ECUAS(**setting)
+
+
+def test_a_checkpoint_of_other_options_is_refused():
+    saved = updated([0.9, 0.2, 0.6], [1, 0, 0])
+    saved.persistent(True)
+    loaded = plug.ECUAS(n_bins=5)
+    loaded.load_state_dict(saved.state_dict())
+    with pytest.raises(InputError, match="differ in their numbers of bins"):
+        loaded.compute()
