@@ -23,8 +23,15 @@ from .messages import SENTENCES
 from .errors import InputError, Note, issue_warnings
 from .display import Shown
 from .precision import widen
-from .inputs import FORM_CHECKS, Array, find_indices, parse_confidences, parse_numbers
-from .inputs import require_same_labels, require_same_order
+from .inputs import (
+    FORM_CHECKS,
+    Array,
+    find_indices,
+    parse_confidences,
+    parse_numbers,
+    require_same_labels,
+    require_same_order,
+)
 from .options import (
     DEFAULTS,
     OPTIONS,
@@ -404,8 +411,8 @@ def _input_form(config_name: str, predictions: Array) -> str:
 
 def _join_indices(batches: list[_Batch]) -> dict[str, Any]:
     """Return the index of the rows of all batches, by argument, of those that are pandas objects in every batch."""
-    if not batches:
-        return {}
+    if len(batches) < 2:
+        return dict(batches[0].indices) if batches else {}
     first, *others = [batch.indices for batch in batches]
     names = [name for name in first if all(name in one for one in others)]
     return {name: first[name].append([one[name] for one in others]) for name in names}
