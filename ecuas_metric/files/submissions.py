@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -501,12 +502,17 @@ def _join_columns(sheet: Sheet, names: Sequence[str]) -> pa.Array:
 
 
 def _read_memberships(sheet: Sheet, names: Sequence[str]) -> pa.Array:
-    """Return the names or numbers of groups or strata (N,) in these columns, null where empty."""
+    """Return groups or strata (N,) in these columns, null where empty: whole numbers if all are, also as texts."""
     cells = _join_columns(sheet, names)
     if cells.type != TEXT:
-        return cells
+        return to_ids(cells)
     texts = to_texts(cells)
-    return clear_texts(texts, match_any(texts, [""]))
+    texts = clear_texts(texts, match_any(texts, [""]))
+    with suppress(pa.ArrowInvalid):  # a name
+        numbers = texts.cast(pa.int64())
+        if numbers.cast(TEXT).equals(texts):  # else 007 and 7 would be one
+            return numbers
+    return texts
 
 
 def _read_sample_options(

@@ -384,9 +384,7 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     submission = only(path)
     fact = "Inspect log, task things, scorer match, 6 samples in 2 epochs, which are groups."
     assert submission.notes[0].fact == fact
-    assert sorted(submission.per_sample["groups"]) == sorted(
-        str(i) for i in range(6) for _ in range(2)
-    )
+    assert sorted(submission.per_sample["groups"]) == [i for i in range(6) for _ in range(2)]
     truth = [1, 0, 0, 1, 0, 1] * 2
     silent = [value == "N" for value in values] * 2
     abstained = submission.per_sample["abstained"]

@@ -135,6 +135,21 @@ def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
     assert only(write(tmp_path / "d.parquet", table.assign(id=[1.0, 2.0]))).ids.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize(("role", "option"), [("group", "groups"), ("stratum", "strata")])
+def test_groups_are_the_same_in_every_kind_of_file(role, option, tmp_path):
+    table = pd.DataFrame({"id": range(4), "confidence": 0.5, "correct": 1, "doc": [10, 2, 10, 2]})
+    bases = set()
+    for name in ("a.csv", "b.jsonl", "c.parquet"):
+        (one,) = read_submissions(write(tmp_path / name, table), columns={role: "doc"})
+        assert one.per_sample[option] == [10, 2, 10, 2]
+        system = prepare_submission(one, {"confidence_level": 0.95})
+        bases.add((str(system.basis.groups), str(system.basis.strata)))
+    assert len(bases) == 1
+    zeros = write(tmp_path / "d.csv", table.assign(doc=["007", "7", "8", "9"]))
+    (one,) = read_submissions(zeros, columns={role: "doc"})
+    assert len(set(one.per_sample[option])) == 4
+
+
 @pytest.mark.parametrize(
     "suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz", ".arrow", ".xlsx"]
 )
