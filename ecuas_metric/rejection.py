@@ -409,11 +409,11 @@ def _budget_cost(system: System, budget: float) -> float:
         raise InputError(
             "budget",
             (
-                "must be at least {share:.4g}, the share that is above u_M and rejected "
+                "must be at least {share:g}, the share that is above u_M and rejected "
                 "at every reject cost"
             ),
             value=budget,
-            share=1 - largest,
+            share=math.ceil(round(1e4 * (1 - largest), 6)) / 1e4,
         )
     if not len(shares):
         return 0.0

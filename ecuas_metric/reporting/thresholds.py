@@ -68,7 +68,7 @@ def chosen_costs(
         records.append({**record, "num_samples_needed": choice.num_samples_needed})
     above = [] if max_risk is None else _certificates(systems, choices, max_risk, level)
     note = f"intervals at the level {level:.12g} take the reject cost as given; ecuas decide accepts new rows by it"
-    asked = f"budget:{budget:g}" if max_risk is None else f"max-risk:{max_risk:g}"
+    asked = f"budget:{budget:.12g}" if max_risk is None else f"max-risk:{max_risk:.12g}"
     signature = join_signatures(system.basis for system in systems.values())
     signature += f"|{asked}|level:{level:.12g}"
     header = ["system", "N", "reject cost", *ESTIMATES.values()]
@@ -88,7 +88,9 @@ def _certificates(
     each = "each system" if all(are_certified) else "each system that has a reject cost"
     has_groups = any(system.options.groups is not None for system in systems.values())
     provided = ", if no group is larger than the largest here" if has_groups else ""
-    promise = f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence"
+    promise = (
+        f"The risk of what is accepted is at most {max_risk:.12g}, with {level:.12g} confidence"
+    )
     return [f"{promise} for {each}{provided}."]
 
 

@@ -105,6 +105,10 @@ def test_what_is_above_the_largest_uncertainty_is_rejected_at_every_reject_cost(
     none = confidence_system(np.ones(400), np.full(400, 0.4), num_classes=2)
     assert choose_reject_cost(none, max_risk=0.5).num_samples_needed is None
     assert choose_reject_cost(none, budget=1).coverage.value == 0
+    thirds = confidence_system([1, 1, 1], [0.9, 0.9, 0.4], num_classes=2)
+    with pytest.raises(InputError, match="must be at least 0.3334, the share"):
+        choose_reject_cost(thirds, budget=0.3333)
+    assert choose_reject_cost(thirds, budget=0.3334).coverage.value == pytest.approx(2 / 3)
 
 
 @pytest.mark.filterwarnings("error")

@@ -24,6 +24,15 @@ def test_a_reject_cost_is_shown_without_what_floats_add(confidence):
     assert float(text) == pytest.approx(1 - confidence, abs=1e-13)
 
 
+@pytest.mark.parametrize("asked", ["max_risk", "budget"])
+def test_what_was_asked_is_repeated_in_full(asked):
+    system = confidence_system(np.ones(200, int), np.full(200, 0.9))
+    options = {"budget": None, "max_risk": None, asked: 0.1234561}
+    grid, _ = chosen_costs({"a": system}, level=0.95, **options)
+    assert f"|{asked.replace('_', '-')}:0.1234561|" in grid.signature
+    assert [line.count("at most 0.1234561,") for line in grid.above] == [1] * len(grid.above)
+
+
 def test_what_cannot_be_certified_is_said_with_what_would_help():
     good = confidence_system(np.ones(20, int), np.full(20, 0.9))
     bad = confidence_system(np.zeros(20, int), np.full(20, 0.9))
