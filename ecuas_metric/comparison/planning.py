@@ -213,7 +213,7 @@ class LabelPlan:
 
 
 def plan_labels(system: System, only: Iterable[Key] | None = None) -> list[LabelPlan]:
-    """Return plans of 1, 2 and 4 times as many labels as people gave, for means (in `only`, or all that there are).
+    """Return plans of 1, 2 and 4 times as many labels as people gave, or all, for means (in `only`, or all there are).
 
     InputError if there is no judge whose verdicts they correct, or people saw too few mistakes.
     """
@@ -246,9 +246,9 @@ def _plan_mean_labels(key: Key, number: AuditedNumber, system: System) -> Iterat
     level = system.options.confidence_level or LEVEL
     low, high = whole.limits(level)
     pilot = len(number.rows)
+    answers = int(np.count_nonzero(~system.decisions.abstained))
     unit = 0.0
-    for times in _TIMES:
-        labels = min(pilot * times, system.num_samples)
+    for labels in dict.fromkeys(min(pilot * times, answers) for times in _TIMES):
         freedom = max(min(labels - 4, whole.lower.freedom * labels / pilot), 1.0)
         quantile = -float(stdtrit(freedom, (1 - level) / 2))
         reach = quantile * math.sqrt(bought * pilot / labels + fixed)

@@ -301,13 +301,14 @@ def label_grid(
 ) -> Grid:
     """Lay out how far intervals reach with so many labels: one row per system and metric."""
     rows = []
-    labels: list[int] = []
+    labels = sorted({plan.labels for of_system in plans.values() for plan in of_system})
     for name, of_system in plans.items():
         for key, of_key in grouped(of_system, lambda plan: plan.key).items():
-            labels = [plan.labels for plan in of_key]
-            reaches = [
-                f"{plan.half_width:.{DIGITS if digits is None else digits}f}" for plan in of_key
-            ]
+            reach = {
+                plan.labels: f"{plan.half_width:.{DIGITS if digits is None else digits}f}"
+                for plan in of_key
+            }
+            reaches = [reach.get(count, "") for count in labels]
             rows.append(list(map(Cell, [name, title(key), *reaches])))
     header = ["system", "metric", *(f"± with {count:,} labels" for count in labels)]
     keys = dict.fromkeys(plan.key for of_system in plans.values() for plan in of_system)

@@ -104,6 +104,10 @@ def test_a_plan_of_labels_begins_with_the_interval_and_falls_to_that_of_all_labe
         more = audited(correct, rng.permutation(2000)[:800])
         found = results_of(more, confidence, verdict).estimates[last.key]
         assert last.half_width == pytest.approx(width(found) / 2, rel=0.25)
+    silent = np.arange(2000) >= 700  # nobody can label these
+    some = audited(correct, rng.permutation(700)[:300])
+    system = confidence_system(some, confidence, judge=verdict, abstained=silent, **OPTIONS)
+    assert [plan.labels for plan in plan_labels(system)][:4] == [300, 600, 700, 300]
     with pytest.raises(InputError, match="needs a judge's verdicts"):
         plan_labels(confidence_system(correct, confidence, **OPTIONS))
     few = audited(correct, np.flatnonzero(correct)[:60])

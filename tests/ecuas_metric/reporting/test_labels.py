@@ -1,5 +1,7 @@
 """`ecuas audit` draws what people label, and `--audit` takes their labels beside a judge's verdicts."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -140,6 +142,12 @@ def test_two_systems_are_compared_by_their_labels(labelled, ran):
     labels, _ = labelled()
     assert labels["system"].value_counts().tolist() == [90, 90]
     assert "0.000" in ran("compare run.csv --audit done.csv --metrics ER").out
+    labels.drop(labels.index[labels["system"] == "b"][:30]).to_csv("done.csv", index=False)
+    plan = ran("plan run.csv --audit done.csv --metrics ER --output plan.csv").out
+    assert re.findall(r"with (\d+) labels", plan) == ["60", "90", "120", "180", "240", "360"]
+    by_labels = pd.read_csv("plan.csv").set_index(["system", "labels"])["half_width"].round(3)
+    (row,) = (line.split() for line in plan.splitlines() if line.startswith("b "))
+    assert [*map(float, row[3:])] == by_labels["b"][[60, 120, 240]].tolist()
     labels[labels["system"] == "a"].to_csv("done.csv", index=False)
     assert "has no labels of a system; got 'b'. Draw answers of all" in ran(SCORE, 2).err
 
