@@ -11,6 +11,7 @@ from ..display import Shown
 from ..errors import InputError
 from ..files.systems import collect_systems
 from ..metric import Key, checked_keys
+from ..options import check_number
 from .compare import align, compare_aligned
 from .planning import POWER, plan_of_systems
 from .rows import significance_level
@@ -119,7 +120,7 @@ def check_gate(
     Raises
     ------
     InputError
-        Unless there are two systems of the same samples, and the metric has a test of these.
+        Unless there are two systems of the same samples, the metric has a test of these, and a margin is at least 0.
 
     Examples
     --------
@@ -134,6 +135,8 @@ def check_gate(
     (False, 0.187)
     """
     (key,) = checked_keys([metric])
+    if margin is not None:
+        margin = check_number(margin, "margin", 0, math.inf)
     named = collect_systems(systems)
     if len(named) != 2:
         raise InputError("a gate", "is made for two systems", value=len(named))

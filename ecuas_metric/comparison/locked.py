@@ -19,7 +19,7 @@ from ..errors import InputError, Note
 from ..files.values import from_values
 from ..inputs import Floats
 from ..metric import Key
-from ..options import LEVEL, check_number
+from ..options import LEVEL, check_level, check_number
 from ..results import System, make_system, select_samples
 from .compare import compare_aligned, match_ids
 from .planning import Plan, plan_of_systems
@@ -113,7 +113,7 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
     Raises
     ------
     InputError
-        If the reject cost is no number of at least 0, ids are missing or repeated, or the labels are audited.
+        If the reject cost is no number in [0, u_M], ids are missing or repeated, or the labels are audited.
 
     Examples
     --------
@@ -123,11 +123,11 @@ def lock_reject_cost(name: str, system: System, reject_cost: float) -> Lock:
     >>> round(lock.reject_cost, 2), lock.ids
     (0.3, ['q1', 'q2', 'q3', 'q4'])
     """
-    reject_cost = check_number(reject_cost, "reject_cost", 0, math.inf)
+    decisions = system.decisions
+    reject_cost = check_number(reject_cost, "reject_cost", 0, decisions.max_uncertainty)
     refuse_audit(system, "a lock")  # whose costs are no verdicts
     if system.ids is None:
         raise InputError(f"{name}: answers to lock", WITHOUT_IDS, advice="fill_ids")
-    decisions = system.decisions
     ids = system.ids if isinstance(system.ids, pa.Array) else from_values(list(system.ids))
     match_ids(name, ids, name, ids)  # which must be unique
     return Lock(
@@ -239,6 +239,7 @@ def check_locked(lock: Lock, name: str, system: System, *, level: float = LEVEL)
     if reasons:
         rule = "cannot be checked against the lock: these differ: {reasons}"
         raise InputError(name, rule, advice=LOCK_AGAIN, reasons=reasons)
+    level = check_level(level, "level")
     options = system.options.replace(reject_costs=(lock.reject_cost,), confidence_level=level)
     aligned = select_samples(replace(system, options=options, ids=None), order)
     new = make_system(aligned.decisions, aligned.options, ids=lock.ids)

@@ -350,7 +350,7 @@ def make_plan(
         raise InputError(
             "power", "must be above half of alpha, its value without a difference", value=power
         )
-    if math.isinf(difference):
+    if not math.isfinite(difference):
         raise InputError("difference", "not_finite", value=difference)
     detectable = math.nan
     needed = None

@@ -94,9 +94,11 @@ class GateFlags:
     ] = None
 
     def margin(self) -> float | None:
-        """Return the margin of --fail-unless, None without it; InputError for other text."""
+        """Return the margin of --fail-unless, None without it; InputError for other text, or beside --fail-if."""
         if self.fail_unless is None:
             return None
+        if self.fail_if is not None:
+            raise InputError("--fail-unless", "is another gate, and cannot be used with --fail-if")
         try:
             margin = float(self.fail_unless.removeprefix(MARGIN))
         except ValueError:

@@ -112,6 +112,11 @@ def test_only_a_reject_cost_of_answers_with_ids_is_locked(rng):
             "^reject_cost must be a number in .*; got nan",
         ),
         (confidence_system(*arrays, ids=range(40)), -0.1, "^reject_cost must be a number in"),
+        (
+            confidence_system(*arrays, ids=range(40)),
+            1.1,
+            r"^reject_cost must be a number in \[0, 1\]",
+        ),
         (confidence_system(*arrays, ids=range(40)), "low", "^reject_cost must be"),
         (confidence_system(*arrays, ids=[0] * 40), 0.1, "must be unique"),
         (confidence_system(*arrays, ids=range(40), judge=arrays[0]), 0.1, "verdicts of a judge"),

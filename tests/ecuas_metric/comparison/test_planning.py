@@ -139,6 +139,7 @@ def test_rates_plan_what_a_pilot_with_these_rates_does(samples, tolerance):
         ({"power": 0.01}, "^power must be above half of alpha"),
         ({"power": 0.025}, "^power must be above half of alpha"),
         ({"samples": 0}, "^samples must be at least 1; got 0"),
+        ({"difference": np.nan}, "^difference must be finite; got nan"),
         ({"correlation": 2.0}, r"^correlation must be a number in \[-1, 1\]"),
         (
             {"key": Key("aurc")},

@@ -44,6 +44,7 @@ def builds(folder, rng):
         ("old.csv worse.csv --fail-if better", 2, ""),
         ("old.csv worse.csv --fail-unless 0.02", 2, ""),
         ("old.csv worse.csv --fail-unless 'within -1'", 2, ""),
+        ("old.csv worse.csv --fail-unless 'within 0.5' --fail-if worse", 2, ""),
         ("old.csv worse.csv same.csv --fail-if worse", 2, ""),
         ("old.csv worse.csv --fail-if worse --metrics ece", 2, ""),
         ("old.csv worse.csv --format markdown", 2, ""),
@@ -105,6 +106,9 @@ def test_laws_of_gates(key, rng):
     assert gate.passed == (gate.p >= 0.05 or gate.worsening <= 0)
     margins = [check_gate(systems, key, margin=margin) for margin in (0, gate.high, 1e6)]
     assert [one.passed for one in margins] == [gate.high <= 0, True, True]
+    for margin in (-0.1, np.nan):
+        with pytest.raises(InputError, match="^margin must be a number in"):
+            check_gate(systems, key, margin=margin)
     powers = [one.power_if_equal for one in margins]
     assert powers == sorted(powers)
     toward = -1.0
