@@ -172,7 +172,7 @@ def lazy_rows(frame: Any) -> Any:
     except ImportError:
         raise missing_package_error("Frames need", "narwhals") from None
     try:
-        return nw.from_native(frame).lazy()
+        return nw.from_native(_index_to_columns(frame)).lazy()
     except TypeError as error:
         raise InputError(
             "frame", "must be a frame or relation that narwhals takes", value=type(frame).__name__
@@ -181,6 +181,13 @@ def lazy_rows(frame: Any) -> Any:
         names = list(map(str, frame.columns))
         repeated = next(name for name in names if names.count(name) > 1)
         raise InputError("frame", "must have columns of different names", value=repeated) from error
+
+
+def _index_to_columns(frame: Any) -> Any:
+    """Return a pandas frame with a named index as columns, which Arrow has in memory; other frames unchanged."""
+    names = getattr(getattr(frame, "index", None), "names", ())
+    is_named = any(isinstance(name, str) and name not in frame.columns for name in names)
+    return frame.reset_index() if is_named else frame
 
 
 def _infer_frame_recipe(rows: Any, reading: Reading, source: str) -> Recipe:

@@ -314,3 +314,19 @@ def test_spark_connect_gives_the_same():
     selected = ["-k", "spark and not connect", "-p", "no:cacheprovider", "-q", __file__]
     command = [sys.executable, "-m", "pytest", *selected]
     subprocess.run(command, env=os.environ | {"SPARK_REMOTE": "local[2]"}, check=True)
+
+
+@pytest.mark.parametrize("index", ["model", "confidence", ["model", "correct"]])
+def test_a_named_index_of_pandas_is_a_column_as_in_memory(index, rng):
+    frame = pd.DataFrame(
+        {
+            "model": ["a", "b"] * 20,
+            "confidence": rng.integers(0, 101, 40) / 100,
+            "correct": rng.integers(0, 2, 40),
+        }
+    )
+    expected = {name: one.flat() for name, one in score_frame(frame, n=1).items()}
+    found = {name: one.flat() for name, one in score_frame(frame.set_index(index), n=1).items()}
+    assert found == expected
+    in_memory = read_submissions(frame.set_index(index))
+    assert sorted(one.name for one in in_memory) == sorted(found)
