@@ -25,6 +25,8 @@ _STEP = 1e-5  # in the logarithm of a class's share, for derivatives of the naiv
 # share of the total weight that is added for derivatives of a value of groups: about the root of float64's precision
 _ADDED = 1e-6
 _NOISE = 1e-7  # share of the value below which such a derivative is rounding, 1e-13 of the value / _ADDED
+# of a mean cost, relative: what differs by less is equal
+_ROUNDING = 1e-12
 _MAX_RUNS = 256  # runs of groups with a derivative of their own: two values each
 
 _ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *PEER_METRICS]
@@ -336,6 +338,8 @@ def recalibrated_uncertainty(ties: Groups, *, max_uncertainty: float) -> Floats:
     is_weighted = ties.weight > 0
     fitted = isotonic_regression(ties.mean_cost[is_weighted], weights=ties.weight[is_weighted])
     u = np.clip(fitted.x, 0.0, max_uncertainty)
+    # a mean of u_M is rejected at every cost, also where its last digit fell below in this unit of weights
+    u[u >= max_uncertainty * (1 - _ROUNDING)] = max_uncertainty
     place_before = np.cumsum(is_weighted) - 1
     return np.asarray(u[np.maximum(place_before, 0)])
 

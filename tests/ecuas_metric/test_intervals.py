@@ -4,6 +4,7 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
+from ecuas_metric import score_confidences
 from ecuas_metric.groups import tie_groups
 from ecuas_metric.metric import Data
 from ecuas_metric.options import checked_options
@@ -157,3 +158,24 @@ def test_limits_of_graded_costs_become_those_of_a_mean():
     assert (risk.low, risk.high) == pytest.approx(
         (cost.mean() - half, cost.mean() + half), abs=0.03 * half
     )
+
+
+@pytest.mark.parametrize("weight", [[0.1, 0.2, 0.3, 0.5], [0.3, 0.6, 0.9, 0.4], [0.7, 0.1, 0.8, 3]])
+def test_a_recalibrated_interval_depends_on_no_order_and_no_unit_of_weights(weight):
+    """The answers of confidence 0.6 are right half the time, to the last digit: as unsure as u_M, and so rejected."""
+    rows = {
+        "correct": np.array([0, 0, 1, 1] * 5),
+        "confidence": np.array([0.6, 0.6, 0.6, 0.9] * 5),
+        "sample_weight": np.array(weight * 5),
+    }
+    ends = []
+    for order in ([0, 1, 2, 3], [2, 1, 0, 3], [1, 2, 0, 3]):
+        places = np.add.outer(4 * np.arange(5), order).ravel()
+        for unit in (1, 10, 3.3, 1 / 3):
+            turned = {name: values[places] for name, values in rows.items()}
+            turned["sample_weight"] = turned["sample_weight"] * unit
+            values = score_confidences(
+                **turned, num_classes=2, n=[0], decompose=True, confidence_level=0.9
+            )
+            ends.append([values["ecuas_0_recalibrated_low"], values["ecuas_0_recalibrated_high"]])
+    np.testing.assert_allclose(ends, [ends[0]] * len(ends), rtol=1e-12)
