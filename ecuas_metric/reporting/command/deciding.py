@@ -104,7 +104,8 @@ def decide_rows(
     signature = join_signatures(system.basis for system in systems.values())
     read_as = describe_recipes(map(without_truth, list_recipes(submissions)))
     _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
-    return list_notes(systems)
+    # these tell of the truth, for which something stands
+    return [one for one in list_notes(systems) if one[1].id not in ("inverted", "abstentions")]
 
 
 def _require_class_names(submissions: Iterable[Submission], classes: Sequence[str] | None) -> None:

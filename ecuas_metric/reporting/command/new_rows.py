@@ -15,6 +15,9 @@ from ...files.runs.submissions import read_run
 from ...files.submissions import Submission, make_submissions
 from ...files.values import Sheet, from_values
 
+# notes that hold predictions against the truth
+_OF_TRUTH = ("like_yes", "never_wrong", "of_other_class", "of_other_order", "labels_from_1")
+
 
 def read_new_rows(path: str | Path, reading: Reading, run: RunOptions) -> list[Submission]:
     """Return the systems of a file whose rows have no truth, which stands in their place: 1, or each class in turn.
@@ -62,5 +65,6 @@ def _with_stand_in(
     systems = []
     for one in make_submissions(replace(sheet, table=table), path, reading=reading):
         unused = (*replaced, *one.recipe.without([name]).unused)
-        systems.append(replace(one, recipe=replace(one.recipe, unused=unused)))
+        notes = tuple(note for note in one.notes if note.id not in _OF_TRUTH)
+        systems.append(replace(one, recipe=replace(one.recipe, unused=unused), notes=notes))
     return systems

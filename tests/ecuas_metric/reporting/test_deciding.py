@@ -233,6 +233,17 @@ def test_the_unit_of_the_costs_changes_no_decision(unit, files, ran):
     assert rows["uncertainty"].to_numpy() == pytest.approx(expected.uncertainty, rel=1e-9, abs=0)
 
 
+@pytest.mark.parametrize("form", ["prob", "no,yes", "p_yes"])
+def test_nothing_is_said_of_a_truth_that_is_unknown(form, files, ran):
+    positive = np.where(np.arange(40) % 2, 0.1, 0.9)
+    columns = dict(zip(form.split(","), (positive, 1 - positive), strict=False))
+    silent = {} if "," in form else {"abstained": np.arange(40) == 3}
+    pd.DataFrame({**columns, **silent}).to_csv("new.csv", index=False)
+    flags = {"prob": "", "no,yes": "--labels no,yes", "p_yes": "--columns confidence=p_yes"}[form]
+    assert ran(f"decide new.csv {flags} --reject-cost 0.2").err == ""
+    assert "wrong" not in ran(f"read new.csv {flags}").err
+
+
 def test_one_new_row_keeps_its_id(files):
     pd.DataFrame({"id": ["q7"], "confidence": [0.95]}).to_csv("one.csv", index=False)
     assert decided("one.csv --reject-cost 0.1")["id"].tolist() == ["q7"]
