@@ -11,10 +11,13 @@ from typing import Annotated, Any
 from ...basis import join_signatures
 from ...classes import reword_errors
 from ...errors import InputError
-from ...files.recipe import describe_recipes
+from ...files.cells import parse_class_scores
+from ...files.read import STANDARD_INPUT, read_sheet
+from ...files.recipe import Recipe, describe_recipes
 from ...files.roles import class_name
 from ...files.submissions import Submission
 from ...files.systems import prepare_submission, prepare_submissions
+from ...files.values import first_value
 from ...options import LEVEL
 from ...recalibration import METHODS
 from ...recalibration.maps import fit_to_logs
@@ -109,13 +112,27 @@ def decide_rows(
 
 
 def _require_class_names(submissions: Iterable[Submission], classes: Sequence[str] | None) -> None:
-    """Raise InputError if the labelled rows name classes, and columns of new rows have other names or another order."""
-    for columns in [one.recipe.predictions for one in submissions]:
-        if classes and len(columns) > 1 and tuple(map(class_name, columns)) != tuple(classes):
+    """Raise InputError if the labelled rows name classes, and new rows have other names, another order, or none."""
+    for one in submissions:
+        if classes and one.form == "posteriors" and not _are_named(one.recipe, classes):
             rule = "has classes that the columns are not named after; {classes}"
-            got = ",".join(columns)
+            got = ",".join(one.recipe.predictions)
             named = list(classes)
             raise InputError("--calibrate-on", rule, got=got, advice=SAY_LABELS, classes=named)
+
+
+def _are_named(recipe: Recipe, classes: Sequence[str]) -> bool:
+    """Return whether columns are named after the classes, in their order; or a column holds mappings, or a run."""
+    columns = recipe.predictions
+    if len(columns) > 1:
+        return tuple(map(class_name, columns)) == tuple(classes)
+    if recipe.format == "run":
+        return True
+    if recipe.source == STANDARD_INPUT:  # which is read once
+        return False
+    sheet = read_sheet(recipe.source, rows=recipe.path or None, skip=recipe.skip or None)
+    is_there = columns[0] in sheet.names
+    return is_there and parse_class_scores(first_value(sheet.table[columns[0]])) is not None
 
 
 def _match_labelled(

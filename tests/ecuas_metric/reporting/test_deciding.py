@@ -1,5 +1,6 @@
 """`ecuas decide` and `ecuas threshold` print what the functions return, and costs of files are those of matrices."""
 
+import json
 import re
 
 import numpy as np
@@ -242,6 +243,20 @@ def test_nothing_is_said_of_a_truth_that_is_unknown(form, files, ran):
     flags = {"prob": "", "no,yes": "--labels no,yes", "p_yes": "--columns confidence=p_yes"}[form]
     assert ran(f"decide new.csv {flags} --reject-cost 0.2").err == ""
     assert "wrong" not in ran(f"read new.csv {flags}").err
+
+
+def test_lists_of_new_rows_have_the_order_that_is_said_or_are_refused(files, folder, ran):
+    line = "decide lists.jsonl --reject-cost 0.3 --calibrate-on classes.csv"
+    rows = files[1][CLASSES].to_dict("records")
+    direct = decided("new_classes.csv --reject-cost 0.3 --calibrate-on classes.csv")
+    for cells in (rows, [list(row.values()) for row in rows]):
+        text = "".join(json.dumps({"posteriors": cell}) + "\n" for cell in cells)
+        (folder / "lists.jsonl").write_text(text)
+        flags = "" if cells is rows else "--labels cat,dog,eel"
+        same = decided(f"{line.removeprefix('decide ')} {flags}")
+        assert same["decision"].tolist() == direct["decision"].tolist()
+        assert same["uncertainty"].to_numpy() == pytest.approx(direct["uncertainty"].to_numpy())
+    assert "the columns are not named after; cat, dog, eel; got posteriors" in ran(line, 2).err
 
 
 def test_one_new_row_keeps_its_id(files):
