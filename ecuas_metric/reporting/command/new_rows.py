@@ -38,6 +38,8 @@ def read_new_rows(path: str | Path, reading: Reading, run: RunOptions) -> list[S
         try:
             return _with_stand_in(sheet, path, role, values, said)
         except FileError as error:
+            if error.rule == "not_among_classes" and not reading.labels:  # mappings name theirs
+                return _with_stand_in(sheet, path, role, error.fields["classes"], said)
             if error.rule not in ROLES_LACKING:
                 errors.append(error)
     listed = list_columns(sheet.table)

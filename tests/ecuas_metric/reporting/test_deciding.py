@@ -259,6 +259,15 @@ def test_lists_of_new_rows_have_the_order_that_is_said_or_are_refused(files, fol
     assert "the columns are not named after; cat, dog, eel; got posteriors" in ran(line, 2).err
 
 
+def test_mappings_of_new_rows_name_their_classes(files, folder):
+    rows = files[1][CLASSES].to_dict("records")
+    text = "".join(json.dumps({"posteriors": row}) + "\n" for row in rows)
+    (folder / "mappings.jsonl").write_text(text)
+    direct = decided("new_classes.csv --labels cat,dog,eel --reject-cost 0.3 --cost cost.csv")
+    same = decided("mappings.jsonl --reject-cost 0.3 --cost cost.csv")
+    assert same.drop(columns=["system", "row"]).equals(direct.drop(columns=["system", "row"]))
+
+
 def test_one_new_row_keeps_its_id(files):
     pd.DataFrame({"id": ["q7"], "confidence": [0.95]}).to_csv("one.csv", index=False)
     assert decided("one.csv --reject-cost 0.1")["id"].tolist() == ["q7"]
