@@ -152,7 +152,7 @@ def sheet_of_frame(frame: Any) -> Sheet:
 
 def _table_of_frame(frame: Any) -> pa.Table:
     try:
-        table = pa.table(frame)
+        table = frame if isinstance(frame, pa.Table) else pa.table(frame)
     except (pa.ArrowException, TypeError, OverflowError):  # of pandas, a column of mixed types
         columns = {name: from_values(frame[name].tolist()) for name in frame.columns}
         table = pa.table({str(name): values for name, values in columns.items()})

@@ -159,8 +159,6 @@ def of_types():
         "lists": pa.array([[1], [], None, [2, 3], [4], [5]]),
         "mappings": pa.array([[("k", k)] for k in range(6)], pa.map_(pa.string(), pa.int64())),
         "views of lists": pa.array([[1], [2]] * 3, pa.list_view(pa.int64())),
-        "views": texts.cast(pa.string_view()),
-        "codes of views": texts.cast(pa.string_view()).dictionary_encode(),
         "runs": pa.RunEndEncodedArray.from_arrays(pa.array([3, 6], pa.int32()), texts[:2]),
         "bytes": pa.array([b"\xff\x00", None] * 3),
         "times": numbers.cast(pa.timestamp("us", "UTC")),
@@ -185,6 +183,13 @@ def test_a_column_of_any_type_is_left_alone_or_read_or_refused(kind, tmp_path):
     for role in ("id", "group", "stratum", "system", "weight"):
         with suppress(InputError):
             prepare_submissions(read_submissions(table, columns={role: "x"}))
+
+
+def test_categories_of_polars_are_names():
+    columns = {"confidence": [0.9, 0.8, 0.4, 0.3], "correct": [1, 0, 1, 0]}
+    names = pl.Series(["a", "b", "a", "b"], dtype=pl.Categorical)
+    frame = pl.DataFrame(columns).with_columns(system=names)
+    assert [one.name for one in read_submissions(frame)] == ["a", "b"]
 
 
 def test_blanks_around_the_name_of_a_group_are_none_of_it():
