@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, filterfalse
 from typing import Any
 
 import numpy as np
@@ -362,16 +362,17 @@ class _ColumnRoles:
         names their classes, not true ones.
         """
         named = self._columns_by_name(role)
-        if role == "label":
-            return [name for name in named if not self._may_be_lists(name)]
-        if role == "predicted":
-            return [name for name in named if not self._may_be_probabilities(name)]
+        if role == "id":
+            return self._several_valued(named)
         if role == "posteriors":
             named += filter(self._have_fractions, self._columns_by_name("predicted"))
-            return list(filter(self._may_be_lists, named))
         if role == "positive":
-            return [name for name in named if self._is_alone(name) and not self._may_be_lists(name)]
-        return self._several_valued(named) if role == "id" else named
+            named = list(filter(self._is_alone, named))
+        if role in ("label", "positive"):
+            return list(filterfalse(self._may_be_lists, named))
+        if role == "predicted":
+            return list(filterfalse(self._may_be_probabilities, named))
+        return list(filter(self._may_be_lists, named)) if role == "posteriors" else named
 
     def _several_valued(self, names: Sequence[str]) -> list[str]:
         """Return the columns that have several values, or one of one row, those without repetition first."""

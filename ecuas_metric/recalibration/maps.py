@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -618,12 +619,12 @@ def cross_validated(
     truth = np.asarray(fill_masked(references))
     require_same_length(scores=array, references=truth)
     weight = None if sample_weight is None else parse_weights(sample_weight, len(array))
-    grouped = None if groups is None else _code_groups(groups, len(array))
+    grouped = _code_groups(groups, len(array))
     order = np.arange(len(array))
     if ids is not None:
-        contents = [key for key in (grouped, weight, truth) if key is not None]
-        order = _sort_ids(ids, [*contents, *np.atleast_2d(array.T)])
-    grouped = None if grouped is None else grouped[order]
+        order = _sort_ids(ids, [grouped, weight, truth, *np.atleast_2d(array.T)])
+    if grouped is not None:
+        grouped = grouped[order]
     if splitter is None:
         splitter = stratified_folds(FOLDS, grouped=groups is not None)
     num_folds = splitter.get_n_splits(array, truth, grouped)
@@ -637,34 +638,45 @@ def cross_validated(
     recalibrated = np.full(array.shape, np.nan)
     for fold, parts in enumerate(splitter.split(array[order], truth[order], grouped)):
         train, test = (order[part] for part in parts)
-        try:
-            weights = {} if weight is None else {"sample_weight": weight[train]}
+        weights = {} if weight is None else {"sample_weight": weight[train]}
+        with _name_fold(f"fold {fold + 1} of {num_folds}"):
             fitted = fit(array[train], truth[train], **weights)
-        except ValueError as error:
-            reason = str(error).rstrip(".")
-            raise InputError(
-                f"fold {fold + 1} of {num_folds}", "cannot be fitted: {reason}", reason=reason
-            ) from error
         recalibrated[test] = apply(fitted, array[test])
     _require_all(recalibrated)
     return recalibrated
 
 
-def _sort_ids(ids: ArrayLike, contents: Sequence[Array]) -> Ints:
-    """Return the indices (N,) of ids in their order, equal ids by their contents (N,); InputError if one is missing."""
+@contextmanager
+def _name_fold(fold: str) -> Iterator[None]:
+    """Raise InputError with the name of a fold for a ValueError within."""
+    try:
+        yield
+    except ValueError as error:
+        reason = str(error).rstrip(".")
+        raise InputError(fold, "cannot be fitted: {reason}", reason=reason) from error
+
+
+def _sort_ids(ids: ArrayLike, contents: Sequence[Array | None]) -> Ints:
+    """Return the indices (N,) of ids in their order, equal ids by such contents (N,) as there are.
+
+    InputError if an id is missing.
+    """
     names = check_one_dimensional(np.asarray(fill_masked(ids)), "ids")
-    require_same_length(scores=contents[-1], ids=names)
+    known = [values for values in contents if values is not None]
+    require_same_length(scores=known[-1], ids=names)
     require_not_missing(names, "ids")
     try:
         places = np.unique(names, return_inverse=True)[1]
     except TypeError:
         raise InputError("ids", "must be all strings or all numbers", value=names[0]) from None
-    codes = [np.unique(values, return_inverse=True)[1] for values in contents]
+    codes = [np.unique(values, return_inverse=True)[1] for values in known]
     return np.lexsort([*codes, places])
 
 
-def _code_groups(groups: ArrayLike, size: int) -> Ints:
-    """Return groups as numbers (N,), N = `size`; InputError if one is missing, or they have another length."""
+def _code_groups(groups: ArrayLike | None, size: int) -> Ints | None:
+    """Return groups, if any, as numbers (N,), N = `size`; InputError if one is missing, or they have another length."""
+    if groups is None:
+        return None
     codes = code_memberships(groups, "groups")
     require_same_length(scores=range(size), groups=codes)
     return codes

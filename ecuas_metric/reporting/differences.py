@@ -300,18 +300,17 @@ def label_grid(
     signature: str,
 ) -> Grid:
     """Lay out how far intervals reach with so many labels: one row per system and metric."""
+    every = list(chain.from_iterable(plans.values()))
+    labels = sorted({plan.labels for plan in every})
+    shown = DIGITS if digits is None else digits
     rows = []
-    labels = sorted({plan.labels for of_system in plans.values() for plan in of_system})
     for name, of_system in plans.items():
         for key, of_key in grouped(of_system, lambda plan: plan.key).items():
-            reach = {
-                plan.labels: f"{plan.half_width:.{DIGITS if digits is None else digits}f}"
-                for plan in of_key
-            }
+            reach = {plan.labels: f"{plan.half_width:.{shown}f}" for plan in of_key}
             reaches = [reach.get(count, "") for count in labels]
             rows.append(list(map(Cell, [name, title(key), *reaches])))
     header = ["system", "metric", *(f"± with {count:,} labels" for count in labels)]
-    keys = dict.fromkeys(plan.key for of_system in plans.values() for plan in of_system)
+    keys = dict.fromkeys(plan.key for plan in every)
     above = [
         f"How far {100 * LEVEL:.10g}% intervals reach with the labels of people, and about with more:"
     ]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from ...basis import join_signatures
 from ...classes import reword_errors
-from ...errors import InputError
+from ...errors import InputError, Note
 from ...files.cells import parse_class_scores
 from ...files.read import STANDARD_INPUT, read_sheet
 from ...files.recipe import Recipe, describe_recipes
@@ -107,8 +107,12 @@ def decide_rows(
     signature = join_signatures(system.basis for system in systems.values())
     read_as = describe_recipes(map(without_truth, list_recipes(submissions)))
     _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
-    # these tell of the truth, for which something stands
-    return [one for one in list_notes(systems) if one[1].id not in ("inverted", "abstentions")]
+    return list(filter(_tells_nothing_of_truth, list_notes(systems)))
+
+
+def _tells_nothing_of_truth(one: tuple[str, Note]) -> bool:
+    """Return whether a note on a system does not tell of the truth, for which something stands in new rows."""
+    return one[1].id not in ("inverted", "abstentions")
 
 
 def _require_class_names(submissions: Iterable[Submission], classes: Sequence[str] | None) -> None:
