@@ -17,7 +17,8 @@ from ..errors import InputError, Note
 
 # a role -> its column, or a system -> its columns by role
 ColumnNames = Mapping[str, str | Mapping[str, str]]
-HEAD = 10_000  # rows that decide a recipe, in memory, out of core and with Spark
+# rows that decide a recipe; two columns of one role are compared in all rows that are in memory
+HEAD = 10_000
 NAMES = {  # a role -> the names of its columns, in lower case, preferred first; if there are none, the user names it
     role: tuple(names.split())
     for role, names in {
