@@ -92,9 +92,8 @@ def order_columns(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None
         columns = list(map(text, _strip_common_prefix(names)))
     if set(columns) != set(in_order):
         are_texts = all(isinstance(name, str) for name in (*names, *classes.tolist()))
-        are_places = columns == list(
-            map(str, range(len(classes)))
-        )  # column_0 of Polars, 0 of a CSV
+        # column_0 of Polars, 0 of a CSV
+        are_places = columns == [str(place) for place in range(len(classes))]
         if are_texts and not are_places and len(names) == len(classes):
             rule = "must have columns with the names of the classes, {classes}"
             advice = "Pass an array, whose columns stand in the order of the sorted classes."

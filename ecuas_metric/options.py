@@ -241,9 +241,14 @@ def parse_cost_matrix(values: object, *, num_classes: int) -> Floats:
     return check_non_negative(matrix, "cost")
 
 
-def cost_frame_to_mapping(cost: object) -> object:
+def _is_data_frame(cost: object) -> bool:
+    """Return whether costs are a data frame of pandas, whose rows have names."""
+    return hasattr(cost, "columns") and hasattr(cost, "index")
+
+
+def cost_frame_to_mapping(cost: Any) -> object:
     """Return a data frame of costs, with classes as rows and decisions as columns, as a mapping; others unchanged."""
-    if not (hasattr(cost, "columns") and hasattr(cost, "index")):
+    if not _is_data_frame(cost):
         return cost
     are_numbered = [type(names).__name__ == "RangeIndex" for names in (cost.index, cost.columns)]
     if all(are_numbered):
@@ -419,8 +424,7 @@ def _check_reject_costs(values: object, name: str) -> tuple[float, ...]:
 
 def _are_by_place(cost: Any) -> bool:
     """Return whether rows and columns of costs, if these are a data frame, are numbered from 0."""
-    is_frame = hasattr(cost, "columns") and hasattr(cost, "index")
-    axes = (cost.index, cost.columns) if is_frame else ()
+    axes = (cost.index, cost.columns) if _is_data_frame(cost) else ()
     return all([*map(str, names)] == [*map(str, range(len(names)))] for names in axes)
 
 

@@ -367,13 +367,13 @@ def make_reading(
 ) -> Reading:
     """Return how a table is to be read, of the options of `read_submissions`; InputError for values of other types."""
     return Reading(
-        unlabelled,
-        None if labels is None else _parse_labels(labels),
-        None if correct_from is None else _parse_number(correct_from, "correct_from"),
-        parse_scale(scale) if isinstance(scale, str) else _parse_number(scale, "scale"),
-        _parse_form(predictions_are),
-        _parse_word(right, "right"),
-        _parse_word(abstained, "abstained"),
+        unlabelled=unlabelled,
+        labels=None if labels is None else _parse_labels(labels),
+        correct_from=None if correct_from is None else _parse_number(correct_from, "correct_from"),
+        scale=parse_scale(scale) if isinstance(scale, str) else _parse_number(scale, "scale"),
+        predictions_are=_parse_form(predictions_are),
+        right=_parse_word(right, "right"),
+        abstained=_parse_word(abstained, "abstained"),
     ).with_columns({} if columns is None else columns)
 
 
