@@ -366,13 +366,12 @@ class _ColumnRoles:
             return self._several_valued(named)
         if role == "posteriors":
             named += filter(self._have_fractions, self._columns_by_name("predicted"))
-        if role == "positive":
-            named = list(filter(self._is_alone, named))
-        if role in ("label", "positive"):
-            return list(filterfalse(self._may_be_lists, named))
+            return list(filter(self._may_be_lists, named))
         if role == "predicted":
             return list(filterfalse(self._may_be_probabilities, named))
-        return list(filter(self._may_be_lists, named)) if role == "posteriors" else named
+        if role in ("label", "positive"):
+            named = list(filterfalse(self._may_be_lists, named))
+        return list(filter(self._is_alone, named)) if role == "positive" else named
 
     def _several_valued(self, names: Sequence[str]) -> list[str]:
         """Return the columns that have several values, or one of one row, those without repetition first."""
